@@ -1,0 +1,73 @@
+#include <tidegate/core/error.hpp>
+
+#include <fmt/format.h>
+
+namespace tidegate {
+namespace {
+
+std::string place(const Error& error) {
+  std::string text = error.source.value_or("");
+  if (error.line) {
+    if (text.empty()) {
+      text = "input";
+    }
+    text += fmt::format(":{}", *error.line);
+    if (error.column) {
+      text += fmt::format(":{}", *error.column);
+    }
+  }
+  return text.empty() ? text : text + ": ";
+}
+
+} // namespace
+
+ExitCode exit_code(ErrorCode code) {
+  switch (code) {
+  case ErrorCode::overflow:
+  case ErrorCode::zero_adapter_limit:
+  case ErrorCode::policy_out_of_range:
+  case ErrorCode::queue_too_long:
+  case ErrorCode::device_out_of_memory:
+  case ErrorCode::incomplete_evidence:
+  case ErrorCode::inconsistent_evidence: return ExitCode::negative;
+  case ErrorCode::empty_input:
+  case ErrorCode::syntax_error:
+  case ErrorCode::too_deep:
+  case ErrorCode::wrong_type:
+  case ErrorCode::not_an_integer:
+  case ErrorCode::out_of_range:
+  case ErrorCode::wrong_length:
+  case ErrorCode::unknown_name:
+  case ErrorCode::unknown_key:
+  case ErrorCode::duplicate_key:
+  case ErrorCode::missing_key:
+  case ErrorCode::wrong_kind:
+  case ErrorCode::unsupported_version:
+  case ErrorCode::missing_kind:
+  case ErrorCode::input_too_large:
+  case ErrorCode::cannot_read: return ExitCode::input;
+  case ErrorCode::unknown_command:
+  case ErrorCode::unknown_option:
+  case ErrorCode::invalid_usage: return ExitCode::usage;
+  case ErrorCode::cannot_write: return ExitCode::environment;
+  case ErrorCode::internal_error: break;
+  }
+  return ExitCode::bug;
+}
+
+ExitCode worst(ExitCode a, ExitCode b) {
+  return static_cast<int>(a) >= static_cast<int>(b) ? a : b;
+}
+
+std::string describe(const Error& error) {
+  std::string text = fmt::format("tidegate: {}error: {} [{}]", place(error), error.message, name(error.code));
+  if (error.pointer && !error.pointer->empty()) {
+    text += "\n  at: " + *error.pointer;
+  }
+  if (!error.fix.empty()) {
+    text += "\n  fix: " + error.fix;
+  }
+  return text;
+}
+
+} // namespace tidegate

@@ -1,0 +1,131 @@
+// The one error type of the project: a stable code, what happened, where, and what to change.
+//
+// A library function that can fail returns Result<T>; nothing below app/ prints or exits.
+#pragma once
+
+#include <tl/expected.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidegate {
+
+// Process exit codes; the only place where they are defined.
+enum class ExitCode : int {
+  done = 0,
+  negative = 1,    // sound input, negative answer
+  usage = 2,       // wrong command line
+  input = 3,       // input that cannot be read
+  environment = 4, // device, build, OpenCL or output failure
+  bug = 70,
+  interrupted = 130,
+};
+
+enum class ErrorCode : std::uint8_t {
+  // launch policy (launch-policy.md)
+  overflow,
+  zero_adapter_limit,
+  policy_out_of_range,
+  queue_too_long,
+  device_out_of_memory,
+  // documents
+  empty_input,
+  syntax_error,
+  too_deep,
+  wrong_type,
+  not_an_integer,
+  out_of_range,
+  wrong_length,
+  unknown_name,
+  unknown_key,
+  duplicate_key,
+  missing_key,
+  wrong_kind,
+  unsupported_version,
+  missing_kind,
+  input_too_large,
+  // verdicts of `check`
+  incomplete_evidence,
+  inconsistent_evidence,
+  // command line
+  unknown_command,
+  unknown_option,
+  invalid_usage,
+  // files
+  cannot_read,
+  cannot_write,
+  // everything else
+  internal_error,
+};
+
+// The stable names as they stand in documents, by ErrorCode.
+inline constexpr std::array<std::string_view, 28> error_code_names{
+    "overflow",
+    "zero_adapter_limit",
+    "policy_out_of_range",
+    "queue_too_long",
+    "device_out_of_memory",
+    "empty_input",
+    "syntax_error",
+    "too_deep",
+    "wrong_type",
+    "not_an_integer",
+    "out_of_range",
+    "wrong_length",
+    "unknown_name",
+    "unknown_key",
+    "duplicate_key",
+    "missing_key",
+    "wrong_kind",
+    "unsupported_version",
+    "missing_kind",
+    "input_too_large",
+    "incomplete_evidence",
+    "inconsistent_evidence",
+    "unknown_command",
+    "unknown_option",
+    "invalid_usage",
+    "cannot_read",
+    "cannot_write",
+    "internal_error",
+};
+
+inline std::string_view name(ErrorCode code) {
+  return error_code_names[static_cast<std::size_t>(code)];
+}
+
+// The exit code a process ends with when this error is its answer.
+ExitCode exit_code(ErrorCode code);
+
+// The exit code to report for several answers: bad input outranks a negative answer outranks success.
+ExitCode worst(ExitCode a, ExitCode b);
+
+struct Error {
+  ErrorCode code = ErrorCode::internal_error;
+  std::string message;
+  std::string fix; // what the reader should change
+
+  std::optional<std::string> source;         // the file that the place is in
+  std::optional<std::string> pointer;        // RFC 6901, into the input document
+  std::optional<std::uint64_t> line, column; // 1-based; columns count characters
+
+  // Typed fields; a code says which of them it carries.
+  std::optional<std::string> field;
+  std::optional<std::string> nearest; // the known name closest to an unknown one
+  std::optional<std::uint64_t> requested, available;
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+// The error as text for a terminal, two or three lines without a trailing newline:
+//   tidegate: FILE:LINE:COLUMN: error: MESSAGE [CODE]
+//     at: POINTER
+//     fix: FIX
+std::string describe(const Error& error);
+
+} // namespace tidegate

@@ -1,0 +1,332 @@
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace tidegate {
+namespace {
+
+// The unfinished file that a signal handler has to remove. A process writes one output at a time.
+std::array<char, PATH_MAX> unfinished_path{};
+std::atomic<bool> has_unfinished = false;
+
+constexpr std::array interrupts{SIGINT, SIGTERM, SIGHUP};
+
+void on_interrupt(int /*signal*/) {
+  if (has_unfinished.load()) {
+    ::unlink(unfinished_path.data());
+  }
+  ::_exit(static_cast<int>(ExitCode::interrupted));
+}
+
+Error cannot_read(const std::string& path, int code) {
+  Error error{.code = ErrorCode::cannot_read,
+              .message = fmt::format("cannot read {}: {}", display_name(path), system_message(code)),
+              .fix = "name a readable file, or pipe the document in and name no file"};
+  if (code == EISDIR) {
+    error.fix = "name a file in that folder";
+  }
+  return error;
+}
+
+Error cannot_write(const std::string& path, int code) {
+  const std::string name = path == standard_stream ? "standard output" : printable(path);
+  Error error{.code = ErrorCode::cannot_write,
+              .message = fmt::format("cannot write {}: {}", name, system_message(code)),
+              .fix = "name a file in a folder that you may write to"};
+  if (code == ENOSPC || code == EDQUOT) {
+    error.fix = "free some space";
+  } else if (path == standard_stream) {
+    error.fix = "open standard output, or name a file with -o";
+  }
+  return error;
+}
+
+// The file behind symbolic links, which may not exist yet: it is replaced where it lies, and the links stay.
+std::string resolved(std::string path) {
+  constexpr int most_links = 40;
+  for (int i = 0; i < most_links; ++i) {
+    std::error_code none;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, none);
+    if (none) {
+      break;
+    }
+    path =
+        (std::filesystem::path(path).parent_path() / target).string(); // an absolute target stands for itself
+  }
+  return path;
+}
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Keeps interrupts away while a file exists that their handler does not know of yet.
+class InterruptsBlocked {
+public:
+  InterruptsBlocked() {
+    sigset_t blocked;
+    ::sigemptyset(&blocked);
+    for (const int number : interrupts) {
+      ::sigaddset(&blocked, number);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  InterruptsBlocked(const InterruptsBlocked&) = delete;
+  InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
+  ~InterruptsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+  sigset_t before_{};
+};
+
+mode_t new_file_mode() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  constexpr mode_t read_and_write_for_all = 0666;
+  return read_and_write_for_all & ~mask;
+}
+
+} // namespace
+
+std::string system_message(int code) {
+  std::array<char, 256> buffer{};
+  return ::strerror_r(code, buffer.data(), buffer.size());
+}
+
+std::string display_name(std::string_view path) {
+  return path == standard_stream ? "standard input" : printable(path);
+}
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (fd_ > STDERR_FILENO) {
+    ::close(fd_);
+  }
+}
+
+Result<Descriptor> open_input(const std::string& path) {
+  if (path.empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = "the name of an input file is empty",
+                                .fix = "name a file, or - for standard input"});
+  }
+  if (path == standard_stream) {
+    return Descriptor(STDIN_FILENO);
+  }
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return tl::unexpected(cannot_read(path, errno));
+  }
+  Descriptor file(fd);
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+    return tl::unexpected(cannot_read(path, EISDIR));
+  }
+  return file;
+}
+
+Result<std::string> read_all(const std::string& path, std::size_t most) {
+  auto file = open_input(path);
+  if (!file) {
+    return tl::unexpected(std::move(file.error()));
+  }
+  constexpr std::size_t first_block = std::size_t{64} << 10U;
+  struct stat status {};
+  const bool sized = ::fstat(file->get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+  // One byte more than the file, so that the read that finds its end needs no larger buffer.
+  std::size_t block = sized ? std::min(static_cast<std::size_t>(status.st_size), most) + 1 : first_block;
+  std::string text;
+  std::size_t size = 0;
+  while (true) {
+    if (text.size() == size) {
+      text.resize(size + block);
+      block = text.size(); // doubles from here on
+    }
+    const ssize_t got = ::read(file->get(), text.data() + size, text.size() - size);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
+      pollfd ready{.fd = file->get(), .events = POLLIN, .revents = 0};
+      ::poll(&ready, 1, -1);
+      continue;
+    }
+    if (got < 0) {
+      return tl::unexpected(cannot_read(path, errno));
+    }
+    if (got == 0) {
+      break;
+    }
+    size += static_cast<std::size_t>(got);
+    if (size > most) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::input_too_large,
+                .message = fmt::format("{} is larger than {} bytes", display_name(path), most),
+                .fix = "split it"});
+    }
+  }
+  text.resize(size);
+  return text;
+}
+
+struct Output::State {
+  std::string path;
+  bool temporary = false; // written under another name, to be renamed
+  std::string final_path;
+  std::optional<Descriptor> file;
+  bool closed = false;
+
+  void discard() {
+    if (temporary) {
+      ::unlink(unfinished_path.data());
+      has_unfinished = false;
+      temporary = false;
+    }
+  }
+};
+
+Output::Output(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Output::Output(Output&&) noexcept = default;
+Output& Output::operator=(Output&&) noexcept = default;
+
+Output::~Output() {
+  if (state_) {
+    state_->discard();
+  }
+}
+
+Result<Output> Output::open(const std::string& path) {
+  if (path.empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = "the name of the output file is empty",
+                                .fix = "name a file, or - for standard output"});
+  }
+  auto state = std::make_unique<State>();
+  state->path = path;
+  if (path == standard_stream) {
+    state->file.emplace(STDOUT_FILENO);
+    return Output(std::move(state));
+  }
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  struct stat standard_output {};
+  if (exists && ::fstat(STDOUT_FILENO, &standard_output) == 0 && same_file(status, standard_output)) {
+    state->file.emplace(STDOUT_FILENO); // /dev/stdout, whatever it is
+    return Output(std::move(state));
+  }
+  if (exists && !S_ISREG(status.st_mode)) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+      return tl::unexpected(cannot_write(path, errno));
+    }
+    state->file.emplace(fd);
+    return Output(std::move(state));
+  }
+  if (exists && ::access(path.c_str(), W_OK) != 0) {
+    return tl::unexpected(
+        cannot_write(path, errno)); // a protected file is not replaced behind its owner's back
+  }
+  state->final_path = resolved(path);
+  const std::string pattern = state->final_path + ".XXXXXX";
+  if (pattern.size() >= unfinished_path.size()) {
+    return tl::unexpected(cannot_write(path, ENAMETOOLONG));
+  }
+  std::memcpy(unfinished_path.data(), pattern.c_str(), pattern.size() + 1);
+  const InterruptsBlocked blocked;
+  const int fd = ::mkostemp(unfinished_path.data(), O_CLOEXEC);
+  if (fd < 0) {
+    return tl::unexpected(cannot_write(path, errno));
+  }
+  has_unfinished = true;
+  state->temporary = true;
+  state->file.emplace(fd);
+  if (exists) {
+    (void)!::fchown(fd, status.st_uid, status.st_gid); // as far as we may
+  }
+  ::fchmod(fd, exists ? status.st_mode & static_cast<mode_t>(07777) : new_file_mode());
+  return Output(std::move(state));
+}
+
+Result<void> Output::write(std::string_view text) {
+  const int fd = state_->file->get();
+  while (!text.empty() && !state_->closed) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(put));
+    } else if (errno == EPIPE) {
+      state_->closed = true;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd ready{.fd = fd, .events = POLLOUT, .revents = 0};
+      ::poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return tl::unexpected(cannot_write(state_->path, errno));
+    }
+  }
+  return {};
+}
+
+bool Output::closed() const {
+  return state_->closed;
+}
+
+int Output::descriptor() const {
+  return state_->file->get();
+}
+
+Result<void> Output::commit() {
+  if (!state_->temporary) {
+    return {};
+  }
+  // The data is on the disk before the name points at it, so a crash leaves the old file or the new one.
+  if (::fsync(state_->file->get()) != 0 && errno != EINVAL) {
+    return tl::unexpected(cannot_write(state_->path, errno));
+  }
+  if (::rename(unfinished_path.data(), state_->final_path.c_str()) != 0) {
+    return tl::unexpected(cannot_write(state_->path, errno));
+  }
+  has_unfinished = false;
+  state_->temporary = false;
+  return {};
+}
+
+void prepare_process() {
+  // A closed standard stream would give its number to the next file that is opened. What takes its place
+  // refuses to be used: reading fails on the one, writing on the others.
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+      (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const int number : interrupts) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
+      continue; // nohup, for one
+    }
+    action = {};
+    action.sa_handler = on_interrupt;
+    ::sigaction(number, &action, nullptr);
+  }
+}
+
+} // namespace tidegate

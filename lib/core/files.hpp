@@ -1,0 +1,79 @@
+// Reading inputs and writing outputs: whole documents in, and out either to standard output or to a file that
+// appears complete or not at all.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tidegate {
+
+inline constexpr std::string_view standard_stream = "-"; // as a path: standard input or output
+
+// How messages call an input: the path, or "standard input".
+std::string display_name(std::string_view path);
+
+// An open file descriptor; closed at the end unless it is a standard stream.
+class Descriptor {
+public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  [[nodiscard]] int get() const { return fd_; }
+
+private:
+  int fd_;
+};
+
+// Opens a file for reading, or standard input for "-". cannot_read, also for a directory.
+Result<Descriptor> open_input(const std::string& path);
+
+// Reads everything. cannot_read or, past `most` bytes, input_too_large.
+Result<std::string> read_all(const std::string& path, std::size_t most);
+
+// Where an answer goes. A regular file is written under another name in the same folder and takes its place
+// in commit(), with the permissions of the file it replaces; without commit() nothing is left behind, also
+// not after an interrupt. Anything else (standard output, a device, a named pipe) is written directly.
+class Output {
+public:
+  // cannot_write when the file cannot be created.
+  static Result<Output> open(const std::string& path);
+
+  Output(Output&&) noexcept;
+  Output& operator=(Output&&) noexcept;
+  ~Output();
+
+  // cannot_write, or nothing once the reader of a pipe has gone: see closed().
+  Result<void> write(std::string_view text);
+
+  // True when the other end of the pipe is closed; what is written then is dropped.
+  [[nodiscard]] bool closed() const;
+
+  // The descriptor that is written to.
+  [[nodiscard]] int descriptor() const;
+
+  // Makes the file appear. cannot_write.
+  Result<void> commit();
+
+private:
+  struct State;
+  explicit Output(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// What the system says about an errno code.
+std::string system_message(int code);
+
+// From now on SIGINT, SIGTERM and SIGHUP remove unfinished output files and end the process with exit code
+// 130, a closed pipe is an error of write() instead of a signal, and standard streams that are closed stay
+// unusable instead of becoming the next file that is opened. Call once, first thing in main().
+void prepare_process();
+
+} // namespace tidegate
