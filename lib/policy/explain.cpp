@@ -1,0 +1,385 @@
+// Each step_* function words one step of launch-policy.md from the numbers that decided it; nothing is
+// decided again here.
+#include <tidegate/policy/explain.hpp>
+#include <tidegate/policy/sizing.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tidegate::policy {
+namespace {
+
+struct Context {
+  const LaunchPolicy& policy;
+  const LaunchRequest& request;
+  const LaunchDecision& decision;
+
+  [[nodiscard]] const LaunchRequest& effective() const { return decision.effective; }
+  [[nodiscard]] const LaunchRecommendation& answer() const { return decision.recommendation; }
+};
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// "1 hot opcode stays below", "5 edges reach"
+std::string against_threshold(std::uint64_t count, std::string_view noun, bool reached) {
+  const std::string_view verb =
+      count == 1 ? (reached ? "reaches" : "stays below") : (reached ? "reach" : "stay below");
+  return fmt::format("{} {}", plural(count, noun), verb);
+}
+
+// 1250 -> "12.5%"
+std::string percent(std::uint64_t bps) {
+  return fmt::format("{}%", static_cast<double>(bps) / 100.0);
+}
+
+// 139209728 -> "132.7 MiB"; cut, not rounded, so that a peak just under a budget does not look equal to it.
+std::string bytes(std::uint64_t count) {
+  constexpr std::array<std::string_view, 7> units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  std::uint64_t scale = 1;
+  while (count / scale >= 1024 && unit + 1 < units.size()) {
+    scale *= 1024;
+    ++unit;
+  }
+  if (count == 1) {
+    return "1 byte";
+  }
+  const std::uint64_t tenths = count % scale * 10 / scale; // the remainder has at most 60 bits
+  return tenths == 0 ? fmt::format("{} {}", count / scale, units[unit])
+                     : fmt::format("{}.{} {}", count / scale, tenths, units[unit]);
+}
+
+std::string_view promoted(const LaunchRecommendation& answer) {
+  if (answer.promote_hot_opcodes) {
+    return answer.promote_hot_windows ? "opcodes and windows" : "opcodes";
+  }
+  return answer.promote_hot_windows ? "windows" : "none";
+}
+
+TraceStep step_density(const Context& c) {
+  const std::uint64_t density = c.effective().frontier_density_bps;
+  const std::uint64_t queue = c.effective().queue_len;
+  const std::uint64_t nodes = c.effective().graph_node_count;
+  TraceStep step{.step = "frontier_density_bps", .outcome = std::to_string(density)};
+  if (c.request.frontier_density_bps != 0) {
+    step.rule = "given";
+    step.because = fmt::format("given in the request: {}", percent(density));
+    step.numbers = {{"frontier_density_bps", density}};
+  } else if (density != 0) {
+    step.rule = "inferred";
+    step.because =
+        fmt::format("{} over {}: {}", plural(queue, "queued item"), plural(nodes, "node"), percent(density));
+    step.numbers = {{"queue_len", queue}, {"graph_node_count", nodes}};
+  } else {
+    step.rule = "unknown";
+    step.because = "not given, and without both a queue and a graph it cannot be inferred; it counts as 0%";
+    step.numbers = {{"queue_len", queue}, {"graph_node_count", nodes}};
+  }
+  return step;
+}
+
+TraceStep step_memory(const Context& c) {
+  const std::uint64_t pressure = c.effective().memory_pressure_bps;
+  const std::uint64_t resident = c.effective().resident_device_bytes;
+  const std::uint64_t budget = c.effective().device_memory_budget_bytes;
+  TraceStep step{.step = "memory_pressure_bps", .outcome = std::to_string(pressure)};
+  step.numbers = {{"resident_device_bytes", resident}, {"device_memory_budget_bytes", budget}};
+  if (c.request.memory_pressure_bps != 0) {
+    step.rule = "given";
+    step.because = fmt::format("given in the request: {}", percent(pressure));
+    step.numbers = {{"memory_pressure_bps", pressure}};
+  } else if (resident != 0 && budget != 0) {
+    step.rule = "inferred";
+    step.because =
+        fmt::format("{} resident of a budget of {}: {}", bytes(resident), bytes(budget), percent(pressure));
+  } else {
+    step.rule = "unknown";
+    step.because =
+        "not given, and without both resident bytes and a budget it cannot be inferred; it counts as 0%";
+  }
+  return step;
+}
+
+TraceStep step_promotion(const Context& c) {
+  const std::uint64_t opcodes = c.effective().hot_opcode_count;
+  const std::uint64_t windows = c.effective().hot_window_count;
+  TraceStep step{.step = "promotion", .outcome = std::string(promoted(c.answer())), .rule = "hot_thresholds"};
+  step.because = fmt::format("{} the threshold {}; {} the threshold {}",
+                             against_threshold(opcodes, "hot opcode", c.answer().promote_hot_opcodes),
+                             c.policy.hot_opcode_threshold,
+                             against_threshold(windows, "hot window", c.answer().promote_hot_windows),
+                             c.policy.hot_window_threshold);
+  step.numbers = {{"hot_opcode_count", opcodes},
+                  {"hot_opcode_threshold", c.policy.hot_opcode_threshold},
+                  {"hot_window_count", windows},
+                  {"hot_window_threshold", c.policy.hot_window_threshold}};
+  return step;
+}
+
+std::string why_not_fused(const Context& c) {
+  if (c.effective().graph_node_count == 0) {
+    return "there is no graph";
+  }
+  if (c.effective().graph_edge_count < c.policy.fusion_edge_threshold) {
+    return fmt::format("{} the fusion threshold {}",
+                       against_threshold(c.effective().graph_edge_count, "edge", false),
+                       c.policy.fusion_edge_threshold);
+  }
+  return "no opcodes or windows are hot";
+}
+
+// The sentence of a rule. Of a held topology it names the threshold that was crossed and where the band ends.
+std::string word_topology(const Context& c, TopologyRule rule) {
+  const std::string density = percent(c.effective().frontier_density_bps);
+  const std::string pressure = percent(c.effective().memory_pressure_bps);
+  const std::uint64_t sparse = c.policy.sparse_frontier_threshold_bps;
+  const std::uint64_t dense = c.policy.dense_frontier_threshold_bps;
+  const std::uint64_t memory = c.policy.memory_pressure_threshold_bps;
+  const std::string_view raw = name(c.decision.raw.topology);
+  const auto lower_end = [](std::uint64_t threshold) {
+    return percent(threshold - std::min<std::uint64_t>(threshold, hysteresis_band_bps));
+  };
+  const auto upper_end = [](std::uint64_t threshold) { return percent(threshold + hysteresis_band_bps); };
+
+  switch (rule) {
+  case TopologyRule::queue_empty: return "the queue is empty";
+  case TopologyRule::memory_pressure:
+    return fmt::format("memory pressure {} is at or above the threshold {}", pressure, percent(memory));
+  case TopologyRule::sparse_density:
+    return fmt::format("density {} is at or below the sparse threshold {}", density, percent(sparse));
+  case TopologyRule::dense_density_fused:
+    return fmt::format(
+        "density {} is at or above the dense threshold {}, {} the fusion threshold {}, and {} are hot",
+        density, percent(dense), against_threshold(c.effective().graph_edge_count, "edge", true),
+        c.policy.fusion_edge_threshold, promoted(c.answer()));
+  case TopologyRule::dense_density:
+    return fmt::format("density {} is at or above the dense threshold {}; not fused, because {}", density,
+                       percent(dense), why_not_fused(c));
+  case TopologyRule::between_densities:
+    return fmt::format("density {} lies between the sparse threshold {} and the dense threshold {}", density,
+                       percent(sparse), percent(dense));
+  case TopologyRule::hold_memory_constrained:
+    return fmt::format(
+        "memory pressure {} is below the threshold {} and would give {}; memory_constrained is kept "
+        "down to {}",
+        pressure, percent(memory), raw, lower_end(memory));
+  case TopologyRule::hold_sparse:
+    return fmt::format(
+        "density {} is above the sparse threshold {} and would give {}; sparse_frontier is kept up to "
+        "{}",
+        density, percent(sparse), raw, upper_end(sparse));
+  case TopologyRule::hold_hybrid_from_sparse:
+    return fmt::format(
+        "density {} is at or below the sparse threshold {} and would give {}; hybrid_frontier is kept "
+        "down to {}",
+        density, percent(sparse), raw, lower_end(sparse));
+  case TopologyRule::hold_hybrid_from_dense:
+    return fmt::format(
+        "density {} is at or above the dense threshold {} and would give {}; hybrid_frontier is kept "
+        "up to {}",
+        density, percent(dense), raw, upper_end(dense));
+  case TopologyRule::hold_dense:
+  case TopologyRule::hold_fused: break;
+  }
+  return fmt::format("density {} is below the dense threshold {} and would give {}; {} is kept down to {}",
+                     density, percent(dense), raw, name(c.answer().topology), lower_end(dense));
+}
+
+TraceStep step_topology(const Context& c) {
+  const TopologyRule rule = c.decision.chosen.rule;
+  TraceStep step{.step = "topology",
+                 .outcome = std::string(name(c.answer().topology)),
+                 .rule = std::string(name(rule)),
+                 .because = word_topology(c, rule),
+                 .numbers = {{"frontier_density_bps", c.effective().frontier_density_bps},
+                             {"sparse_frontier_threshold_bps", c.policy.sparse_frontier_threshold_bps},
+                             {"dense_frontier_threshold_bps", c.policy.dense_frontier_threshold_bps},
+                             {"memory_pressure_bps", c.effective().memory_pressure_bps},
+                             {"memory_pressure_threshold_bps", c.policy.memory_pressure_threshold_bps},
+                             {"graph_edge_count", c.effective().graph_edge_count},
+                             {"fusion_edge_threshold", c.policy.fusion_edge_threshold}}};
+  const auto previous = c.decision.previous_topology;
+  if (previous) {
+    step.numbers.push_back({"hysteresis_band_bps", hysteresis_band_bps});
+    if (*previous != c.answer().topology) {
+      step.because += fmt::format("; the previous topology {} is not kept", name(*previous));
+    }
+  }
+  return step;
+}
+
+TraceStep step_worker_groups(const Context& c) {
+  const Shedding& shedding = c.decision.shedding;
+  const SizingPolicy& sizing = c.policy.sizing;
+  const std::uint32_t asked = c.effective().requested_worker_groups;
+  const std::uint32_t limit = c.effective().max_compute_workgroups_per_dimension;
+  TraceStep step{
+      .step = "worker_groups",
+      .outcome = std::to_string(c.answer().worker_groups),
+      .numbers = {{"requested_worker_groups", asked}, {"max_compute_workgroups_per_dimension", limit}}};
+  std::uint32_t wanted = shedding.worker_groups;
+  if (shedding.rule == SheddingRule::memory_pressure) {
+    step.rule = "shed_under_memory_pressure";
+    step.because = fmt::format("{} requested; memory pressure sheds {} of them and leaves {}", asked,
+                               percent(shedding.shed_bps), wanted);
+    step.numbers.push_back({"shed_bps", shedding.shed_bps});
+  } else if (shedding.rule == SheddingRule::sparse_frontier) {
+    step.rule = "scaled_to_sparse_frontier";
+    step.because = fmt::format(
+        "{} requested, times density {} over the sparse threshold {}, never below 32: {}", asked,
+        percent(c.effective().frontier_density_bps), percent(c.policy.sparse_frontier_threshold_bps), wanted);
+    step.numbers.push_back({"frontier_density_bps", c.effective().frontier_density_bps});
+    step.numbers.push_back({"sparse_frontier_threshold_bps", c.policy.sparse_frontier_threshold_bps});
+  } else if (asked == 0) {
+    wanted =
+        default_worker_groups_from_limits(limit, c.effective().max_compute_invocations_per_workgroup, sizing);
+    const bool powerful =
+        c.effective().max_compute_invocations_per_workgroup >= sizing.powerful_invocation_threshold;
+    step.rule = "derived_from_limits";
+    step.because = fmt::format(
+        "none requested; {} per dimension over {}, at most {} and at least {}{}: {}",
+        plural(limit, "work-group"), sizing.occupancy_worker_divisor, sizing.max_dispatch_workgroups,
+        powerful ? sizing.powerful_min_worker_groups : 1, powerful ? " on a powerful adapter" : "", wanted);
+  } else {
+    step.rule = "requested";
+    step.because = fmt::format("{} requested", asked);
+  }
+  if (wanted > c.answer().worker_groups) {
+    step.because += fmt::format("; the adapter allows {} per dimension", limit);
+  }
+  return step;
+}
+
+TraceStep step_geometry(const Context& c) {
+  const LaunchGeometry& geometry = c.answer().geometry;
+  const std::uint64_t width = geometry.workgroup_size_x;
+  const std::uint64_t grid = geometry.dispatch_grid[0];
+  const std::uint64_t needed = geometry.slot_count / width;
+  TraceStep step{.step = "geometry", .outcome = fmt::format("{} x {}", grid, width), .rule = "grid"};
+  step.because = fmt::format("{} wide, the smaller of {} and the adapter's {}; {} in {}: {}", width,
+                             plural(c.answer().worker_groups, "worker group"),
+                             c.effective().max_workgroup_size_x, plural(c.effective().queue_len, "item"),
+                             plural(geometry.slot_count, "slot"), plural(needed, "work-group"));
+  if (grid < needed) {
+    step.because +=
+        fmt::format(", of which {} are dispatched at once (capped by the {})", grid,
+                    grid == c.answer().worker_groups ? "worker groups" : "policy's largest dispatch");
+  }
+  step.numbers = {
+      {"workgroup_size_x", width}, {"slot_count", geometry.slot_count}, {"dispatch_grid_x", grid}};
+  return step;
+}
+
+TraceStep step_pressure(const Context& c) {
+  const std::uint64_t lanes = c.decision.lanes;
+  const std::uint64_t queue = c.effective().queue_len;
+  const std::uint64_t requeues = c.effective().requeue_count;
+  TraceStep step{
+      .step = "pressure", .outcome = std::string(name(c.answer().pressure)), .rule = "queue_over_lanes"};
+  step.numbers = {{"queue_len", queue},
+                  {"lanes", lanes},
+                  {"saturated_waves", c.policy.saturated_waves},
+                  {"requeue_count", requeues}};
+  if (queue == 0) {
+    step.because = "the queue is empty";
+  } else if (requeues > 0) {
+    step.rule = "requeues_seen";
+    step.because = fmt::format("{} seen: any requeue counts as saturated", plural(requeues, "requeue"));
+  } else {
+    step.because = fmt::format("{} over {}; balanced from {} items, saturated from {}", plural(queue, "item"),
+                               plural(lanes, "lane"), lanes, lanes * c.policy.saturated_waves);
+  }
+  return step;
+}
+
+TraceStep step_hit_capacity(const Context& c) {
+  const std::uint64_t requested = c.effective().requested_hit_capacity;
+  TraceStep step{.step = "hit_capacity", .outcome = std::to_string(c.answer().hit_capacity)};
+  if (requested != 0) {
+    step.rule = "requested";
+    step.because = fmt::format("{} requested", requested);
+    step.numbers = {{"requested_hit_capacity", requested}};
+    return step;
+  }
+  const std::uint64_t queue = c.effective().queue_len;
+  const std::uint64_t hits = std::max(c.effective().expected_hits_per_item, 1U);
+  const std::uint64_t multiplier = c.decision.hit_multiplier;
+  const bool constrained = c.effective().memory_pressure_bps >= c.policy.memory_pressure_threshold_bps;
+  step.rule = "derived";
+  step.because = fmt::format("{} times {} times {}{} is {}; the minimum is {}", plural(queue, "item"),
+                             plural(hits, "expected hit"), multiplier,
+                             constrained ? " (memory pressure switches the multiplier off)" : "",
+                             queue * hits * multiplier, c.policy.min_hit_capacity);
+  step.numbers = {{"queue_len", queue},
+                  {"expected_hits_per_item", hits},
+                  {"multiplier", multiplier},
+                  {"min_hit_capacity", c.policy.min_hit_capacity}};
+  return step;
+}
+
+TraceStep step_peak(const Context& c) {
+  const std::uint64_t budget = c.effective().device_memory_budget_bytes;
+  TraceStep step{.step = "estimated_peak_device_bytes",
+                 .outcome = std::to_string(c.answer().estimated_peak_device_bytes),
+                 .rule = "resident_plus_scratch"};
+  step.because = fmt::format(
+      "{} resident and {} of {} each: {}; {}", bytes(c.effective().resident_device_bytes),
+      plural(c.answer().hit_capacity, "hit"), bytes(c.policy.scratch_bytes_per_hit),
+      bytes(c.answer().estimated_peak_device_bytes),
+      budget == 0 ? std::string("no budget is set") : fmt::format("the budget is {}", bytes(budget)));
+  step.numbers = {{"resident_device_bytes", c.effective().resident_device_bytes},
+                  {"scratch_bytes_per_hit", c.policy.scratch_bytes_per_hit},
+                  {"device_memory_budget_bytes", budget}};
+  return step;
+}
+
+// A fused topology needs a promotion, so it never decides the mode by itself.
+TraceStep step_mode(const Context& c) {
+  const std::uint64_t queue = c.effective().queue_len;
+  const std::uint64_t threshold = c.policy.jit_queue_len_threshold;
+  TraceStep step{.step = "execution_mode", .outcome = std::string(name(c.answer().execution_mode))};
+  step.numbers = {{"queue_len", queue}, {"jit_queue_len_threshold", threshold}};
+  if (queue >= threshold) {
+    step.rule = "long_queue";
+    step.because = fmt::format("{} the JIT threshold {}", against_threshold(queue, "item", true), threshold);
+  } else if (c.answer().execution_mode == ExecutionMode::jit) {
+    step.rule = "promotion";
+    step.because = fmt::format("hot {} are promoted", promoted(c.answer()));
+  } else {
+    step.rule = "short_cold_queue";
+    step.because = fmt::format("{} the JIT threshold {}, and nothing is promoted",
+                               against_threshold(queue, "item", false), threshold);
+  }
+  return step;
+}
+
+TraceStep step_ageing(const Context& c) {
+  const std::uint64_t requeues = c.effective().requeue_count;
+  const std::uint64_t age = c.effective().max_priority_age;
+  const std::uint64_t threshold = c.policy.priority_age_threshold;
+  TraceStep step{.step = "age_priority_work", .outcome = c.answer().age_priority_work ? "yes" : "no"};
+  step.rule = requeues > 0 ? "requeues_seen" : "oldest_item";
+  step.because = requeues > 0
+                     ? fmt::format("{} seen", plural(requeues, "requeue"))
+                     : fmt::format("the oldest item waited {}, {} the threshold {}", plural(age, "tick"),
+                                   age >= threshold ? "at or above" : "below", threshold);
+  step.numbers = {
+      {"requeue_count", requeues}, {"max_priority_age", age}, {"priority_age_threshold", threshold}};
+  return step;
+}
+
+} // namespace
+
+std::vector<TraceStep> explain(const LaunchPolicy& policy, const LaunchRequest& request,
+                               const LaunchDecision& decision) {
+  const Context c{policy, request, decision};
+  return {step_density(c),       step_memory(c),   step_promotion(c), step_topology(c),
+          step_worker_groups(c), step_geometry(c), step_pressure(c),  step_hit_capacity(c),
+          step_peak(c),          step_mode(c),     step_ageing(c)};
+}
+
+} // namespace tidegate::policy

@@ -1,0 +1,37 @@
+// The launch policy: one launch request in, one launch recommendation out. Pure integer functions without
+// global state. Source: launch-policy.md, "The steps, in this order"; the order decides which error wins.
+#pragma once
+
+#include <tidegate/policy/launch_recommendation.hpp>
+#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/policy_error.hpp>
+#include <tidegate/policy/topology.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace tidegate::policy {
+
+// A recommendation together with every intermediate choice, so that evidence and explanations read the
+// numbers that decided instead of computing them again.
+struct LaunchDecision {
+  LaunchRequest effective; // the request with inferred signals
+  std::optional<Topology> previous_topology;
+  TopologyChoice raw;
+  TopologyChoice chosen;
+  Shedding shedding;
+  std::uint64_t lanes = 0;          // work-items of the whole dispatch
+  std::uint32_t hit_multiplier = 0; // 0 when the capacity was requested
+  LaunchRecommendation recommendation;
+};
+
+// Errors: zero_adapter_limit, policy_out_of_range, overflow {hit_capacity, estimated_peak_device_bytes},
+// device_out_of_memory. `previous_topology` switches hysteresis on.
+PolicyResult<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& request,
+                                    std::optional<Topology> previous_topology = {});
+
+// The recommendation of decide() alone.
+PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request,
+                                             std::optional<Topology> previous_topology = {});
+
+} // namespace tidegate::policy

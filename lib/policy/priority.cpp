@@ -1,0 +1,115 @@
+#include <tidegate/policy/priority.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace tidegate::policy {
+namespace {
+
+constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
+
+void saturating_increment(std::uint64_t& counter) {
+  if (counter != u64_max) {
+    ++counter;
+  }
+}
+
+DrainReason drain_reason(const DrainRecommendation& drain) {
+  const RequeueAccounting& counters = drain.accounting;
+  if (drain.requeue_counter_headroom == 0) {
+    return DrainReason::requeue_counter_exhausted;
+  }
+  if (drain.aged_promotion_counter_headroom == 0) {
+    return DrainReason::aged_promotion_counter_exhausted;
+  }
+  if (drain.requeue_counter_headroom <= near_limit_headroom) {
+    return DrainReason::requeue_counter_near_limit;
+  }
+  if (drain.aged_promotion_counter_headroom <= near_limit_headroom) {
+    return DrainReason::aged_promotion_counter_near_limit;
+  }
+  return counters == RequeueAccounting{} ? DrainReason::none : DrainReason::pending_telemetry;
+}
+
+std::string_view fix_for(DrainReason reason) {
+  switch (reason) {
+  case DrainReason::none: break;
+  case DrainReason::pending_telemetry:
+    return "read the counters out, add them to the running totals and reset them to zero";
+  case DrainReason::aged_promotion_counter_near_limit:
+    return "drain now: aged_promotions is about to overflow; add it to the running totals and reset it to "
+           "zero";
+  case DrainReason::requeue_counter_near_limit:
+    return "drain now: requeue_count is about to overflow; add it to the running totals and reset it to zero";
+  case DrainReason::aged_promotion_counter_exhausted:
+    return "aged_promotions is full and no longer counts: drain and reset it before the next launch";
+  case DrainReason::requeue_counter_exhausted:
+    return "requeue_count is full and no longer counts: drain and reset it before the next launch";
+  }
+  return "nothing to drain";
+}
+
+} // namespace
+
+void RequeueAccounting::record_requeue(std::uint32_t age_ticks) {
+  saturating_increment(requeue_count);
+  max_priority_age = std::max(max_priority_age, age_ticks);
+}
+
+void RequeueAccounting::record_aged_promotion(std::uint32_t age_ticks) {
+  saturating_increment(aged_promotions);
+  max_priority_age = std::max(max_priority_age, age_ticks);
+}
+
+PolicyResult<void> RequeueAccounting::try_record_requeue(std::uint32_t age_ticks) {
+  if (requeue_count == u64_max) {
+    return tl::unexpected(PolicyError{.code = ErrorCode::overflow, .field = "requeue_count"});
+  }
+  record_requeue(age_ticks);
+  return {};
+}
+
+PolicyResult<void> RequeueAccounting::try_record_aged_promotion(std::uint32_t age_ticks) {
+  if (aged_promotions == u64_max) {
+    return tl::unexpected(PolicyError{.code = ErrorCode::overflow, .field = "aged_promotions"});
+  }
+  record_aged_promotion(age_ticks);
+  return {};
+}
+
+DrainRecommendation drain_recommendation(const RequeueAccounting& accounting) {
+  DrainRecommendation drain{.accounting = accounting,
+                            .requeue_counter_headroom = u64_max - accounting.requeue_count,
+                            .aged_promotion_counter_headroom = u64_max - accounting.aged_promotions,
+                            .fix = {}};
+  drain.reason = drain_reason(drain);
+  drain.should_drain = drain.reason != DrainReason::none;
+  drain.fix = fix_for(drain.reason);
+  return drain;
+}
+
+std::vector<double> diffuse_priorities(std::span<const double> priority_stalks,
+                                       std::span<const double> restriction_diag, double damping,
+                                       std::uint32_t iterations) {
+  std::vector<double> stalks(priority_stalks.begin(), priority_stalks.end());
+  if (priority_stalks.size() != restriction_diag.size()) {
+    return stalks;
+  }
+  for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
+    bool changed = false;
+    for (std::size_t i = 0; i < stalks.size(); ++i) {
+      const double previous = stalks[i];
+      stalks[i] = previous - damping * restriction_diag[i] * previous;
+      changed = changed || std::bit_cast<std::uint64_t>(stalks[i]) != std::bit_cast<std::uint64_t>(previous);
+    }
+    // An iteration that changed no bit is a fixed point: every later one gives the same values, so four
+    // billion iterations over settled stalks end here.
+    if (!changed) {
+      break;
+    }
+  }
+  return stalks;
+}
+
+} // namespace tidegate::policy

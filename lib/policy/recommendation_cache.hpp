@@ -1,0 +1,61 @@
+// The recommendation cache: the last 128 different (policy, request) pairs and their answers, least recently
+// used out first. Lookups and insertions take constant time. Source: launch-policy.md, step 1.
+//
+//   most recent -> [entry] <-> [entry] <-> ... <-> [entry] <- next to go
+//                     ^ found by hash of the key
+#pragma once
+
+#include <tidegate/policy/launch_policy.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+
+namespace tidegate::policy {
+
+struct CacheStatistics {
+  std::uint64_t entries = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0; // errors count as misses and are not cached
+
+  friend bool operator==(const CacheStatistics&, const CacheStatistics&) = default;
+};
+
+// Not safe for use by several threads at once.
+class RecommendationCache {
+public:
+  static constexpr std::size_t capacity = 128;
+
+  // recommend() of launch_policy.hpp, answered from the cache when it holds the pair. Evidence looks the
+  // effective request up (infer_missing_signals), so it shares no entry with a raw request that left signals
+  // out.
+  PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request);
+
+  [[nodiscard]] CacheStatistics statistics() const;
+
+  // Forgets the entries and the statistics.
+  void clear();
+
+private:
+  struct Key {
+    LaunchPolicy policy;
+    LaunchRequest request;
+
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Entry {
+    Key key;
+    LaunchRecommendation recommendation;
+  };
+
+  std::list<Entry> by_recency_;
+  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> by_key_;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
+};
+
+} // namespace tidegate::policy

@@ -1,0 +1,89 @@
+// How dense is the frontier, how full is the memory, and which traversal shape follows from it.
+// Source: launch-policy.md, steps 2 to 6. Every choice returns the rule that made it, for explanations.
+#pragma once
+
+#include <tidegate/policy/launch_recommendation.hpp>
+#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/policy_error.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tidegate::policy {
+
+inline constexpr std::uint16_t hysteresis_band_bps = 250;
+
+// Step 2: the request with a missing density and a missing pressure filled in. Idempotent.
+LaunchRequest infer_missing_signals(const LaunchRequest& request);
+
+// Step 3.
+struct Promotion {
+  bool hot_opcodes = false;
+  bool hot_windows = false;
+
+  [[nodiscard]] bool any() const { return hot_opcodes || hot_windows; }
+};
+Promotion promotion_for(const LaunchPolicy& policy, const LaunchRequest& request);
+
+// Steps 4 and 5: the rule that decided the topology, in the order in which the rules are tried.
+enum class TopologyRule : std::uint8_t {
+  // raw rules (step 4)
+  queue_empty,
+  memory_pressure,
+  sparse_density,
+  dense_density_fused,
+  dense_density,
+  between_densities,
+  // hysteresis rules (step 5)
+  hold_memory_constrained,
+  hold_sparse,
+  hold_hybrid_from_sparse,
+  hold_hybrid_from_dense,
+  hold_dense,
+  hold_fused,
+};
+
+inline constexpr std::array<std::string_view, 12> topology_rule_names{"queue_empty",
+                                                                      "memory_pressure",
+                                                                      "sparse_density",
+                                                                      "dense_density_fused",
+                                                                      "dense_density",
+                                                                      "between_densities",
+                                                                      "hold_memory_constrained",
+                                                                      "hold_sparse",
+                                                                      "hold_hybrid_from_sparse",
+                                                                      "hold_hybrid_from_dense",
+                                                                      "hold_dense",
+                                                                      "hold_fused"};
+inline std::string_view name(TopologyRule rule) {
+  return topology_rule_names[static_cast<std::size_t>(rule)];
+}
+
+struct TopologyChoice {
+  Topology topology = Topology::empty;
+  TopologyRule rule = TopologyRule::queue_empty;
+};
+
+// Step 4, on an effective request (step 2).
+TopologyChoice raw_topology(const LaunchPolicy& policy, const LaunchRequest& effective, Promotion promotion);
+
+// Step 5: keeps the previous topology while the signals stay within its band, otherwise returns `raw`.
+TopologyChoice with_hysteresis(const LaunchPolicy& policy, const LaunchRequest& effective,
+                               Promotion promotion, TopologyChoice raw, Topology previous);
+
+// Step 6: worker groups asked for after shedding.
+enum class SheddingRule : std::uint8_t { none, memory_pressure, sparse_frontier };
+
+struct Shedding {
+  std::uint32_t worker_groups = 0;
+  SheddingRule rule = SheddingRule::none;
+  std::uint32_t shed_bps = 0; // share taken away by memory pressure
+};
+
+// policy_out_of_range when the memory threshold is above 10000 bps and shedding needs its span.
+PolicyResult<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& effective,
+                                    Topology topology);
+
+} // namespace tidegate::policy

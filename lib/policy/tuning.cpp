@@ -1,0 +1,40 @@
+#include <tidegate/policy/tuning.hpp>
+
+#include <algorithm>
+#include <compare>
+
+namespace tidegate::policy {
+
+std::uint32_t choose_cheapest(std::span<const std::uint32_t> candidates, std::span<const double> costs,
+                              std::uint32_t current) {
+  const std::size_t pairs = std::min(candidates.size(), costs.size());
+  if (pairs == 0) {
+    return current;
+  }
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < pairs; ++i) {
+    if (std::is_lt(std::strong_order(costs[i], costs[best]))) {
+      best = i;
+    }
+  }
+  return candidates[best];
+}
+
+std::vector<double> natural_gradient_step(std::span<const double> matrix, std::span<const double> gradient,
+                                          std::uint32_t n, double learning_rate) {
+  // n² of a 32-bit n fits 64 bits, so the shape is known before anything is reserved.
+  if (gradient.size() < n || matrix.size() < std::uint64_t{n} * n) {
+    return {};
+  }
+  std::vector<double> step(n);
+  for (std::size_t row = 0; row < n; ++row) {
+    double sum = 0.0;
+    for (std::size_t column = 0; column < n; ++column) {
+      sum += matrix[row * n + column] * gradient[column];
+    }
+    step[row] = -learning_rate * sum;
+  }
+  return step;
+}
+
+} // namespace tidegate::policy
