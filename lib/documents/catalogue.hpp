@@ -1,0 +1,18 @@
+// Every document type that the tool reads or writes.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/documents/describe.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace tidegate::documents {
+
+// In the order in which they are listed: inputs and outputs side by side, by command.
+std::span<const Document* const> catalogue();
+
+// unknown_name when there is no such document, with the nearest name.
+Result<const Document*> find_document(std::string_view name);
+
+} // namespace tidegate::documents

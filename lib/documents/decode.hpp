@@ -1,0 +1,49 @@
+// Strict decoding of JSON into described structs, without building a tree.
+//
+// Refused, each with a code of its own: syntax errors, nesting deeper than `nesting_limit`, a value of the
+// wrong type, a number that is no integer or out of range, an unknown name or key (with the nearest known
+// one), a duplicate or missing key, another kind or version. Every error names its place: JSON pointer, line
+// and column.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/documents/describe.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tidegate::documents {
+
+inline constexpr std::size_t nesting_limit = 64;
+inline constexpr std::size_t document_bytes_limit = std::size_t{2} << 30U; // 2 GiB
+
+// Keeps its working memory between documents; one per thread.
+class Decoder {
+public:
+  Decoder();
+  ~Decoder();
+  Decoder(Decoder&&) noexcept;
+  Decoder& operator=(Decoder&&) noexcept;
+
+  // Decodes `json` onto `object`, a struct that `document.record` describes. Fields left out keep the value
+  // the object has. After an error the object holds what was decoded before it.
+  Result<void> decode(const Document& document, std::string_view json, void* object);
+
+private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+template <class T>
+Result<T> decode(std::string_view json) {
+  T object{};
+  return Decoder().decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
+}
+
+// The value of the top-level "kind", or an empty string when there is none. Syntax errors come back as
+// errors.
+Result<std::string> kind_of(std::string_view json);
+
+} // namespace tidegate::documents

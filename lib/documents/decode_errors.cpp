@@ -1,0 +1,129 @@
+// What a decoder refuses, in words, and where.
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/decode_handler.hpp>
+
+namespace tidegate::documents {
+namespace {
+
+std::string type_phrase(const Type& type) {
+  switch (type.kind) {
+  case Kind::boolean: return "true or false";
+  case Kind::u16:
+  case Kind::u32:
+  case Kind::u64: return fmt::format("an integer from {} to {}", type.minimum, type.maximum);
+  case Kind::f64: return "a number";
+  case Kind::text: return "a string";
+  case Kind::choice: return "one of the names " + one_of(type.choices);
+  case Kind::record: return "an object";
+  case Kind::list: break;
+  }
+  return "an array";
+}
+
+} // namespace
+
+std::string DecodeHandler::pointer() const {
+  std::string text;
+  for (const Frame& frame : frames_) {
+    if (frame.list != nullptr) {
+      // An inner frame means that the item was begun and `next` counts it already.
+      text += fmt::format("/{}", &frame == &frames_.back() ? frame.next : frame.next - 1);
+    } else if (frame.field != nullptr) {
+      text += fmt::format("/{}", frame.field->name);
+    }
+  }
+  return text;
+}
+
+bool DecodeHandler::fail(ErrorCode code, std::string message, std::string fix) {
+  error_.emplace();
+  error_->code = code;
+  error_->message = std::move(message);
+  error_->fix = std::move(fix);
+  error_->pointer = pointer();
+  const Position position = position_of(json_, token_start(json_, previous_end_));
+  error_->line = position.line;
+  error_->column = position.column;
+  return false;
+}
+
+bool DecodeHandler::wrong_type(std::string_view found) {
+  if (envelope_ == Envelope::kind || envelope_ == Envelope::version) {
+    const bool kind = envelope_ == Envelope::kind;
+    const std::string wanted =
+        kind ? fmt::format("the string \"{}\"", document_->kind) : std::to_string(document_->schema_version);
+    fail(ErrorCode::wrong_type, fmt::format("expected {}, got {}", wanted, found),
+         "give it, or leave the key out");
+    error_->pointer = kind ? "/kind" : "/schema_version";
+    return false;
+  }
+  if (frames_.empty()) {
+    return fail(ErrorCode::wrong_type, fmt::format("expected an object, got {}", found),
+                fmt::format("a {} is one JSON object", document_->kind));
+  }
+  const Type& type = *expected_type();
+  return fail(ErrorCode::wrong_type, fmt::format("expected {}, got {}", type_phrase(type), found),
+              fmt::format("give {}", type_phrase(type)));
+}
+
+bool DecodeHandler::out_of_range() {
+  const Type& type = *expected_type();
+  return fail(ErrorCode::out_of_range,
+              fmt::format("{} is outside the range {} to {}", token(), type.minimum, type.maximum),
+              fmt::format("give {}", type_phrase(type)));
+}
+
+bool DecodeHandler::not_an_integer() {
+  return fail(ErrorCode::not_an_integer, fmt::format("{} is not written as an integer", token()),
+              fmt::format("give {}", type_phrase(*expected_type())));
+}
+
+bool DecodeHandler::unknown_name(std::string_view value) {
+  const Type& type = *expected_type();
+  const auto nearest = nearest_name(value, type.choices);
+  fail(ErrorCode::unknown_name, fmt::format("{} is not one of {}", quoted(value), one_of(type.choices)),
+       nearest ? fmt::format("did you mean \"{}\"?", *nearest) : fmt::format("give {}", type_phrase(type)));
+  if (nearest) {
+    error_->nearest = *nearest;
+  }
+  return false;
+}
+
+bool DecodeHandler::unknown_key(std::string_view key) {
+  const Record& record = *frames_.back().record;
+  std::vector<std::string_view> known;
+  for (const Field& field : record.fields) {
+    known.push_back(field.name);
+  }
+  const auto nearest = nearest_name(key, known);
+  fail(ErrorCode::unknown_key, fmt::format("unknown key {}", quoted(key)),
+       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+               : fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
+                             document_->kind));
+  *error_->pointer += "/" + pointer_token(shortened(key));
+  error_->field = shortened(key);
+  if (nearest) {
+    error_->nearest = *nearest;
+  }
+  return false;
+}
+
+bool DecodeHandler::missing_keys(std::uint64_t missing) {
+  const std::span<const Field> fields = frames_.back().record->fields;
+  std::string names;
+  std::string_view first;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if ((missing >> i & 1U) != 0) {
+      first = first.empty() ? fields[i].name : first;
+      names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", fields[i].name);
+      ++count;
+    }
+  }
+  fail(ErrorCode::missing_key, fmt::format("missing {} {}", count == 1 ? "key" : "keys", names),
+       count == 1 ? "add it" : "add them");
+  error_->field = first;
+  return false;
+}
+
+} // namespace tidegate::documents

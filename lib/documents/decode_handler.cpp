@@ -1,0 +1,246 @@
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/decode_handler.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace tidegate::documents {
+namespace {
+
+constexpr std::string_view kind_key = "kind";
+constexpr std::string_view version_key = "schema_version";
+
+} // namespace
+
+bool DecodeHandler::unsigned_integer(std::uint64_t value) {
+  if (envelope_ == Envelope::version) {
+    return envelope_version(value);
+  }
+  const Type* type = expected_type();
+  if (type == nullptr) {
+    return wrong_type("a number");
+  }
+  if (type->kind == Kind::f64) {
+    return store(static_cast<double>(value));
+  }
+  if (type->kind != Kind::u16 && type->kind != Kind::u32 && type->kind != Kind::u64) {
+    return wrong_type("a number");
+  }
+  if (value < type->minimum || value > type->maximum) {
+    return out_of_range();
+  }
+  switch (type->kind) {
+  case Kind::u16: return store(static_cast<std::uint16_t>(value));
+  case Kind::u32: return store(static_cast<std::uint32_t>(value));
+  default: return store(value);
+  }
+}
+
+bool DecodeHandler::negative_integer(std::int64_t value) {
+  if (value == 0) { // "-0"
+    const Type* type = expected_type();
+    if (type != nullptr && type->kind == Kind::f64) {
+      return store(-0.0);
+    }
+    return unsigned_integer(0);
+  }
+  const Type* type = expected_type();
+  if (type == nullptr) {
+    return wrong_type("a negative number");
+  }
+  switch (type->kind) {
+  case Kind::u16:
+  case Kind::u32:
+  case Kind::u64: return out_of_range();
+  case Kind::f64: return store(static_cast<double>(value));
+  default: return wrong_type("a number");
+  }
+}
+
+bool DecodeHandler::Double(double value) {
+  const Type* type = expected_type();
+  if (type == nullptr) {
+    return wrong_type("a number");
+  }
+  const std::string_view text = token();
+  switch (type->kind) {
+  case Kind::u16:
+  case Kind::u32:
+  case Kind::u64:
+    // RapidJSON hands integers past 64 bits over as doubles.
+    if (text.find_first_of(".eE") == std::string_view::npos) {
+      return out_of_range();
+    }
+    return not_an_integer();
+  case Kind::f64: {
+    // Correctly rounded from the text; RapidJSON's own value may be off in the last place. Out of range here
+    // means below the smallest double, where RapidJSON's zero is right.
+    double exact = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), exact);
+    return store(result.ec == std::errc() ? exact : value);
+  }
+  default: return wrong_type("a number");
+  }
+}
+
+bool DecodeHandler::String(const char* text, rj::SizeType length, bool /*copy*/) {
+  const std::string_view value(text, length);
+  if (envelope_ == Envelope::kind) {
+    return envelope_kind(value);
+  }
+  const Type* type = expected_type();
+  if (type != nullptr && type->kind == Kind::text) {
+    return store(std::string(value));
+  }
+  if (type != nullptr && type->kind == Kind::choice) {
+    const auto found = std::ranges::find(type->choices, value);
+    if (found != type->choices.end()) {
+      return store(static_cast<std::uint8_t>(found - type->choices.begin()));
+    }
+    return unknown_name(value);
+  }
+  return wrong_type("a string");
+}
+
+bool DecodeHandler::envelope_kind(std::string_view value) {
+  if (value != document_->kind) {
+    fail(ErrorCode::wrong_kind, fmt::format("this is a {}, not a {}", quoted(value), document_->kind),
+         fmt::format("give a document of kind \"{}\"", document_->kind));
+    error_->pointer = "/kind";
+    return false;
+  }
+  envelope_ = Envelope::none;
+  return ok();
+}
+
+bool DecodeHandler::envelope_version(std::uint64_t value) {
+  if (value != document_->schema_version) {
+    fail(ErrorCode::unsupported_version,
+         fmt::format("schema_version {} of {} is not supported", value, document_->kind),
+         fmt::format("this version of tidegate reads schema_version {}", document_->schema_version));
+    error_->pointer = "/schema_version";
+    return false;
+  }
+  envelope_ = Envelope::none;
+  return ok();
+}
+
+bool DecodeHandler::envelope_key_of(std::string_view key) {
+  if (frames_.size() != 1) {
+    return false;
+  }
+  if (document_->has_kind && key == kind_key) {
+    envelope_ = Envelope::kind;
+  } else if (document_->has_kind && key == version_key) {
+    envelope_ = Envelope::version;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
+  const std::string_view key(text, length);
+  Frame& frame = frames_.back();
+  const std::span<const Field> fields = frame.record->fields;
+  // Documents mostly keep the order of the description: try the next field before searching.
+  std::size_t index = frame.next;
+  if (index >= fields.size() || fields[index].name != key) {
+    index = 0;
+    while (index < fields.size() && fields[index].name != key) {
+      ++index;
+    }
+  }
+  if (index < fields.size()) {
+    frame.field = &fields[index];
+    const std::uint64_t bit = std::uint64_t{1} << index;
+    if ((frame.seen & bit) != 0) {
+      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", quoted(key)),
+                  "keep one of the two values");
+    }
+    frame.seen |= bit;
+    frame.next = index + 1;
+    return ok();
+  }
+  frame.field = nullptr;
+  if (envelope_key_of(key)) {
+    bool& seen = envelope_seen_[static_cast<std::size_t>(envelope_)];
+    if (seen) {
+      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", quoted(key)),
+                  "keep one of the two values");
+    }
+    seen = true;
+    return ok();
+  }
+  return unknown_key(key);
+}
+
+bool DecodeHandler::StartObject() {
+  if (frames_.empty()) {
+    frames_.push_back({.record = document_->record, .object = root_});
+    return ok();
+  }
+  const Type* type = expected_type();
+  if (type == nullptr || type->kind != Kind::record) {
+    return wrong_type("an object");
+  }
+  void* object = target();
+  if (object == nullptr) {
+    return false;
+  }
+  frames_.push_back({.record = type->record, .object = object});
+  return ok();
+}
+
+bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
+  Frame& frame = frames_.back();
+  frame.field = nullptr;
+  const std::uint64_t missing = frame.record->required_mask & ~frame.seen;
+  if (missing != 0) {
+    return missing_keys(missing);
+  }
+  if (frames_.size() == 1 && document_->has_kind && document_->direction == Direction::output &&
+      !(envelope_seen_[static_cast<std::size_t>(Envelope::kind)] &&
+        envelope_seen_[static_cast<std::size_t>(Envelope::version)])) {
+    return fail(ErrorCode::missing_key, "missing key \"kind\" or \"schema_version\"",
+                "every output document carries both");
+  }
+  const std::span<const Field> fields = frame.record->fields;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].fill != nullptr && (frame.seen >> i & 1U) == 0) {
+      fields[i].fill(frame.object);
+    }
+  }
+  frames_.pop_back();
+  return ok();
+}
+
+bool DecodeHandler::StartArray() {
+  const Type* type = expected_type();
+  if (type == nullptr || type->kind != Kind::list) {
+    return wrong_type("an array");
+  }
+  void* list = target();
+  if (list == nullptr) {
+    return false;
+  }
+  type->list->clear(list);
+  frames_.push_back({.list = type->list, .object = list});
+  return ok();
+}
+
+bool DecodeHandler::EndArray(rj::SizeType /*items*/) {
+  const Frame& frame = frames_.back();
+  if (frame.list->fixed_length != 0 && frame.next != frame.list->fixed_length) {
+    const std::size_t count = frame.next;
+    const std::size_t wanted = frame.list->fixed_length;
+    frames_.pop_back();
+    return fail(ErrorCode::wrong_length, fmt::format("expected an array of {} items, got {}", wanted, count),
+                fmt::format("give {} items", wanted));
+  }
+  frames_.pop_back();
+  return ok();
+}
+
+} // namespace tidegate::documents

@@ -1,0 +1,142 @@
+#include <tidegate/documents/encode.hpp>
+#include <tidegate/documents/json_text.hpp>
+
+#include <charconv>
+
+namespace tidegate::documents {
+namespace {
+
+class Encoder {
+public:
+  Encoder(std::string& json, Style style) : json_(json), pretty_(style == Style::pretty) {}
+
+  void document(const Document& document, const void* object) {
+    open('{');
+    if (document.has_kind) {
+      key("kind");
+      append_string(json_, document.kind);
+      key("schema_version");
+      unsigned_integer(document.schema_version);
+    }
+    members(*document.record, object);
+    close('}');
+  }
+
+  void record(const Record& record, const void* object) {
+    open('{');
+    members(record, object);
+    close('}');
+  }
+
+  void value(const Type& type, const void* value) {
+    switch (type.kind) {
+    case Kind::boolean: json_ += *static_cast<const bool*>(value) ? "true" : "false"; break;
+    case Kind::u16: unsigned_integer(*static_cast<const std::uint16_t*>(value)); break;
+    case Kind::u32: unsigned_integer(*static_cast<const std::uint32_t*>(value)); break;
+    case Kind::u64: unsigned_integer(*static_cast<const std::uint64_t*>(value)); break;
+    case Kind::f64: append_number(json_, *static_cast<const double*>(value)); break;
+    case Kind::text: append_string(json_, *static_cast<const std::string*>(value)); break;
+    case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(value)]); break;
+    case Kind::record: record(*type.record, value); break;
+    case Kind::list: list(*type.list, value); break;
+    }
+  }
+
+private:
+  void members(const Record& record, const void* object) {
+    for (const Field& field : record.fields) {
+      if (const void* value = field.read(object)) {
+        key(field.name);
+        this->value(field.type, value);
+      }
+    }
+  }
+
+  void list(const ListAccess& list, const void* object) {
+    const std::size_t size = list.size(object);
+    const bool nested = list.element.kind == Kind::record || list.element.kind == Kind::list;
+    if (size == 0 || !nested) {
+      json_ += '[';
+      for (std::size_t i = 0; i < size; ++i) {
+        if (i > 0) {
+          json_ += pretty_ ? ", " : ",";
+        }
+        value(list.element, list.at(object, i));
+      }
+      json_ += ']';
+      return;
+    }
+    open('[');
+    for (std::size_t i = 0; i < size; ++i) {
+      separate();
+      value(list.element, list.at(object, i));
+    }
+    close(']');
+  }
+
+  void unsigned_integer(std::uint64_t value) {
+    constexpr std::size_t longest = 20; // digits of 2^64 - 1
+    char text[longest];
+    json_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+  }
+
+  void key(std::string_view name) {
+    separate();
+    json_ += '"';
+    json_ += name;
+    json_ += pretty_ ? "\": " : "\":";
+  }
+
+  void open(char bracket) {
+    json_ += bracket;
+    ++depth_;
+    first_ = true;
+  }
+
+  void separate() {
+    if (!first_) {
+      json_ += ',';
+    }
+    first_ = false;
+    new_line();
+  }
+
+  void close(char bracket) {
+    --depth_;
+    if (!first_) {
+      new_line();
+    }
+    first_ = false;
+    json_ += bracket;
+  }
+
+  void new_line() {
+    if (pretty_) {
+      json_ += '\n';
+      json_.append(depth_ * 2, ' ');
+    }
+  }
+
+  std::string& json_;
+  const bool pretty_;
+  std::size_t depth_ = 0;
+  bool first_ = true; // nothing stands yet in the innermost open bracket
+};
+
+} // namespace
+
+void encode(const Document& document, const void* object, Style style, std::string& json) {
+  Encoder(json, style).document(document, object);
+}
+
+void encode(const Record& record, const void* object, Style style, std::string& json) {
+  Encoder(json, style).record(record, object);
+}
+
+std::string default_json(const Record& record, const Field& field) {
+  std::string json;
+  Encoder(json, Style::compact).value(field.type, field.read(record.defaults()));
+  return json;
+}
+
+} // namespace tidegate::documents

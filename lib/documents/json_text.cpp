@@ -1,0 +1,193 @@
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/json_text.hpp>
+
+#include <fmt/format.h>
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace tidegate::documents {
+namespace {
+
+namespace rj = rapidjson;
+
+// Walks over a text and minds only the nesting.
+struct DepthHandler : rj::BaseReaderHandler<rj::UTF8<>, DepthHandler> {
+  std::size_t depth = 0;
+
+  bool StartObject() { return ++depth <= nesting_limit; }
+  bool StartArray() { return ++depth <= nesting_limit; }
+  bool EndObject(rj::SizeType /*members*/) {
+    --depth;
+    return true;
+  }
+  bool EndArray(rj::SizeType /*items*/) {
+    --depth;
+    return true;
+  }
+};
+
+// RapidJSON's English, without its full stop and with a small first letter.
+std::string reason(rj::ParseErrorCode code) {
+  std::string text = rj::GetParseError_En(code);
+  while (!text.empty() && (text.back() == '.' || text.back() == ' ')) {
+    text.pop_back();
+  }
+  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') {
+    text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  }
+  return text;
+}
+
+std::string found_at(std::string_view json, std::size_t offset) {
+  if (offset >= json.size()) {
+    return "at the end of the input";
+  }
+  const std::string_view rest = json.substr(offset);
+  const std::size_t length = std::min<std::size_t>(rest.find_first_of(" \t\r\n"), 12);
+  return "at " + quoted(rest.substr(0, std::max<std::size_t>(length, 1)));
+}
+
+std::string fix_for(rj::ParseErrorCode code, std::string_view json, std::size_t offset) {
+  const std::string_view rest = json.substr(std::min(offset, json.size()));
+  if (rest.starts_with("NaN") || rest.starts_with("Inf") || rest.starts_with("-Inf") ||
+      rest.starts_with("nan")) {
+    return "JSON has no NaN and no infinity: give a finite number or leave the key out";
+  }
+  if (json.starts_with("\xef\xbb\xbf")) {
+    return "remove the byte order mark at the start";
+  }
+  switch (code) {
+  case rj::kParseErrorDocumentRootNotSingular:
+    return "give one JSON value; several, one per line, go through --stream";
+  case rj::kParseErrorObjectMissName: return "remove a trailing comma, or put the key in double quotes";
+  case rj::kParseErrorStringInvalidEncoding: return "save the file as UTF-8";
+  default: return "mend the JSON at this place";
+  }
+}
+
+} // namespace
+
+Position position_of(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const std::size_t line_start = before.rfind('\n') + 1; // npos + 1 is 0
+  return {.line = 1 + static_cast<std::uint64_t>(std::ranges::count(before, '\n')),
+          .column = 1 + character_count(before.substr(line_start))};
+}
+
+std::size_t token_start(std::string_view json, std::size_t offset) {
+  return std::min(json.find_first_not_of(" \t\r\n,:", offset), json.size());
+}
+
+std::string pointer_token(std::string_view key) {
+  std::string token;
+  for (const char c : key) {
+    if (c == '~') {
+      token += "~0";
+    } else if (c == '/') {
+      token += "~1";
+    } else {
+      token += c;
+    }
+  }
+  return token;
+}
+
+void append_string(std::string& json, std::string_view text) {
+  json += '"';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      const std::size_t length = utf8_sequence_length(text.substr(i));
+      json += length == 0 ? "\ufffd" : text.substr(i, length);
+      i += std::max<std::size_t>(length, 1) - 1;
+      continue;
+    }
+    switch (c) {
+    case '"': json += "\\\""; break;
+    case '\\': json += "\\\\"; break;
+    case '\n': json += "\\n"; break;
+    case '\r': json += "\\r"; break;
+    case '\t': json += "\\t"; break;
+    default:
+      if (static_cast<unsigned char>(c) < 0x20) {
+        json += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+      } else {
+        json += c;
+      }
+    }
+  }
+  json += '"';
+}
+
+void append_number(std::string& json, double value) {
+  if (!std::isfinite(value)) {
+    json += "null";
+    return;
+  }
+  constexpr std::size_t longest = 32; // "-2.2250738585072014e-308" has 24 characters
+  char text[longest];
+  const auto result = std::to_chars(text, text + sizeof text, value);
+  const std::string_view digits(text, static_cast<std::size_t>(result.ptr - text));
+  json += digits;
+  if (digits.find_first_of(".e") == std::string_view::npos) {
+    json += ".0";
+  }
+}
+
+std::optional<Error> syntax_error(std::string_view json) {
+  rj::MemoryStream in(json.data(), json.size());
+  rj::Reader reader;
+  DepthHandler handler;
+  const rj::ParseResult result = reader.Parse<rj::kParseValidateEncodingFlag>(in, handler);
+  rj::ParseErrorCode code = result.Code();
+  std::size_t offset = result.Offset();
+  if (!result.IsError()) {
+    if (in.Tell() == json.size()) {
+      return {};
+    }
+    // A zero byte, which RapidJSON takes for the end of the text.
+    code = rj::kParseErrorDocumentRootNotSingular;
+    offset = in.Tell();
+  }
+
+  Error error;
+  if (code == rj::kParseErrorDocumentEmpty && json.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    error.code = ErrorCode::empty_input;
+    error.message = "the input is empty";
+    error.fix = "pipe a JSON document in, or name a file that holds one";
+    return error;
+  }
+  const Position position = position_of(json, offset);
+  error.line = position.line;
+  error.column = position.column;
+  if (code == rj::kParseErrorTermination) {
+    // The reader stands behind the bracket that went too far.
+    error.column = position_of(json, offset - 1).column;
+    error.code = ErrorCode::too_deep;
+    error.message = fmt::format("nesting deeper than {} levels", nesting_limit);
+    error.fix = "no document of tidegate nests that deep; check that this is the right file";
+  } else if (code == rj::kParseErrorNumberTooBig) {
+    error.code = ErrorCode::out_of_range;
+    error.message = "a number past the range of a double";
+    error.fix = "give a number between -1.7976931348623157e308 and 1.7976931348623157e308";
+  } else {
+    error.code = ErrorCode::syntax_error;
+    error.message = fmt::format("not JSON: {} {}", reason(code), found_at(json, offset));
+    error.fix = fix_for(code, json, offset);
+  }
+  return error;
+}
+
+Error too_large() {
+  return {.code = ErrorCode::input_too_large,
+          .message = fmt::format("the document is larger than {} bytes", document_bytes_limit),
+          .fix = "split it"};
+}
+
+} // namespace tidegate::documents

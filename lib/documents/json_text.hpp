@@ -1,0 +1,42 @@
+// JSON as text: where a token stands, what makes a text no JSON, and how pieces of text are escaped.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidegate::documents {
+
+struct Position {
+  std::uint64_t line = 1;   // 1-based
+  std::uint64_t column = 1; // 1-based, in characters
+};
+
+// The line and column of byte `offset`.
+Position position_of(std::string_view text, std::size_t offset);
+
+// The start of the next token at or after `offset`: past white space, commas and colons.
+std::size_t token_start(std::string_view json, std::size_t offset);
+
+// One reference token of an RFC 6901 pointer.
+std::string pointer_token(std::string_view key);
+
+// Appends `text` as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
+void append_string(std::string& json, std::string_view text);
+
+// Appends the shortest decimal that reads back as `value`, with a fraction or an exponent so that it stays a
+// floating-point number; null when it is not finite.
+void append_number(std::string& json, double value);
+
+// What keeps `json` from being one JSON value: empty_input, syntax_error, too_deep or out_of_range for a
+// number past the range of a double. Nothing when it is one.
+std::optional<Error> syntax_error(std::string_view json);
+
+// input_too_large.
+Error too_large();
+
+} // namespace tidegate::documents

@@ -1,0 +1,133 @@
+#include <tidegate/documents/report_documents.hpp>
+
+namespace tidegate::documents {
+
+template <>
+struct Description<Error> {
+  static const Record record;
+};
+template <>
+struct Description<StreamError> {
+  static const Record record;
+};
+template <>
+struct Description<CheckedDocument> {
+  static const Record record;
+};
+template <>
+struct Description<CheckReport> {
+  static const Record record;
+};
+template <>
+struct Description<SchemaEntry> {
+  static const Record record;
+};
+template <>
+struct Description<SchemaList> {
+  static const Record record;
+};
+template <>
+struct Description<VersionReport> {
+  static const Record record;
+};
+
+namespace {
+
+constexpr Field error_fields[] = {
+    required<&Error::code>("code", "stable name of the error"),
+    required<&Error::message>("message", "what happened, in words"),
+    required<&Error::fix>("fix", "what to change"),
+    optional<&Error::source>("source", "the file that the place is in"),
+    optional<&Error::pointer>("pointer", "the place, as an RFC 6901 pointer into the input"),
+    optional<&Error::line>("line", "the place, counted from 1"),
+    optional<&Error::column>("column", "the place in its line, in characters counted from 1"),
+    optional<&Error::field>("field", "the field that overflowed, is out of range, is missing or is unknown"),
+    optional<&Error::nearest>("nearest", "the known name closest to an unknown one"),
+    optional<&Error::requested>("requested", "bytes that the launch needs"),
+    optional<&Error::available>("available", "bytes that the budget allows"),
+};
+
+constexpr Field stream_error_fields[] = {
+    required<&StreamError::error>("error", "why the line has no answer"),
+    required<&StreamError::line>("line", "line of the input stream, counted from 1"),
+};
+
+constexpr Field checked_fields[] = {
+    required<&CheckedDocument::file>("file", "path, or - for standard input"),
+    optional<&CheckedDocument::line>("line", "line of a stream, counted from 1"),
+    optional<&CheckedDocument::document>("document", "kind of the document, once known"),
+    required<&CheckedDocument::verdict>("verdict", "valid, or what is wrong"),
+    optional<&CheckedDocument::error>("error", "why it is not valid"),
+};
+
+constexpr Field check_report_fields[] = {
+    required<&CheckReport::checked>("checked", "documents looked at"),
+    required<&CheckReport::valid>("valid", "documents without a fault"),
+    required<&CheckReport::failed>("failed", "the others"),
+    required<&CheckReport::documents>("documents", "every document with its verdict"),
+};
+
+constexpr Field schema_entry_fields[] = {
+    required<&SchemaEntry::name>("name", "kind of the document"),
+    required<&SchemaEntry::title>("title", "what it holds"),
+    required<&SchemaEntry::direction>("direction", "input or output of the tool"),
+    required<&SchemaEntry::id>("id", "$id of its JSON Schema"),
+};
+
+constexpr Field schema_list_fields[] = {
+    required<&SchemaList::schemas>("schemas", "every document type that the tool reads or writes"),
+};
+
+constexpr Field version_fields[] = {
+    required<&VersionReport::tidegate>("tidegate", "version of the tool"),
+    required<&VersionReport::build_type>("build_type", "CMake build type"),
+    required<&VersionReport::compiler>("compiler", "compiler that built it"),
+    required<&VersionReport::cli11>("cli11", "version of CLI11"),
+    required<&VersionReport::rapidjson>("rapidjson", "version of RapidJSON"),
+    required<&VersionReport::nlohmann_json>("nlohmann_json", "version of nlohmann_json"),
+    required<&VersionReport::fmt>("fmt", "version of {fmt}"),
+    required<&VersionReport::opencl_loader>("opencl_loader",
+                                            "the OpenCL ICD loader found at run time, or \"none\""),
+};
+
+} // namespace
+
+constinit const Record Description<Error>::record = record_of<Error>("error", error_fields);
+constinit const Record Description<StreamError>::record =
+    record_of<StreamError>("stream_error", stream_error_fields);
+constinit const Record Description<CheckedDocument>::record =
+    record_of<CheckedDocument>("checked_document", checked_fields);
+constinit const Record Description<CheckReport>::record =
+    record_of<CheckReport>("check_report", check_report_fields);
+constinit const Record Description<SchemaEntry>::record =
+    record_of<SchemaEntry>("schema_entry", schema_entry_fields);
+constinit const Record Description<SchemaList>::record =
+    record_of<SchemaList>("schema_list", schema_list_fields);
+constinit const Record Description<VersionReport>::record =
+    record_of<VersionReport>("version_report", version_fields);
+
+constinit const Document DocumentOf<Error>::document{.kind = "error",
+                                                     .title = "An error, as --errors json prints it",
+                                                     .direction = Direction::output,
+                                                     .record = &Description<Error>::record,
+                                                     .has_kind = false};
+constinit const Document DocumentOf<StreamError>::document{.kind = "stream_error",
+                                                           .title = "A line of a stream that has no answer",
+                                                           .direction = Direction::output,
+                                                           .record = &Description<StreamError>::record,
+                                                           .has_kind = false};
+constinit const Document DocumentOf<CheckReport>::document{.kind = "check_report",
+                                                           .title = "Verdicts on documents",
+                                                           .direction = Direction::output,
+                                                           .record = &Description<CheckReport>::record};
+constinit const Document DocumentOf<SchemaList>::document{.kind = "schema_list",
+                                                          .title = "The document types of the tool",
+                                                          .direction = Direction::output,
+                                                          .record = &Description<SchemaList>::record};
+constinit const Document DocumentOf<VersionReport>::document{
+    .kind = "version_report",
+    .title = "Versions of the tool and of what it is built on",
+    .direction = Direction::output,
+    .record = &Description<VersionReport>::record};
+
+} // namespace tidegate::documents

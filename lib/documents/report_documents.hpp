@@ -1,0 +1,91 @@
+// What the tool says about itself and its input: errors, verdicts of `check`, the list of schemas, versions.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/documents/describe.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::documents {
+
+// A line of an output stream that stands for a line of input which has no answer.
+struct StreamError {
+  Error error;
+  std::uint64_t line = 0; // of the input stream, 1-based
+};
+
+enum class Verdict : std::uint8_t { valid, incomplete, inconsistent, invalid };
+inline constexpr std::array<std::string_view, 4> verdict_names{"valid", "incomplete", "inconsistent",
+                                                               "invalid"};
+
+struct CheckedDocument {
+  std::string file;
+  std::optional<std::uint64_t> line;   // in a stream
+  std::optional<std::string> document; // its kind, once known
+  Verdict verdict = Verdict::valid;
+  std::optional<Error> error;
+};
+
+struct CheckReport {
+  std::uint64_t checked = 0;
+  std::uint64_t valid = 0;
+  std::uint64_t failed = 0;
+  std::vector<CheckedDocument> documents;
+};
+
+struct SchemaEntry {
+  std::string name;
+  std::string title;
+  std::string direction;
+  std::string id;
+};
+
+struct SchemaList {
+  std::vector<SchemaEntry> schemas;
+};
+
+struct VersionReport {
+  std::string tidegate;
+  std::string build_type;
+  std::string compiler;
+  std::string cli11;
+  std::string rapidjson;
+  std::string nlohmann_json;
+  std::string fmt;
+  std::string opencl_loader;
+};
+
+template <>
+struct Choices<ErrorCode> {
+  static constexpr std::span<const std::string_view> names = error_code_names;
+};
+template <>
+struct Choices<Verdict> {
+  static constexpr std::span<const std::string_view> names = verdict_names;
+};
+
+template <>
+struct DocumentOf<Error> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<StreamError> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<CheckReport> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<SchemaList> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<VersionReport> {
+  static const Document document;
+};
+
+} // namespace tidegate::documents
