@@ -1,0 +1,151 @@
+// tidegate recommend
+#include "command_line.hpp"
+#include "terminal.hpp"
+#include <tidegate/commands/recommend.hpp>
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/decode.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+namespace tidegate::app {
+namespace {
+
+struct Settings {
+  commands::Route route;
+  commands::RecommendOptions recommend;
+  std::optional<std::string> policy_file;
+  std::string previous_topology;
+  std::optional<std::string> evidence;
+  bool cache_stats = false;
+  Format format = Format::json;
+};
+
+constexpr std::array<std::string_view, 3> evidence_names{"topology", "promotion", "all"};
+
+Error wrong_usage(std::string message, std::string fix) {
+  return {.code = ErrorCode::invalid_usage, .message = std::move(message), .fix = std::move(fix)};
+}
+
+Result<void> read_policy(Settings& settings) {
+  if (!settings.policy_file) {
+    return {};
+  }
+  if (*settings.policy_file == "-" && settings.route.input == "-") {
+    return tl::unexpected(
+        wrong_usage("standard input cannot be the policy and the request", "name a file for one of them"));
+  }
+  const auto text = commands::read_document(*settings.policy_file);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  auto policy = documents::decode<policy::LaunchPolicy>(*text);
+  if (!policy) {
+    policy.error().source = display_name(*settings.policy_file);
+    return tl::unexpected(std::move(policy.error()));
+  }
+  settings.recommend.policy = *policy;
+  return {};
+}
+
+Result<void> read_evidence(Settings& settings) {
+  if (!settings.evidence) {
+    return {};
+  }
+  std::string_view rest = *settings.evidence;
+  while (true) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    if (std::ranges::find(evidence_names, word) == evidence_names.end()) {
+      const auto nearest = nearest_name(word, evidence_names);
+      Error error = wrong_usage(fmt::format("--evidence has no {}", tidegate::quoted(word)),
+                                nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+                                        : "give topology, promotion, both with a comma, or all");
+      error.nearest = nearest;
+      return tl::unexpected(std::move(error));
+    }
+    settings.recommend.topology_evidence |= word != "promotion";
+    settings.recommend.promotion_evidence |= word != "topology";
+    if (word.size() == rest.size()) {
+      return {};
+    }
+    rest.remove_prefix(word.size() + 1);
+  }
+}
+
+void print_statistics(const policy::RecommendationCache& cache) {
+  const policy::CacheStatistics statistics = cache.statistics();
+  const std::string line = fmt::format("{{\"entries\":{},\"hits\":{},\"misses\":{}}}\n", statistics.entries,
+                                       statistics.hits, statistics.misses);
+  std::fputs(line.c_str(), stderr);
+}
+
+Result<ExitCode> run(Settings& settings) {
+  if (settings.route.stream && settings.format == Format::table) {
+    return tl::unexpected(wrong_usage("--format table shows one recommendation, not a stream",
+                                      "leave --stream or --format table out"));
+  }
+  if (auto read = read_policy(settings).and_then([&] { return read_evidence(settings); }); !read) {
+    return tl::unexpected(std::move(read.error()));
+  }
+  if (!settings.previous_topology.empty()) {
+    const auto found = std::ranges::find(policy::topology_names, settings.previous_topology);
+    settings.recommend.previous_topology =
+        static_cast<policy::Topology>(found - policy::topology_names.begin());
+  }
+  hint_at_terminal(settings.route.input);
+
+  policy::RecommendationCache cache;
+  policy::RecommendationCache* const used_cache = settings.cache_stats ? &cache : nullptr;
+  Result<ExitCode> result = ExitCode::done;
+  if (settings.format == Format::table) {
+    commands::Recommender recommender(settings.recommend, used_cache);
+    const bool colour = settings.route.output == "-" && use_colour(STDOUT_FILENO);
+    result = commands::serve_text(settings.route,
+                                  [&](std::string_view json) { return recommender.table(json, colour); });
+  } else {
+    const auto make_answer = [&]() -> commands::Answer {
+      return [recommender = std::make_shared<commands::Recommender>(settings.recommend, used_cache)](
+                 std::string_view json, documents::Style style, std::string& answer) {
+        return recommender->answer(json, style, answer);
+      };
+    };
+    const unsigned workers = used_cache != nullptr ? 1 : 0; // one cache sees the stream in its order
+    result = commands::serve(settings.route, make_answer, workers);
+  }
+  if (used_cache != nullptr) {
+    print_statistics(cache);
+  }
+  return result;
+}
+
+} // namespace
+
+void define_recommend(CLI::App& command, Invocation& invocation) {
+  const auto settings = std::make_shared<Settings>();
+  add_input(command, settings->route.input, "Launch request");
+  command
+      .add_option("--policy", settings->policy_file, "Launch policy that a request's own policy overrides")
+      ->type_name("FILE");
+  add_choice(command, "--previous-topology", settings->previous_topology, policy::topology_names,
+             "Topology of the launch before, for requests that name none");
+  command
+      .add_option("--evidence", settings->evidence,
+                  "Add the evidence of the choice, and whether it is complete")
+      ->type_name("topology|promotion|all");
+  command.add_flag("--explain", settings->recommend.explain, "Add the rule and the numbers of each step");
+  add_stream(command, settings->route.stream);
+  command.add_flag("--cache-stats", settings->cache_stats,
+                   "Keep a recommendation cache and print its statistics on standard error at the end");
+  add_format(command, settings->format);
+  add_output(command, settings->route.output);
+  command.callback([&invocation, settings] { invocation.run = [settings] { return run(*settings); }; });
+}
+
+} // namespace tidegate::app

@@ -1,0 +1,19 @@
+// What the tool knows about the terminal it may be talking to.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+
+#include <string>
+
+namespace tidegate::app {
+
+// Whether text on this file descriptor may carry colour: NO_COLOR, CLICOLOR_FORCE and TERM=dumb are honoured.
+bool use_colour(int descriptor);
+
+// Says on standard error what the tool is waiting for when it is about to read from a person.
+void hint_at_terminal(const std::string& input);
+
+// Prints an error on standard error, as text or as one JSON object on one line.
+void print_error(const Error& error, bool as_json);
+
+} // namespace tidegate::app

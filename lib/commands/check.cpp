@@ -1,0 +1,206 @@
+#include <tidegate/commands/check.hpp>
+#include <tidegate/commands/serve.hpp>
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/table.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/catalogue.hpp>
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/policy/evidence.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace tidegate::commands {
+namespace {
+
+using documents::CheckedDocument;
+using documents::Document;
+using documents::LaunchRecommendationDocument;
+using documents::Verdict;
+
+Result<const Document*> document_type(std::string_view json, const std::optional<std::string>& name) {
+  if (name) {
+    return documents::find_document(*name);
+  }
+  auto kind = documents::kind_of(json);
+  if (!kind) {
+    return tl::unexpected(std::move(kind.error()));
+  }
+  if (kind->empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::missing_kind,
+                                .message = "the document does not say its \"kind\"",
+                                .fix = "name its type on the command line, for example `tidegate check "
+                                       "launch_request FILE`"});
+  }
+  auto found = documents::find_document(*kind);
+  if (!found) {
+    found.error().code = ErrorCode::wrong_kind;
+    found.error().pointer = "/kind";
+  }
+  return found;
+}
+
+Error incomplete(std::string_view evidence, std::string_view field) {
+  return {.code = ErrorCode::incomplete_evidence,
+          .message = fmt::format("the {} evidence is not complete: {} is not as it must be", evidence, field),
+          .fix = "`tidegate schema launch_recommendation --format table` says what completes each field",
+          .pointer = fmt::format("/evidence/{}/{}", evidence, field),
+          .field = std::string(field)};
+}
+
+Error inconsistent(std::string pointer, std::string_view field) {
+  return {.code = ErrorCode::inconsistent_evidence,
+          .message = fmt::format("{} contradicts the rest of the document", field),
+          .fix = "make the recommendation and its evidence anew from the same request",
+          .pointer = std::move(pointer),
+          .field = std::string(field)};
+}
+
+// What is wrong with one kind of evidence: it contradicts the recommendation, claims to be what it is not, or
+// is not complete.
+template <class EvidenceType>
+std::optional<Error> judge(std::string_view which, const std::optional<EvidenceType>& evidence,
+                           std::optional<bool> claimed_complete,
+                           const policy::LaunchRecommendation& recommendation) {
+  if (evidence) {
+    if (const auto field = policy::contradicted_field(*evidence, recommendation)) {
+      return inconsistent(fmt::format("/evidence/{}/{}", which, *field), *field);
+    }
+  }
+  const auto field = evidence ? policy::incomplete_field(*evidence) : std::nullopt;
+  if (field && claimed_complete == true) {
+    Error error = inconsistent(fmt::format("/evidence/{}/{}", which, *field), *field);
+    error.message =
+        fmt::format("the {} evidence is said to be complete, but {} is not as it must be", which, *field);
+    return error;
+  }
+  if (claimed_complete.has_value() != evidence.has_value() ||
+      (evidence && *claimed_complete == field.has_value())) {
+    return inconsistent(fmt::format("/evidence/complete/{}", which), which);
+  }
+  if (field) {
+    return incomplete(which, *field);
+  }
+  return {};
+}
+
+// What the schema cannot say about a document.
+std::optional<Error> judge(const Document& document, const void* object) {
+  if (&document != &documents::DocumentOf<LaunchRecommendationDocument>::document) {
+    return {};
+  }
+  const auto& [recommendation, evidence, explanation] =
+      *static_cast<const LaunchRecommendationDocument*>(object);
+  if (!evidence) {
+    return {};
+  }
+  if (auto error = judge("topology", evidence->topology, evidence->complete.topology, recommendation)) {
+    return error;
+  }
+  return judge("promotion", evidence->promotion, evidence->complete.promotion, recommendation);
+}
+
+Verdict verdict_of(ErrorCode code) {
+  switch (code) {
+  case ErrorCode::incomplete_evidence: return Verdict::incomplete;
+  case ErrorCode::inconsistent_evidence: return Verdict::inconsistent;
+  default: return Verdict::invalid;
+  }
+}
+
+std::optional<Error> fault(std::string_view json, const std::optional<std::string>& name,
+                           CheckedDocument& checked) {
+  const auto document = document_type(json, name);
+  if (!document) {
+    return document.error();
+  }
+  checked.document = (*document)->kind;
+  const std::shared_ptr<void> object = (*document)->record->create();
+  if (auto decoded = documents::Decoder().decode(**document, json, object.get()); !decoded) {
+    return std::move(decoded.error());
+  }
+  return judge(**document, object.get());
+}
+
+// Calls `visit` for every line that is not blank, with its number from 1.
+template <class Visit>
+void for_each_line(std::string_view text, Visit visit) {
+  for (std::uint64_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
+      visit(line, number);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+} // namespace
+
+CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
+                               const std::string& file, std::optional<std::uint64_t> line) {
+  CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
+  checked.error = fault(json, document, checked);
+  if (checked.error) {
+    checked.verdict = verdict_of(checked.error->code);
+    checked.error->source = display_name(file);
+    if (line) {
+      checked.error->line = line; // a document of a stream is one line of its file
+    }
+  }
+  return checked;
+}
+
+documents::CheckReport check(const CheckRequest& request) {
+  documents::CheckReport report;
+  const auto add = [&report](CheckedDocument checked) {
+    ++report.checked;
+    ++(checked.verdict == Verdict::valid ? report.valid : report.failed);
+    report.documents.push_back(std::move(checked));
+  };
+  for (const std::string& file : request.files) {
+    const auto text = read_document(file);
+    if (!text) {
+      add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
+    } else if (request.stream) {
+      for_each_line(*text, [&](std::string_view line, std::uint64_t number) {
+        add(check_document(line, request.document, file, number));
+      });
+    } else {
+      add(check_document(*text, request.document, file));
+    }
+  }
+  return report;
+}
+
+ExitCode exit_code(const documents::CheckReport& report) {
+  ExitCode code = ExitCode::done;
+  for (const CheckedDocument& checked : report.documents) {
+    if (checked.error) {
+      code = worst(code, tidegate::exit_code(checked.error->code));
+    }
+  }
+  return code;
+}
+
+std::string check_table(const documents::CheckReport& report, bool colour) {
+  std::vector<std::vector<std::string>> rows;
+  for (const CheckedDocument& checked : report.documents) {
+    std::string place = display_name(checked.file);
+    if (checked.line) {
+      place += fmt::format(":{}", *checked.line);
+    }
+    const std::string verdict(documents::verdict_names[static_cast<std::size_t>(checked.verdict)]);
+    rows.push_back(
+        {place, checked.document.value_or("?"), verdict, checked.error ? checked.error->message : ""});
+  }
+  return fmt::format(
+      "{}{}\n", render_table(rows),
+      bold(fmt::format("{} checked, {} valid, {} not", report.checked, report.valid, report.failed), colour));
+}
+
+} // namespace tidegate::commands

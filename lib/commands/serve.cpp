@@ -1,0 +1,88 @@
+#include <tidegate/commands/serve.hpp>
+#include <tidegate/core/files.hpp>
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/stream.hpp>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace tidegate::commands {
+namespace {
+
+Error at_source(Error error, const std::string& input) {
+  if (!error.source) {
+    error.source = display_name(input);
+  }
+  return error;
+}
+
+Result<ExitCode> finish(Output& output, std::string_view text) {
+  return output.write(text).and_then([&] { return output.commit(); }).map([] { return ExitCode::done; });
+}
+
+Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>& make_answer,
+                              unsigned workers) {
+  auto input = open_input(route.input);
+  if (!input) {
+    return tl::unexpected(std::move(input.error()));
+  }
+  auto output = Output::open(route.output);
+  if (!output) {
+    return tl::unexpected(std::move(output.error()));
+  }
+  const auto make_line_answer = [&make_answer]() -> documents::LineAnswer {
+    return [answer = make_answer()](std::string_view line, std::string& text) {
+      return answer(line, documents::Style::compact, text);
+    };
+  };
+  const unsigned threads = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);
+  auto summary = documents::answer_stream(*input, *output, make_line_answer, threads);
+  if (!summary) {
+    return tl::unexpected(std::move(summary.error()));
+  }
+  if (auto committed = output->commit(); !committed) {
+    return tl::unexpected(std::move(committed.error()));
+  }
+  return summary->exit_code;
+}
+
+} // namespace
+
+Result<std::string> read_document(const std::string& input) {
+  return read_all(input, documents::document_bytes_limit);
+}
+
+Result<ExitCode> write_text(const std::string& output, std::string_view text) {
+  return Output::open(output).and_then([text](Output file) { return finish(file, text); });
+}
+
+Result<ExitCode> serve_text(const Route& route,
+                            const std::function<Result<std::string>(std::string_view)>& answer) {
+  // First the output: whoever cannot keep an answer need not work it out.
+  auto output = Output::open(route.output);
+  if (!output) {
+    return tl::unexpected(std::move(output.error()));
+  }
+  const auto document = read_document(route.input);
+  if (!document) {
+    return tl::unexpected(document.error());
+  }
+  const auto text = answer(*document);
+  if (!text) {
+    return tl::unexpected(at_source(text.error(), route.input));
+  }
+  return finish(*output, *text);
+}
+
+Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers) {
+  if (route.stream) {
+    return serve_stream(route, make_answer, workers);
+  }
+  return serve_text(route, [&](std::string_view document) -> Result<std::string> {
+    std::string text;
+    return make_answer()(document, documents::Style::pretty, text).map([&] { return text + '\n'; });
+  });
+}
+
+} // namespace tidegate::commands
