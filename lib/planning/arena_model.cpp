@@ -1,0 +1,139 @@
+#include <tidegate/planning/arena_model.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace tidegate::planning {
+namespace {
+
+std::optional<ArenaError> first_unsound_buffer(const std::vector<ArenaBuffer>& buffers) {
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].lower >= buffers[i].upper) {
+      return ArenaError{.code = ArenaErrorCode::empty_lifetime, .buffer = i, .field = "upper"};
+    }
+    if (!std::has_single_bit(buffers[i].alignment)) {
+      return ArenaError{.code = ArenaErrorCode::bad_alignment, .buffer = i, .field = "alignment"};
+    }
+  }
+  return std::nullopt;
+}
+
+// Buffers with bytes, by start and then by index. Sorting the key itself beside the index keeps the
+// comparison away from the buffers, which are spread over memory.
+std::vector<std::pair<std::uint64_t, std::uint32_t>> by_start(const std::vector<ArenaBuffer>& buffers) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> result;
+  result.reserve(buffers.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].size > 0) {
+      result.emplace_back(buffers[i].lower, static_cast<std::uint32_t>(i));
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+// Every offset of a plan in which each buffer rests on another one or on the floor is a sum of sizes rounded
+// up to alignments, hence a multiple of their greatest common divisor.
+std::uint64_t granule(const std::vector<ArenaItem>& items) {
+  std::uint64_t result = 0;
+  for (const ArenaItem& item : items) {
+    result = std::gcd(result, item.size);
+    if (item.alignment > 1) {
+      result = std::gcd(result, item.alignment);
+    }
+  }
+  return result;
+}
+
+void cut_into_sections(ArenaComponent& component, const std::vector<ArenaBuffer>& buffers) {
+  std::vector<std::uint64_t> moments;
+  moments.reserve(2 * component.items.size());
+  for (const ArenaItem& item : component.items) {
+    moments.push_back(buffers[item.buffer].lower);
+    moments.push_back(buffers[item.buffer].upper);
+  }
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  const auto section_of = [&moments](std::uint64_t moment) {
+    return static_cast<std::uint32_t>(std::lower_bound(moments.begin(), moments.end(), moment) -
+                                      moments.begin());
+  };
+  for (ArenaItem& item : component.items) {
+    item.first_section = section_of(buffers[item.buffer].lower);
+    item.end_section = section_of(buffers[item.buffer].upper);
+  }
+  component.section_bytes.assign(moments.size() - 1, 0);
+}
+
+// Fills section_bytes; the answer is the buffer whose start makes the sum leave 64 bits, if one does.
+std::optional<std::uint32_t> count_section_bytes(ArenaComponent& component) {
+  std::vector<std::uint64_t> ending(component.section_bytes.size() + 1, 0);
+  std::size_t next = 0;
+  std::uint64_t alive = 0;
+  for (std::size_t section = 0; section < component.section_bytes.size(); ++section) {
+    alive -= ending[section];
+    for (; next < component.items.size() && component.items[next].first_section == section; ++next) {
+      const ArenaItem& item = component.items[next];
+      if (item.size > std::numeric_limits<std::uint64_t>::max() - alive) {
+        return item.buffer;
+      }
+      alive += item.size;
+      ending[item.end_section] += item.size; // at most `alive`, so this sum fits too
+    }
+    component.section_bytes[section] = alive;
+    component.lower_bound_bytes = std::max(component.lower_bound_bytes, alive);
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+tl::expected<ArenaModel, ArenaError> make_arena_model(const ArenaProblem& problem) {
+  const std::vector<ArenaBuffer>& buffers = problem.buffers;
+  if (const auto error = first_unsound_buffer(buffers)) {
+    return tl::unexpected(*error);
+  }
+  ArenaModel model;
+  std::uint64_t end_of_component = 0;
+  for (const auto& [lower, buffer] : by_start(buffers)) {
+    if (model.components.empty() || lower >= end_of_component) {
+      model.components.emplace_back();
+    }
+    end_of_component = std::max(end_of_component, buffers[buffer].upper);
+    model.components.back().items.push_back({.buffer = buffer,
+                                             .size = buffers[buffer].size,
+                                             .alignment = buffers[buffer].alignment,
+                                             .width = buffers[buffer].upper - lower});
+  }
+  for (ArenaComponent& component : model.components) {
+    cut_into_sections(component, buffers);
+    if (const auto buffer = count_section_bytes(component)) {
+      return tl::unexpected(
+          ArenaError{.code = ArenaErrorCode::byte_count_overflow, .buffer = *buffer, .field = "alive bytes"});
+    }
+    component.granule_bytes = granule(component.items);
+    model.lower_bound_bytes = std::max(model.lower_bound_bytes, component.lower_bound_bytes);
+  }
+  return model;
+}
+
+std::uint64_t overlapping_pairs(const ArenaComponent& component) {
+  // Each pair is counted once, at the item that starts later, as one of those alive when it starts.
+  std::vector<std::uint32_t> ending(component.section_bytes.size() + 1, 0);
+  std::size_t next = 0;
+  std::uint64_t alive = 0;
+  std::uint64_t pairs = 0;
+  for (std::size_t section = 0; section < component.section_bytes.size(); ++section) {
+    alive -= ending[section];
+    for (; next < component.items.size() && component.items[next].first_section == section; ++next) {
+      pairs += alive++;
+      ++ending[component.items[next].end_section];
+    }
+  }
+  return pairs;
+}
+
+} // namespace tidegate::planning

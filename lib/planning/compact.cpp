@@ -1,0 +1,167 @@
+#include <tidegate/planning/branch_and_bound.hpp>
+#include <tidegate/planning/compact.hpp>
+#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/list_schedule.hpp>
+#include <tidegate/planning/local_search.hpp>
+#include <tidegate/planning/lower_bounds.hpp>
+#include <tidegate/planning/packing_problem.hpp>
+#include <tidegate/planning/peak.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace tidegate::planning {
+namespace {
+
+// The problem with its bounds, seen from both ends of time, and what is known of its answer.
+struct Search {
+  PackingProblem problem;
+  PackingProblem reverse;
+  LowerBounds bounds;
+  LowerBounds reverse_bounds;
+  Packing best;
+  std::uint64_t lower = 0; // no packing has fewer groups
+
+  bool is_open() const { return best.groups > lower; }
+  void consider(Packing&& packing) {
+    if (packing.groups < best.groups) {
+      best = std::move(packing);
+    }
+  }
+};
+
+// The layers are the first answer, so that nothing worse can come out. Items are numbered in layer order.
+Packing packing_of(const MemoryPlan& layered) {
+  Packing packing{.group_of = std::vector<std::uint32_t>(layered.order.size()),
+                  .groups = static_cast<std::uint32_t>(layered.group_count())};
+  for (std::uint32_t group = 0; group < packing.groups; ++group) {
+    std::fill(packing.group_of.begin() + layered.group_begin[group],
+              packing.group_of.begin() + layered.group_begin[group + 1], group);
+  }
+  return packing;
+}
+
+Search search_of(const WaveDag& dag, const MemoryPlan& layered) {
+  Search search;
+  search.problem = packing_problem(dag, layered.order, group_budget(dag).value());
+  search.reverse = mirrored(search.problem);
+  search.bounds = lower_bounds(search.problem, search.reverse);
+  search.reverse_bounds = mirrored(search.bounds);
+  search.best = packing_of(layered);
+  search.lower = search.bounds.groups.groups;
+  return search;
+}
+
+std::vector<std::uint32_t> longest_path_tails(const PackingProblem& problem) {
+  std::vector<std::uint32_t> tail(problem.count());
+  for (std::uint32_t item = problem.count(); item-- > 0;) {
+    for (const std::uint32_t successor : problem.successors[item]) {
+      tail[item] = std::max(tail[item], tail[successor] + 1);
+    }
+  }
+  return tail;
+}
+
+// Forwards and backwards, with the tails of the bounds and with the plain ones: the better tails make better
+// schedules more often than not.
+void schedule(Search& search) {
+  for (const bool backwards : {false, true}) {
+    const PackingProblem& problem = backwards ? search.reverse : search.problem;
+    const auto consider = [&](Packing&& packing) {
+      search.consider(backwards ? mirrored(packing) : std::move(packing));
+    };
+    const std::vector<std::uint32_t>& bounded =
+        backwards ? search.reverse_bounds.groups.tail : search.bounds.groups.tail;
+    const std::vector<std::uint32_t> plain = longest_path_tails(problem);
+    for (const std::vector<std::uint32_t>* tail : {&bounded, &plain}) {
+      if (search.is_open()) {
+        const std::vector<std::uint32_t> by_tail = by_tail_then_size(problem, *tail);
+        consider(schedule_by_group(problem, by_tail));
+        consider(schedule_by_item(problem, by_tail));
+      }
+      if (search.is_open()) {
+        consider(schedule_by_group(problem, by_size_then_tail(problem, *tail)));
+      }
+      if (bounded == plain) {
+        break;
+      }
+    }
+  }
+}
+
+// One group less at a time, as long as that works.
+void save_groups(Search& search, std::uint64_t effort) {
+  while (search.is_open() && effort > 0) {
+    Packing candidate =
+        pressed(search.problem, search.bounds.groups.tail, search.best, search.best.groups - 1);
+    if (!repair(search.problem, candidate, effort)) {
+      return;
+    }
+    search.consider(without_empty_groups(std::move(candidate)));
+  }
+}
+
+// Passes that try more and more loads from each node, from either end in turn. The first ones are quick and
+// find what greed has missed; a pass that tried everything is a proof.
+void branch(Search& search, std::uint64_t effort) {
+  constexpr std::uint64_t first_loads = 4;
+  constexpr std::uint64_t more_loads = 8;
+  constexpr std::uint64_t least_pass = 100'000;
+  if (!search.is_open() || effort == 0) {
+    return;
+  }
+  const Replacements forwards(search.problem, search.reverse);
+  const Replacements backwards(search.reverse, search.problem);
+  SearchLimits limits{.loads_per_node = first_loads};
+  for (bool back = false; search.is_open() && effort > 0; back = !back) {
+    limits.effort = std::min(effort, std::max(effort / 4, least_pass));
+    SearchResult result =
+        branch_and_bound(back ? search.reverse : search.problem, back ? search.reverse_bounds : search.bounds,
+                         back ? backwards : forwards, search.best.groups, limits);
+    effort -= std::min(effort, std::max<std::uint64_t>(result.effort, 1));
+    if (result.packing.groups > 0) {
+      search.consider(back ? mirrored(result.packing) : std::move(result.packing));
+    }
+    if (result.exhausted) {
+      search.lower = search.best.groups;
+    }
+    limits.loads_per_node *= back ? more_loads : 1;
+  }
+}
+
+// Waves of a group stay in layer order.
+MemoryPlan plan_of(const WaveDag& dag, const Search& search, const std::vector<std::uint32_t>& layer_order) {
+  ItemLists groups = items_by_group(search.best);
+  MemoryPlan plan;
+  plan.group_begin = std::move(groups.begin);
+  plan.order = std::move(groups.items);
+  for (std::uint32_t& item : plan.order) {
+    item = layer_order[item];
+  }
+  fill_figures(dag, plan);
+  plan.lower_bound_groups = search.lower;
+  plan.optimal = !search.is_open();
+  return plan;
+}
+
+} // namespace
+
+PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& options) {
+  const bool only_groups = options.objective == CompactOptions::Objective::groups;
+  PlanResult<MemoryPlan> layered = plan_layered(dag);
+  if (!layered || layered->order.empty() || (layered->optimal && only_groups)) {
+    return layered;
+  }
+  Search search = search_of(dag, *layered);
+  schedule(search);
+  save_groups(search, options.effort / 4);
+  branch(search, options.effort - options.effort / 4);
+  if (!only_groups) {
+    search.best =
+        lower_peak(search.problem, search.bounds.groups.tail, std::move(search.best), options.effort);
+  }
+  return plan_of(dag, search, layered->order);
+}
+
+} // namespace tidegate::planning

@@ -1,0 +1,30 @@
+// The strategy `compact`: as few groups as possible. Source: wave-planning.md, "Strategy `compact`".
+//
+// List schedules forwards and backwards give a first answer, lower bounds say how far it can be from the best
+// one, local search and branch and bound close the gap. Everything is deterministic: the search counts its
+// steps and not the time.
+#pragma once
+
+#include <tidegate/planning/plan_error.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <cstdint>
+
+namespace tidegate::planning {
+
+// Steps of the search; a step looks at one wave once. One million are some ten milliseconds.
+inline constexpr std::uint64_t default_effort = 30'000'000;
+
+struct CompactOptions {
+  enum class Objective : std::uint8_t {
+    groups, // the fewest groups
+    peak,   // as many groups as for `groups`, and the largest one as small as possible
+  };
+  Objective objective = Objective::groups;
+  std::uint64_t effort = default_effort; // 0: list schedules only
+};
+
+// Never has more groups than plan_layered. Errors: those of plan_layered.
+PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& options = {});
+
+} // namespace tidegate::planning

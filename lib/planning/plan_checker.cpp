@@ -1,0 +1,256 @@
+#include <tidegate/planning/plan_checker.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::planning {
+namespace {
+
+using Violation = std::optional<std::string>;
+
+constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+
+// Sums modulo 2^64 that remember having wrapped: a wrapped sum is above every figure a plan can state.
+struct Sum {
+  std::uint64_t low = 0;
+  bool wrapped = false;
+
+  void add(std::uint64_t value) {
+    low += value;
+    wrapped = wrapped || low < value;
+  }
+  bool exceeds(std::uint64_t limit) const { return wrapped || low > limit; }
+};
+
+std::string text(const Sum& sum) {
+  return sum.wrapped ? std::string("more than 2^64") : fmt::format("{}", sum.low);
+}
+
+// The offsets cut the order into non-empty groups, in order and completely.
+Violation check_shape(const WaveDag& dag, const MemoryPlan& plan) {
+  const std::vector<std::uint32_t>& begin = plan.group_begin;
+  if (begin.empty() || begin.front() != 0) {
+    return "group_begin does not start with 0";
+  }
+  for (std::size_t group = 0; group + 1 < begin.size(); ++group) {
+    if (begin[group] == begin[group + 1]) {
+      return fmt::format("group {} is empty", group);
+    }
+    if (begin[group] > begin[group + 1]) {
+      return fmt::format("group {} begins at {} and ends at {}", group, begin[group], begin[group + 1]);
+    }
+    if (begin[group + 1] > plan.order.size()) {
+      return fmt::format("group {} ends at {}, past the {} waves of the plan", group, begin[group + 1],
+                         plan.order.size());
+    }
+  }
+  if (begin.back() != plan.order.size()) {
+    return fmt::format("the groups end at {} and the plan lists {} waves", begin.back(), plan.order.size());
+  }
+  if (plan.group_fused_bytes.size() != begin.size() - 1) {
+    return fmt::format("there are {} groups and {} figures of fused bytes", begin.size() - 1,
+                       plan.group_fused_bytes.size());
+  }
+  if (dag.waves.size() >= nowhere) {
+    return fmt::format("the DAG has {} waves, more than a plan can name", dag.waves.size());
+  }
+  return {};
+}
+
+// Every wave of the DAG stands in exactly one group; writes which.
+Violation check_partition(const WaveDag& dag, const MemoryPlan& plan, std::vector<std::uint32_t>& group_of) {
+  group_of.assign(dag.waves.size(), nowhere);
+  for (std::size_t group = 0; group + 1 < plan.group_begin.size(); ++group) {
+    for (std::uint32_t place = plan.group_begin[group]; place < plan.group_begin[group + 1]; ++place) {
+      const std::uint32_t wave = plan.order[place];
+      if (wave >= dag.waves.size()) {
+        return fmt::format("group {} holds wave {}, and the DAG has {} waves", group, wave, dag.waves.size());
+      }
+      if (group_of[wave] != nowhere) {
+        return fmt::format("wave {} stands in group {} and again in group {}", wave, group_of[wave], group);
+      }
+      group_of[wave] = static_cast<std::uint32_t>(group);
+    }
+  }
+  for (std::size_t wave = 0; wave < group_of.size(); ++wave) {
+    if (group_of[wave] == nowhere) {
+      return fmt::format("wave {} stands in no group", wave);
+    }
+  }
+  return {};
+}
+
+Violation check_dependencies_cross_forward(const WaveDag& dag, const std::vector<std::uint32_t>& group_of) {
+  for (std::size_t i = 0; i < dag.dependencies.size(); ++i) {
+    const std::uint32_t before = dag.dependencies[i].before;
+    const std::uint32_t after = dag.dependencies[i].after;
+    if (before >= group_of.size() || after >= group_of.size()) {
+      return fmt::format("dependency {} joins waves {} and {}, and the DAG has {} waves", i, before, after,
+                         group_of.size());
+    }
+    if (group_of[before] >= group_of[after]) {
+      return fmt::format("dependency {}: wave {} must run before wave {}, and they stand in groups {} and {}",
+                         i, before, after, group_of[before], group_of[after]);
+    }
+  }
+  return {};
+}
+
+// The figures of all groups: largest sums and the width.
+struct Peaks {
+  std::uint64_t frontier = 0;
+  std::uint64_t scratch = 0;
+  std::uint64_t output = 0;
+  std::uint64_t width = 0;
+};
+
+Violation check_groups(const WaveDag& dag, const MemoryPlan& plan, Peaks& peaks) {
+  if (dag.resident_graph_bytes > dag.budget_bytes) {
+    return fmt::format("the resident graph needs {} bytes and the budget is {} bytes",
+                       dag.resident_graph_bytes, dag.budget_bytes);
+  }
+  const std::uint64_t allowed = dag.budget_bytes - dag.resident_graph_bytes;
+  for (std::size_t group = 0; group + 1 < plan.group_begin.size(); ++group) {
+    Sum fused;
+    Sum frontier;
+    Sum scratch;
+    Sum output;
+    for (std::uint32_t place = plan.group_begin[group]; place < plan.group_begin[group + 1]; ++place) {
+      const Wave& wave = dag.waves[plan.order[place]];
+      frontier.add(wave.frontier_bytes);
+      scratch.add(wave.scratch_bytes);
+      output.add(wave.output_bytes);
+      fused.add(wave.frontier_bytes);
+      for (int copy = 0; copy < 4; ++copy) {
+        fused.add(wave.scratch_bytes);
+      }
+      fused.add(wave.output_bytes);
+    }
+    if (fused.exceeds(allowed)) {
+      return fmt::format("group {} needs {} fused bytes and the budget leaves {}", group, text(fused),
+                         allowed);
+    }
+    if (plan.group_fused_bytes[group] != fused.low) {
+      return fmt::format("group_fused_bytes of group {} is {} and the waves' sum is {}", group,
+                         plan.group_fused_bytes[group], fused.low);
+    }
+    // Within the fused bytes, so none of these has wrapped.
+    peaks.frontier = frontier.low > peaks.frontier ? frontier.low : peaks.frontier;
+    peaks.scratch = scratch.low > peaks.scratch ? scratch.low : peaks.scratch;
+    peaks.output = output.low > peaks.output ? output.low : peaks.output;
+    const std::uint64_t width = plan.group_begin[group + 1] - plan.group_begin[group];
+    peaks.width = width > peaks.width ? width : peaks.width;
+  }
+  return {};
+}
+
+Violation check_figures(const WaveDag& dag, const MemoryPlan& plan, const Peaks& peaks) {
+  const std::uint64_t readback = peaks.output > dag.readback_bytes ? peaks.output : dag.readback_bytes;
+  const struct {
+    std::string_view name;
+    std::uint64_t stated;
+    std::uint64_t found;
+  } figures[] = {{"peak_frontier_bytes", plan.peak_frontier_bytes, peaks.frontier},
+                 {"peak_scratch_bytes", plan.peak_scratch_bytes, peaks.scratch},
+                 {"peak_output_bytes", plan.peak_output_bytes, peaks.output},
+                 {"amortized_readback_bytes", plan.amortized_readback_bytes, readback},
+                 {"max_group_width", plan.max_group_width, peaks.width}};
+  for (const auto& figure : figures) {
+    if (figure.stated != figure.found) {
+      return fmt::format("{} is {} and the groups give {}", figure.name, figure.stated, figure.found);
+    }
+  }
+  return {};
+}
+
+// The number of waves on a longest chain. The groups, already known to be sound, give an order in which every
+// wave comes after what it depends on; dependencies are sorted by the place of their later end.
+std::uint64_t critical_path(const WaveDag& dag, const MemoryPlan& plan) {
+  std::vector<std::size_t> begin(dag.waves.size() + 1, 0);
+  for (const Dependency& dependency : dag.dependencies) {
+    ++begin[dependency.after];
+  }
+  for (std::size_t wave = 0; wave < dag.waves.size(); ++wave) {
+    begin[wave + 1] += begin[wave];
+  }
+  std::vector<std::uint32_t> predecessors(dag.dependencies.size());
+  for (const Dependency& dependency : dag.dependencies) {
+    predecessors[--begin[dependency.after]] = dependency.before;
+  }
+  std::vector<std::uint32_t> chain(dag.waves.size(), 1);
+  std::uint64_t longest = 0;
+  for (const std::uint32_t wave : plan.order) {
+    for (std::size_t i = begin[wave]; i < begin[wave + 1]; ++i) {
+      const std::uint32_t through = chain[predecessors[i]] + 1;
+      chain[wave] = through > chain[wave] ? through : chain[wave];
+    }
+    longest = chain[wave] > longest ? chain[wave] : longest;
+  }
+  return longest;
+}
+
+// The bound lies between what is obvious (a chain needs a group per wave, and all bytes must go somewhere)
+// and the number of groups, and the plan is called optimal exactly when the bound says so.
+Violation check_bound(const WaveDag& dag, const MemoryPlan& plan) {
+  const std::uint64_t groups = plan.group_begin.size() - 1;
+  const std::uint64_t bound = plan.lower_bound_groups;
+  if (bound > groups) {
+    return fmt::format("lower_bound_groups is {} and the plan has only {} groups", bound, groups);
+  }
+  const std::uint64_t chain = critical_path(dag, plan);
+  if (bound < chain) {
+    return fmt::format("lower_bound_groups is {} and the longest chain has {} waves", bound, chain);
+  }
+  // All bytes are more than `bound` full groups hold: take one budget after the other away from the groups.
+  const std::uint64_t allowed = dag.budget_bytes - dag.resident_graph_bytes;
+  std::uint64_t full = 0;
+  std::uint64_t rest = 0;
+  for (const std::uint64_t bytes : plan.group_fused_bytes) {
+    if (bytes > allowed - rest) {
+      ++full;
+      rest = bytes - (allowed - rest);
+    } else {
+      rest += bytes;
+    }
+  }
+  const std::uint64_t needed = full + (rest > 0 ? 1 : 0);
+  if (bound < needed) {
+    return fmt::format("lower_bound_groups is {} and the waves' bytes alone fill {} groups", bound, needed);
+  }
+  if (plan.optimal != (bound == groups)) {
+    return fmt::format("optimal is {}, with {} groups and lower_bound_groups {}", plan.optimal, groups,
+                       bound);
+  }
+  return {};
+}
+
+} // namespace
+
+std::optional<std::string> first_violation(const WaveDag& dag, const MemoryPlan& plan) {
+  std::vector<std::uint32_t> group_of;
+  Peaks peaks;
+  Violation violation = check_shape(dag, plan);
+  if (!violation) {
+    violation = check_partition(dag, plan, group_of);
+  }
+  if (!violation) {
+    violation = check_dependencies_cross_forward(dag, group_of);
+  }
+  if (!violation) {
+    violation = check_groups(dag, plan, peaks);
+  }
+  if (!violation) {
+    violation = check_figures(dag, plan, peaks);
+  }
+  if (!violation) {
+    violation = check_bound(dag, plan);
+  }
+  return violation;
+}
+
+} // namespace tidegate::planning
