@@ -1,0 +1,32 @@
+// Text tables.
+#include <tidegate/core/table.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace tidegate;
+
+TEST_CASE("columns line up by characters") {
+  CHECK(render_table({{"a", "größer", "x"}, {"longer", "b", "y"}}) == "a       größer  x\n"
+                                                                      "longer  b       y\n");
+}
+
+TEST_CASE("the last column wraps between words") {
+  CHECK(render_table({{"key", "one two three four five six seven eight nine ten eleven"}}, 36) ==
+        "key  one two three four five six\n"
+        "     seven eight nine ten eleven\n");
+}
+
+TEST_CASE("a word longer than the column stays whole") {
+  const std::string word(60, 'w');
+  CHECK(render_table({{"k", word + " tail"}}, 30) == "k  " + word + "\n   tail\n");
+}
+
+TEST_CASE("no trailing spaces, no rows") {
+  CHECK(render_table({{"a", "b", ""}}) == "a  b\n");
+  CHECK(render_table({}).empty());
+}
+
+TEST_CASE("bold only where it is wanted") {
+  CHECK(bold("x", false) == "x");
+  CHECK(bold("x", true) == "\x1b[1mx\x1b[0m");
+}

@@ -1,0 +1,273 @@
+// Strict decoding: what is refused, with which words, and where.
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/documents/priority_documents.hpp>
+#include <tidegate/documents/tuning_documents.hpp>
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstdint>
+#include <string>
+
+using namespace tidegate;
+using namespace tidegate::documents;
+
+namespace {
+
+constexpr std::string_view small = R"({"queue_len":7,"requested_worker_groups":3,"max_workgroup_size_x":9)";
+
+std::string with(std::string_view rest) {
+  return std::string(small) + "," + std::string(rest) + "}";
+}
+
+template <class T>
+std::string refusal(std::string_view json) {
+  const auto decoded = decode<T>(json);
+  return decoded ? "accepted" : describe(decoded.error());
+}
+
+std::string request_refusal(std::string_view json) {
+  return refusal<LaunchRequestDocument>(json);
+}
+
+} // namespace
+
+TEST_CASE("a request takes its defaults, some from its other fields") {
+  const auto decoded = decode<LaunchRequestDocument>(std::string(small) + "}");
+  REQUIRE(decoded);
+  CHECK(decoded->request.queue_len == 7);
+  CHECK(decoded->request.max_compute_workgroups_per_dimension == 3);
+  CHECK(decoded->request.max_compute_invocations_per_workgroup == 9);
+  CHECK(decoded->request.expected_hits_per_item == 1);
+  CHECK_FALSE(decoded->previous_topology);
+  CHECK(decoded->policy == policy::LaunchPolicy{});
+}
+
+TEST_CASE("given fields stand, in any order, also with escapes in their names") {
+  const auto decoded = decode<LaunchRequestDocument>(
+      R"( {"policy":{"sizing":{"max_dispatch_workgroups":5},"saturated_waves":9}, "max_workgroup_size_x":9,
+          "max_compute_workgroups_per_dimension":4294967295, "previous_topology":"dense_\u0066rontier",
+          "resident_device_bytes":18446744073709551615, "requested_worker_groups":3, "queue\u005flen":7,
+          "kind":"launch_request", "schema_version":1} )");
+  REQUIRE(decoded);
+  CHECK(decoded->request.queue_len == 7);
+  CHECK(decoded->request.max_compute_workgroups_per_dimension == 4294967295);
+  CHECK(decoded->request.resident_device_bytes == 18446744073709551615U);
+  CHECK(decoded->previous_topology == policy::Topology::dense_frontier);
+  CHECK(decoded->policy.saturated_waves == 9);
+  CHECK(decoded->policy.sizing.max_dispatch_workgroups == 5);
+  CHECK(decoded->policy.sizing.powerful_min_worker_groups == 64);
+}
+
+TEST_CASE("fields left out keep what the object has") {
+  policy::LaunchPolicy policy{.min_hit_capacity = 11, .saturated_waves = 12};
+  CHECK(Decoder().decode(DocumentOf<policy::LaunchPolicy>::document, R"({"saturated_waves":13})", &policy));
+  CHECK(policy.min_hit_capacity == 11);
+  CHECK(policy.saturated_waves == 13);
+}
+
+TEST_CASE("numbers must be integers in range, and exact") {
+  CHECK(request_refusal(with(R"("hot_window_count":-1)")) ==
+        "tidegate: input:1:88: error: -1 is outside the range 0 to 4294967295 [out_of_range]\n"
+        "  at: /hot_window_count\n"
+        "  fix: give an integer from 0 to 4294967295");
+  CHECK(request_refusal(with(R"("frontier_density_bps":65536)")) ==
+        "tidegate: input:1:92: error: 65536 is outside the range 0 to 65535 [out_of_range]\n"
+        "  at: /frontier_density_bps\n"
+        "  fix: give an integer from 0 to 65535");
+  CHECK(request_refusal(with(R"("requeue_count":18446744073709551616)")) ==
+        "tidegate: input:1:85: error: 18446744073709551616 is outside the range 0 to 18446744073709551615 "
+        "[out_of_range]\n"
+        "  at: /requeue_count\n"
+        "  fix: give an integer from 0 to 18446744073709551615");
+  CHECK(request_refusal(with(R"("requeue_count": 3.0)")) ==
+        "tidegate: input:1:86: error: 3.0 is not written as an integer [not_an_integer]\n"
+        "  at: /requeue_count\n"
+        "  fix: give an integer from 0 to 18446744073709551615");
+  CHECK(request_refusal(with(R"("requeue_count":1e3)")).find("1e3 is not written as an integer") !=
+        std::string::npos);
+  CHECK(request_refusal(with(R"("requeue_count":1e999)")) ==
+        "tidegate: input:1:85: error: a number past the range of a double [out_of_range]\n"
+        "  fix: give a number between -1.7976931348623157e308 and 1.7976931348623157e308");
+  CHECK(request_refusal(with(R"("policy":{"sizing":{"occupancy_worker_divisor":0}})")) ==
+        "tidegate: input:1:116: error: 0 is outside the range 1 to 4294967295 [out_of_range]\n"
+        "  at: /policy/sizing/occupancy_worker_divisor\n"
+        "  fix: give an integer from 1 to 4294967295");
+}
+
+TEST_CASE("wrong types say what was expected and what was found") {
+  CHECK(request_refusal(with(R"("policy":3)")) ==
+        "tidegate: input:1:78: error: expected an object, got a number [wrong_type]\n"
+        "  at: /policy\n"
+        "  fix: give an object");
+  CHECK(request_refusal(with(R"("policy":[{}])")).find("expected an object, got an array") !=
+        std::string::npos);
+  CHECK(request_refusal(with(R"("requeue_count":"3")")).find("got a string") != std::string::npos);
+  CHECK(request_refusal(with(R"("requeue_count":true)")).find("got true") != std::string::npos);
+  CHECK(request_refusal(with(R"("requeue_count":null)")).find("got null") != std::string::npos);
+  CHECK(request_refusal(with(R"("requeue_count":{})")).find("got an object") != std::string::npos);
+  CHECK(request_refusal(with(R"("previous_topology":3)")).find("expected one of the names empty, sparse") !=
+        std::string::npos);
+  CHECK(request_refusal("[]") == "tidegate: input:1:1: error: expected an object, got an array [wrong_type]\n"
+                                 "  fix: a launch_request is one JSON object");
+  for (const std::string_view scalar : {"3", "-3", "3.5", "\"x\"", "true", "null"}) {
+    CHECK(request_refusal(scalar).find("expected an object") != std::string::npos);
+  }
+  CHECK(refusal<MeasuredCosts>(R"({"candidates":[1,"2"],"costs":[],"current":1})") ==
+        "tidegate: input:1:18: error: expected an integer from 0 to 4294967295, got a string [wrong_type]\n"
+        "  at: /candidates/1\n"
+        "  fix: give an integer from 0 to 4294967295");
+  CHECK(refusal<MeasuredCosts>(R"({"candidates":[1,[2]],"costs":[],"current":1})").find("/candidates/1") !=
+        std::string::npos);
+}
+
+TEST_CASE("unknown, duplicate and missing keys") {
+  CHECK(request_refusal(with(R"("polici":{})")) ==
+        "tidegate: input:1:69: error: unknown key \"polici\" [unknown_key]\n"
+        "  at: /polici\n"
+        "  fix: did you mean \"policy\"?");
+  CHECK(request_refusal(with(R"("policy":{"a/b~c":1})")) ==
+        "tidegate: input:1:79: error: unknown key \"a/b~c\" [unknown_key]\n"
+        "  at: /policy/a~1b~0c\n"
+        "  fix: remove it; `tidegate schema launch_request --format table` lists the known keys");
+  CHECK(request_refusal(with(R"("queue_len":7)")) ==
+        "tidegate: input:1:69: error: duplicate key \"queue_len\" [duplicate_key]\n"
+        "  at: /queue_len\n"
+        "  fix: keep one of the two values");
+  CHECK(request_refusal(with(R"("kind":"launch_request","kind":"launch_request")"))
+            .find("duplicate key \"kind\"") != std::string::npos);
+  CHECK(request_refusal(R"({"requested_worker_groups":1})") ==
+        "tidegate: input:1:29: error: missing keys \"queue_len\", \"max_workgroup_size_x\" [missing_key]\n"
+        "  fix: add them");
+  const auto missing = decode<policy::RequeueAccounting>(R"({"requeue_count":1,"aged_promotions":2})");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().field == "max_priority_age");
+  CHECK(missing.error().message == "missing key \"max_priority_age\"");
+}
+
+TEST_CASE("unknown names have a nearest one") {
+  const auto decoded = decode<LaunchRequestDocument>(with(R"("previous_topology":"sparse_fontier")"));
+  REQUIRE_FALSE(decoded);
+  CHECK(decoded.error().code == ErrorCode::unknown_name);
+  CHECK(decoded.error().nearest == "sparse_frontier");
+  CHECK(decoded.error().pointer == "/previous_topology");
+}
+
+TEST_CASE("another kind or version is refused") {
+  CHECK(request_refusal(R"({"kind":"tuning_choice"})") ==
+        "tidegate: input:1:9: error: this is a \"tuning_choice\", not a launch_request [wrong_kind]\n"
+        "  at: /kind\n"
+        "  fix: give a document of kind \"launch_request\"");
+  CHECK(request_refusal(R"({"schema_version":2})").find("[unsupported_version]") != std::string::npos);
+  CHECK(request_refusal(R"({"schema_version":"1"})").find("[wrong_type]") != std::string::npos);
+  CHECK(request_refusal(R"({"kind":[]})").find("expected the string \"launch_request\", got an array") !=
+        std::string::npos);
+  CHECK(request_refusal(with(R"("policy":{"kind":"launch_policy"})")).find("unknown key \"kind\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("outputs must say their kind") {
+  CHECK(refusal<TuningChoice>(R"({"kind":"tuning_choice","schema_version":1,"value":3})") == "accepted");
+  CHECK(refusal<TuningChoice>(R"({"value":3})").find("missing key \"kind\" or \"schema_version\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("broken JSON has a line and a column") {
+  CHECK(request_refusal("{\n  \"queue_len\": 3,\n}") ==
+        "tidegate: input:3:1: error: not JSON: missing a name for object member at \"}\" [syntax_error]\n"
+        "  fix: remove a trailing comma, or put the key in double quotes");
+  CHECK(request_refusal("").find("the input is empty [empty_input]") != std::string::npos);
+  CHECK(request_refusal(" \n ").find("[empty_input]") != std::string::npos);
+  CHECK(request_refusal(std::string(small) + "} 3").find("[syntax_error]") != std::string::npos);
+  CHECK(request_refusal(std::string(small) + "}" + std::string(1, '\0')).find("[syntax_error]") !=
+        std::string::npos);
+  CHECK(request_refusal(with(R"("requeue_count":NaN)")).find("JSON has no NaN and no infinity") !=
+        std::string::npos);
+  CHECK(request_refusal(with(R"("requeue_count":-Infinity)")).find("JSON has no NaN and no infinity") !=
+        std::string::npos);
+  CHECK(request_refusal(with("\"\xff\":1")).find("save the file as UTF-8") != std::string::npos);
+  CHECK(request_refusal("\xef\xbb\xbf{}").find("byte order mark") != std::string::npos);
+}
+
+TEST_CASE("broken JSON outranks what is wrong with its content") {
+  CHECK(request_refusal(R"({"queue_len":"x",)").find("[syntax_error]") != std::string::npos);
+  CHECK(request_refusal(R"({"unknown":[1,2})").find("[syntax_error]") != std::string::npos);
+}
+
+TEST_CASE("nesting is limited before anything recurses") {
+  const std::size_t depth = 1'000'000;
+  CHECK(request_refusal(std::string(depth, '[')).find("nesting deeper than 64 levels [too_deep]") !=
+        std::string::npos);
+  std::string objects;
+  for (std::size_t i = 0; i < depth; ++i) {
+    objects += "{\"a\":";
+  }
+  CHECK(request_refusal(objects).find("[too_deep]") != std::string::npos);
+  CHECK(kind_of(objects).error().code == ErrorCode::too_deep);
+}
+
+TEST_CASE("columns count characters") {
+  CHECK(request_refusal("{\"größe\": 1}").starts_with("tidegate: input:1:2: error: unknown key \"größe\""));
+  CHECK(
+      request_refusal("{\"previous_topology\": \"größe\", \"x\": 1}").starts_with("tidegate: input:1:23: "));
+}
+
+TEST_CASE("floats are read exactly") {
+  const auto decoded = decode<SiblingDiffusion>(
+      R"({"priority_stalks":[0.1, -0, -0.0, 5e-324, 1e-400, 1.7976931348623157e308, 9007199254740993, -7,
+          123456789012345678901234567890, 2.2250738585072011e-308],
+          "restriction_diag":[], "damping":-1e0, "iterations":0})");
+  REQUIRE(decoded);
+  const auto& values = decoded->priority_stalks;
+  const auto bits = [&values](std::size_t i) { return std::bit_cast<std::uint64_t>(values[i]); };
+  CHECK(values[0] == 0.1);
+  CHECK(bits(1) == std::bit_cast<std::uint64_t>(-0.0));
+  CHECK(bits(2) == std::bit_cast<std::uint64_t>(-0.0));
+  CHECK(bits(3) == 1);
+  CHECK(bits(4) == 0);
+  CHECK(values[5] == 1.7976931348623157e308);
+  CHECK(values[6] == 9007199254740992.0);
+  CHECK(values[7] == -7.0);
+  CHECK(values[8] == 123456789012345678901234567890.0);
+  CHECK(values[9] == 2.2250738585072011e-308);
+  CHECK(decoded->damping == -1.0);
+}
+
+TEST_CASE("only outputs hold null for a number that is not finite") {
+  CHECK(decode<DiffusedPriorities>(R"({"kind":"diffused_priorities","schema_version":1,"output":[null]})"));
+  CHECK(refusal<SiblingDiffusion>(R"({"priority_stalks":[null]})").find("expected a number, got null") !=
+        std::string::npos);
+}
+
+TEST_CASE("lists of fixed length have that length") {
+  const auto geometry = [](std::string_view grid) {
+    return R"({"kind":"launch_recommendation","schema_version":1,"recommendation":{"geometry":{"workgroup_size_x":1,)"
+           R"("slot_count":1,"dispatch_grid":)" +
+           std::string(grid) + "}}}";
+  };
+  const auto at_grid = [&](std::string_view grid) {
+    return refusal<LaunchRecommendationDocument>(geometry(grid));
+  };
+  CHECK(at_grid("[1,1]").find("expected an array of 3 items, got 2 [wrong_length]\n"
+                              "  at: /recommendation/geometry/dispatch_grid\n") != std::string::npos);
+  CHECK(at_grid("[1,1,1,1]")
+            .find("expected an array of 3 items, got more [wrong_length]\n"
+                  "  at: /recommendation/geometry/dispatch_grid/3\n") != std::string::npos);
+  CHECK(at_grid("[1,1,1]").find("[missing_key]") != std::string::npos);
+}
+
+TEST_CASE("errors inside a list of objects point into it") {
+  CHECK(refusal<LaunchRecommendationDocument>(
+            R"({"kind":"launch_recommendation","schema_version":1,"explanation":[{"step":"a","outcome":"b",)"
+            R"("rule":"c","because":"d","numbers":[]},{"step":3}]})")
+            .find("at: /explanation/1/step") != std::string::npos);
+}
+
+TEST_CASE("the kind of a document is found without decoding it") {
+  CHECK(kind_of(R"({"a":{"kind":"inner"},"kind":"outer","b":[]})") == "outer");
+  CHECK(kind_of(R"({"a":1})") == "");
+  CHECK(kind_of("[]") == "");
+  CHECK(kind_of(R"({"kind":3})") == "");
+  CHECK(kind_of("{").error().code == ErrorCode::syntax_error);
+}

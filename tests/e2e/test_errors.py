@@ -1,0 +1,232 @@
+"""Wrong input and wrong usage: the exact text, the exit code, and nothing on standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import run
+
+REQUEST = '{"queue_len": 300, "requested_worker_groups": 64, "max_workgroup_size_x": 256}'
+
+
+class Folder(unittest.TestCase):
+    """A test with a scratch folder as working directory of the binary."""
+
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def file(self, name: str, text: str | bytes) -> str:
+        path = self.folder / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return str(path)
+
+
+class Input(Folder):
+    def refused(self, text: str | bytes, stderr: str, rc: int = 3, command: tuple[str, ...] = ("recommend",)) -> None:
+        result = run(*command, input=text)
+        self.assertEqual(result.stderr, stderr)
+        self.assertEqual(result.rc, rc)
+        self.assertEqual(result.stdout, "")
+
+    def test_empty(self) -> None:
+        for text in ("", " \n\t "):
+            self.refused(text, "tidegate: standard input: error: the input is empty [empty_input]\n"
+                               "  fix: pipe a JSON document in, or name a file that holds one\n")
+
+    def test_duplicate_key(self) -> None:
+        self.refused('{"queue_len": 1,\n "queue_len": 2}',
+                     'tidegate: standard input:2:2: error: duplicate key "queue_len" [duplicate_key]\n'
+                     "  at: /queue_len\n"
+                     "  fix: keep one of the two values\n")
+
+    def test_not_a_number(self) -> None:
+        self.refused('{"queue_len": NaN}',
+                     'tidegate: standard input:1:15: error: not JSON: invalid value at "NaN}" [syntax_error]\n'
+                     "  fix: JSON has no NaN and no infinity: give a finite number or leave the key out\n")
+
+    def test_two_to_the_64th(self) -> None:
+        self.refused('{"requeue_count": 18446744073709551616}',
+                     "tidegate: standard input:1:19: error: 18446744073709551616 is outside the range 0 to "
+                     "18446744073709551615 [out_of_range]\n"
+                     "  at: /requeue_count\n"
+                     "  fix: give an integer from 0 to 18446744073709551615\n")
+
+    def test_unknown_key(self) -> None:
+        self.refused('{"quue_len": 1}',
+                     'tidegate: standard input:1:2: error: unknown key "quue_len" [unknown_key]\n'
+                     "  at: /quue_len\n"
+                     '  fix: did you mean "queue_len"?\n')
+
+    def test_ten_thousand_nested_arrays(self) -> None:
+        self.refused("[" * 10_000 + "]" * 10_000,
+                     "tidegate: standard input:1:65: error: nesting deeper than 64 levels [too_deep]\n"
+                     "  fix: no document of tidegate nests that deep; check that this is the right file\n")
+
+    def test_garbage(self) -> None:
+        """100 MB that are no JSON are refused at their first byte."""
+        block = bytes(range(255, 127, -1)) * 8192
+        path = self.folder / "garbage"
+        with path.open("wb") as file:
+            for _ in range(100):
+                file.write(block)
+        self.assertGreater(path.stat().st_size, 100_000_000)
+        shown = "".join(f"\\x{byte:02x}" for byte in range(255, 243, -1))
+        self.refused(b"", f'tidegate: {path}:1:1: error: not JSON: invalid value at "{shown}" [syntax_error]\n'
+                          "  fix: mend the JSON at this place\n", command=("recommend", str(path)))
+
+    def test_negative_answer(self) -> None:
+        self.refused(REQUEST[:-1] + ', "device_memory_budget_bytes": 1000}',
+                     "tidegate: standard input: error: the launch needs 16384 bytes at its peak and the device memory "
+                     "budget is 1000 bytes [device_out_of_memory]\n"
+                     "  at: /device_memory_budget_bytes\n"
+                     "  fix: raise device_memory_budget_bytes, or lower requested_hit_capacity, queue_len or "
+                     "resident_device_bytes\n", rc=1)
+
+    def test_policy_file(self) -> None:
+        policy = self.file("policy.json", '{"min_hit_capacity": "many"}')
+        self.refused(REQUEST, f"tidegate: {policy}:1:22: error: expected an integer from 0 to 4294967295, got a string "
+                              "[wrong_type]\n"
+                              "  at: /min_hit_capacity\n"
+                              "  fix: give an integer from 0 to 4294967295\n",
+                     command=("recommend", "--policy", policy))
+
+    def test_json(self) -> None:
+        result = run("recommend", "--errors", "json", input=REQUEST[:-1] + ', "device_memory_budget_bytes": 1000}')
+        self.assertEqual(result.rc, 1)
+        error = json.loads(result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1)
+        self.assertEqual({key: error[key] for key in ("code", "requested", "available", "pointer")},
+                         {"code": "device_out_of_memory", "requested": 16384, "available": 1000,
+                          "pointer": "/device_memory_budget_bytes"})
+
+
+class Files(Folder):
+    def test_missing_input(self) -> None:
+        result = run("recommend", str(self.folder / "none.json"))
+        self.assertEqual(result.rc, 3)
+        self.assertEqual(result.stderr,
+                         f"tidegate: error: cannot read {self.folder}/none.json: No such file or directory "
+                         "[cannot_read]\n"
+                         "  fix: name a readable file, or pipe the document in and name no file\n")
+
+    def test_unwritable_output(self) -> None:
+        result = run("recommend", "-o", str(self.folder / "no" / "out.json"), input=REQUEST)
+        self.assertEqual(result.rc, 4)
+        self.assertEqual(result.stderr,
+                         f"tidegate: error: cannot write {self.folder}/no/out.json: No such file or directory "
+                         "[cannot_write]\n"
+                         "  fix: name a file in a folder that you may write to\n")
+
+    def test_full_disk(self) -> None:
+        for arguments in (["recommend"], ["recommend", "--stream"]):
+            with open("/dev/full", "wb") as full:
+                result = run(*arguments, input=REQUEST, stdout=full)
+            self.assertEqual(result.rc, 4)
+            self.assertEqual(result.stderr,
+                             "tidegate: error: cannot write standard output: No space left on device [cannot_write]\n"
+                             "  fix: free some space\n")
+
+    def test_output_is_untouched_after_an_error(self) -> None:
+        out = self.file("out.json", "old")
+        result = run("recommend", "-o", out, input="{")
+        self.assertEqual(result.rc, 3)
+        self.assertEqual(Path(out).read_text(), "old")
+        self.assertEqual(os.listdir(self.folder), ["out.json"])
+
+    def test_output_is_replaced(self) -> None:
+        out = self.file("out.json", "old")
+        self.assertEqual(run("recommend", "-o", out, input=REQUEST).rc, 0)
+        self.assertEqual(json.loads(Path(out).read_text())["kind"], "launch_recommendation")
+        self.assertEqual(os.listdir(self.folder), ["out.json"])
+
+
+class Usage(unittest.TestCase):
+    def refused(self, arguments: list[str], stderr: str) -> None:
+        result = run(*arguments, input="")
+        self.assertEqual(result.stderr, stderr)
+        self.assertEqual(result.rc, 2)
+        self.assertEqual(result.stdout, "")
+
+    def test_mistyped_command(self) -> None:
+        self.refused(["recomend"], 'tidegate: error: tidegate has no command "recomend" [unknown_command]\n'
+                                   '  fix: did you mean "recommend"?\n')
+        self.refused(["priority", "drian"],
+                     'tidegate: error: tidegate priority has no command "drian" [unknown_command]\n'
+                     '  fix: did you mean "drain"?\n')
+
+        self.refused(["recomend", "check"], 'tidegate: error: tidegate has no command "recomend" [unknown_command]\n'
+                                            '  fix: did you mean "recommend"?\n')
+        self.refused(["check", "launch_requst", "-"],
+                     'tidegate: error: there is no document type "launch_requst" [invalid_usage]\n'
+                     '  fix: did you mean "launch_request"?\n')
+
+    def test_empty_words(self) -> None:
+        self.refused(["recommend", "-o", ""],
+                     "tidegate: error: the name of the output file is empty [invalid_usage]\n"
+                     "  fix: name a file, or - for standard output\n")
+        self.refused(["recommend", ""], "tidegate: error: the name of an input file is empty [invalid_usage]\n"
+                                        "  fix: name a file, or - for standard input\n")
+        self.refused(["recommend", "--output=", "file"],
+                     'tidegate: error: "--output=" has no value [invalid_usage]\n'
+                     "  fix: give a value behind the =, or leave the option out\n")
+
+    def test_mistyped_option(self) -> None:
+        self.refused(["recommend", "--polcy", "x"],
+                     'tidegate: error: tidegate recommend has no option "--polcy" [unknown_option]\n'
+                     '  fix: did you mean "--policy"?\n')
+        self.refused(["recommend", "--polcy=x"],
+                     'tidegate: error: tidegate recommend has no option "--polcy" [unknown_option]\n'
+                     '  fix: did you mean "--policy"?\n')
+
+    def test_no_command(self) -> None:
+        result = run()
+        self.assertEqual(result.rc, 2)
+        self.assertIn("tidegate: error: tidegate needs a command: recommend, priority, tune, check", result.stderr)
+        self.assertIn("fix: `tidegate --help` shows the usage\n", result.stderr)
+
+    def test_wrong_choice(self) -> None:
+        self.refused(["recommend", "--previous-topology", "dense"],
+                     'tidegate: error: --previous-topology: "dense" is not one of empty, sparse_frontier, '
+                     "hybrid_frontier, dense_frontier, fused_dense or memory_constrained [invalid_usage]\n"
+                     "  fix: `tidegate recommend --help` shows the usage\n")
+        self.refused(["recommend", "--format", "tabel"],
+                     'tidegate: error: --format: "tabel" is not one of json or table [invalid_usage]\n'
+                     '  fix: did you mean "table"?\n')
+        self.refused(["recommend", "--evidence", "all,topologi"],
+                     'tidegate: error: --evidence has no "topologi" [invalid_usage]\n'
+                     '  fix: did you mean "topology"?\n')
+        self.refused(["recommend", "--evidence", "topology,"],
+                     'tidegate: error: --evidence has no "" [invalid_usage]\n'
+                     "  fix: give topology, promotion, both with a comma, or all\n")
+        self.refused(["recommend", "--stream", "--format", "table"],
+                     "tidegate: error: --format table shows one recommendation, not a stream [invalid_usage]\n"
+                     "  fix: leave --stream or --format table out\n")
+
+    def test_too_many_files(self) -> None:
+        self.refused(["recommend", "a.json", "b.json"],
+                     'tidegate: error: tidegate recommend takes no further argument "b.json" [invalid_usage]\n'
+                     "  fix: `tidegate recommend --help` shows the usage\n")
+
+    def test_json(self) -> None:
+        for arguments in (["--errors", "json", "recomend"], ["recomend", "--errors=json"]):
+            result = run(*arguments)
+            self.assertEqual(result.rc, 2)
+            error = json.loads(result.stderr)
+            self.assertEqual((error["code"], error["nearest"]), ("unknown_command", "recommend"))
+
+    def test_unknown_schema(self) -> None:
+        result = run("schema", "launch_reqest")
+        self.assertEqual(result.rc, 2)
+        self.assertEqual(result.stderr,
+                         'tidegate: error: there is no document type "launch_reqest" [invalid_usage]\n'
+                         '  fix: did you mean "launch_request"?\n')
+
+
+if __name__ == "__main__":
+    unittest.main()

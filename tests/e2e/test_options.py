@@ -1,0 +1,157 @@
+"""What each command prints: options of recommend, tables, help, version, colour."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import binary, EXAMPLES, run
+
+REQUEST = '{"queue_len": 300, "requested_worker_groups": 64, "max_workgroup_size_x": 256, "graph_node_count": 10000}'
+
+
+def document(*arguments: str, input: str = REQUEST) -> dict:
+    result = run(*arguments, input=input)
+    assert result.rc == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def on_a_terminal(*arguments: str, **variables: str) -> str:
+    """What a person sees: standard output and error are a terminal."""
+    leader, follower = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "TERM": "xterm", **variables}
+    process = subprocess.Popen([binary(), *arguments], stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,
+                               env=environment)
+    os.close(follower)
+    text = b""
+    while True:
+        try:
+            block = os.read(leader, 65536)
+        except OSError:
+            break
+        if not block:
+            break
+        text += block
+    process.wait(timeout=60)
+    os.close(leader)
+    return text.decode().replace("\r\n", "\n")
+
+
+class Recommend(unittest.TestCase):
+    def test_shape(self) -> None:
+        answer = document("recommend")
+        self.assertEqual(list(answer), ["kind", "schema_version", "recommendation"])
+        self.assertEqual(list(answer["recommendation"]), [
+            "geometry", "worker_groups", "hit_capacity", "pressure", "execution_mode", "topology",
+            "promote_hot_opcodes", "promote_hot_windows", "age_priority_work", "estimated_peak_device_bytes",
+            "device_memory_budget_bytes"])
+
+    def test_evidence(self) -> None:
+        self.assertEqual(list(document("recommend", "--evidence", "all")["evidence"]),
+                         ["topology", "promotion", "complete"])
+        self.assertEqual(document("recommend", "--evidence", "topology,promotion"),
+                         document("recommend", "--evidence", "all"))
+        self.assertEqual(document("recommend", "--evidence", "promotion")["evidence"]["complete"],
+                         {"promotion": True})
+
+    def test_explanation(self) -> None:
+        steps = document("recommend", "--explain")["explanation"]
+        self.assertEqual([step["step"] for step in steps], [
+            "frontier_density_bps", "memory_pressure_bps", "promotion", "topology", "worker_groups", "geometry",
+            "pressure", "hit_capacity", "estimated_peak_device_bytes", "execution_mode", "age_priority_work"])
+        self.assertTrue(all(step["because"] for step in steps))
+
+    def test_previous_topology(self) -> None:
+        held = document("recommend", "--previous-topology", "hybrid_frontier")
+        self.assertEqual(held["recommendation"]["topology"], "hybrid_frontier")
+
+    def test_policy(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            policy = Path(folder) / "policy.json"
+            policy.write_text('{"min_hit_capacity": 5000}')
+            answer = document("recommend", "--policy", str(policy))
+        self.assertEqual(answer["recommendation"]["hit_capacity"], 5000)
+
+    def test_cache_statistics(self) -> None:
+        result = run("recommend", "--stream", "--cache-stats", input=(REQUEST + "\n") * 3)
+        self.assertEqual(result.stderr, '{"entries":1,"hits":2,"misses":1}\n')
+        self.assertEqual(len(set(result.stdout.splitlines())), 1)
+
+    def test_table(self) -> None:
+        result = run("recommend", "--format", "table", "--evidence", "all", input=REQUEST)
+        text = result.stdout
+        self.assertTrue(text.startswith(
+            "sparse_frontier in interpreter mode, 8 work-groups of 38, queue light\n\n"), text)
+        self.assertIn("topology                     sparse_frontier  density 3% is at or below the sparse threshold 5%",
+                      text)
+        self.assertTrue(text.endswith("\ntopology evidence: complete\npromotion evidence: complete\n"))
+        self.assertLessEqual(max(map(len, text.splitlines())), 110)
+
+    def test_same_input_same_bytes(self) -> None:
+        self.assertEqual(run("recommend", "--evidence", "all", "--explain", input=REQUEST).stdout,
+                         run("recommend", "--evidence", "all", "--explain", input=REQUEST).stdout)
+
+    def test_file_and_standard_input(self) -> None:
+        request = EXAMPLES / "bfs_wave.json"
+        from_file = run("recommend", str(request))
+        self.assertEqual(from_file.rc, 0)
+        for arguments in (["recommend"], ["recommend", "-"]):
+            self.assertEqual(run(*arguments, input=request.read_bytes()).stdout, from_file.stdout)
+
+
+class Documents(unittest.TestCase):
+    def test_examples(self) -> None:
+        for command, example, key in (
+                (["recommend"], "memory_pressure", "recommendation"), (["priority", "drain"], "requeue_accounting", "fix"),
+                (["priority", "diffuse"], "sibling_diffusion", "output"),
+                (["tune", "choose"], "measured_costs", "value"), (["tune", "step"], "natural_gradient", "output")):
+            with self.subTest(example):
+                self.assertIn(key, document(*command, str(EXAMPLES / f"{example}.json")))
+
+    def test_not_finite(self) -> None:
+        step = '{"m_inv_sqrt": [1e308], "grad": [1e10], "n": 1, "learning_rate": -1}'
+        answer = document("tune", "step", input=step)
+        self.assertEqual(answer["output"], [None])
+        self.assertEqual(answer["diagnostics"], [{
+            "code": "non_finite", "pointer": "/output/0",
+            "message": "the value is +infinity, which JSON cannot hold"}])
+
+    def test_version(self) -> None:
+        report = document("version")
+        self.assertEqual(list(report)[:3], ["kind", "schema_version", "tidegate"])
+        self.assertEqual(run("--version").stdout, f"tidegate {report['tidegate']}\n")
+        self.assertIn(f"tidegate       {report['tidegate']} (", run("version", "--format", "table").stdout)
+
+    def test_help(self) -> None:
+        result = run("--help")
+        self.assertEqual(result.rc, 0)
+        for command in ("recommend", "priority", "tune", "check", "schema", "completion", "version"):
+            self.assertIn(f"  {command}", result.stdout)
+            own = run(command, "--help")
+            self.assertEqual((own.rc, own.stderr), (0, ""))
+            self.assertIn(f"tidegate {command} ", own.stdout)
+
+
+class Terminal(unittest.TestCase):
+    BOLD = "\x1b[1m"
+    TABLE = ("recommend", "--format", "table", str(EXAMPLES / "bfs_wave.json"))
+
+    def test_colour_on_a_terminal_only(self) -> None:
+        self.assertIn(self.BOLD, on_a_terminal(*self.TABLE))
+        self.assertNotIn(self.BOLD, on_a_terminal(*self.TABLE, NO_COLOR="1"))
+        self.assertNotIn(self.BOLD, on_a_terminal(*self.TABLE, TERM="dumb"))
+        self.assertNotIn(self.BOLD, run(*self.TABLE).stdout)
+        self.assertIn(self.BOLD, run(*self.TABLE, env={"CLICOLOR_FORCE": "1"}).stdout)
+
+    def test_errors_are_coloured_alike(self) -> None:
+        self.assertIn("\x1b[1;31merror:\x1b[0m", on_a_terminal("recommend", "/does/not/exist"))
+        self.assertNotIn("\x1b", run("recommend", "/does/not/exist").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+"""JSON Schemas by an independent validator: valid themselves, equal to what is committed, and accepting every
+example and every kind of output; what the tool refuses for its shape they refuse too."""
+
+from __future__ import annotations
+
+import json
+import unittest
+
+import jsonschema
+
+from support import EXAMPLES, REPOSITORY, run
+
+INPUTS = {  # example -> (document type, command)
+    "bfs_wave": ("launch_request", ["recommend"]),
+    "dense_fused_wave": ("launch_request", ["recommend"]),
+    "memory_pressure": ("launch_request", ["recommend"]),
+    "launch_policy": ("launch_policy", None),
+    "requeue_accounting": ("requeue_accounting", ["priority", "drain"]),
+    "sibling_diffusion": ("sibling_diffusion", ["priority", "diffuse"]),
+    "measured_costs": ("measured_costs", ["tune", "choose"]),
+    "natural_gradient": ("natural_gradient", ["tune", "step"]),
+}
+
+
+def schema(name: str) -> dict:
+    return json.loads(run("schema", name).stdout)
+
+
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema(name))
+
+
+class Schemas(unittest.TestCase):
+    def test_committed_are_printed(self) -> None:
+        names = [entry["name"] for entry in json.loads(run("schema").stdout)["schemas"]]
+        self.assertEqual(sorted(path.name for path in (REPOSITORY / "schemas").iterdir()),
+                         sorted(f"{name}.schema.json" for name in names))
+        for name in names:
+            printed = run("schema", name).stdout
+            self.assertEqual(printed, (REPOSITORY / "schemas" / f"{name}.schema.json").read_text(), name)
+            jsonschema.Draft202012Validator.check_schema(json.loads(printed))
+            self.assertEqual(json.loads(printed)["$id"], f"urn:tidegate:schema:{name}:1")
+
+    def test_every_example_is_known_and_accepted(self) -> None:
+        self.assertEqual(sorted(path.stem for path in EXAMPLES.glob("*.json")), sorted(INPUTS))
+        for example, (name, _) in INPUTS.items():
+            validator(name).validate(json.loads((EXAMPLES / f"{example}.json").read_text()))
+        for line in (EXAMPLES / "waves.ndjson").read_text().splitlines():
+            validator("launch_request").validate(json.loads(line))
+
+    def test_outputs_are_accepted(self) -> None:
+        for example, (_, command) in INPUTS.items():
+            if command:
+                options = ["--evidence", "all", "--explain"] if command == ["recommend"] else []
+                answer = json.loads(run(*command, *options, str(EXAMPLES / f"{example}.json")).stdout)
+                validator(answer["kind"]).validate(answer)
+        for command in (["schema"], ["version"], ["check", "launch_policy", str(EXAMPLES / "launch_policy.json")],
+                        ["check", str(EXAMPLES / "measured_costs.json"), "/does/not/exist"]):
+            answer = json.loads(run(*command).stdout)
+            validator(answer["kind"]).validate(answer)
+
+    def test_outputs_that_are_not_finite_are_accepted(self) -> None:
+        answer = json.loads(run("tune", "step", input='{"m_inv_sqrt": [1e308], "grad": [10], "n": 1, '
+                                                      '"learning_rate": 1}').stdout)
+        self.assertEqual(answer["output"], [None])
+        validator("natural_gradient_step").validate(answer)
+
+    def test_errors_are_accepted(self) -> None:
+        bad = ['{"queue_len": -1}', '{"quue_len": 1}', "{", "", '{"queue_len": 1}',
+               '{"queue_len": 1, "requested_worker_groups": 1, "max_workgroup_size_x": 1, '
+               '"device_memory_budget_bytes": 1}']
+        for text in bad:
+            validator("error").validate(json.loads(run("recommend", "--errors", "json", input=text).stderr))
+        lines = run("recommend", "--stream", input="\n".join(bad)).stdout.splitlines()
+        self.assertEqual(len(lines), len(bad) - 1)  # the empty one is no line
+        for line in lines:
+            validator("stream_error").validate(json.loads(line))
+
+    def test_golden_vectors_are_accepted(self) -> None:
+        requests = []
+        for line in (REPOSITORY / "tests" / "golden" / "recommend.jsonl").read_text().splitlines()[::7]:
+            given = json.loads(line)["input"]
+            document = dict(given["request"])
+            if given["policy"] is not None:
+                document["policy"] = given["policy"]
+            if given["previous_topology"] is not None:
+                document["previous_topology"] = given["previous_topology"]
+            requests.append(document)
+        of_requests, of_answers = validator("launch_request"), validator("launch_recommendation")
+        of_errors = validator("stream_error")
+        for document in requests:
+            of_requests.validate(document)
+        result = run("recommend", "--stream", "--evidence", "all", input="\n".join(map(json.dumps, requests)))
+        answers = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(len(answers), len(requests))
+        for answer in answers:
+            (of_errors if "error" in answer else of_answers).validate(answer)
+
+    def test_what_the_tool_refuses_for_its_shape(self) -> None:
+        request = {"queue_len": 1, "requested_worker_groups": 1, "max_workgroup_size_x": 1}
+        wrong = [{"queue_len": -1}, {"queue_len": 2**32}, {"queue_len": "1"}, {"queue_len": None}, {"surplus": 1},
+                 {"frontier_density_bps": 65536}, {"requeue_count": 2**64}, {"previous_topology": "dense"},
+                 {"policy": {"surplus": 1}}, {"policy": {"sizing": {"occupancy_worker_divisor": 0}}}, {"policy": []},
+                 {"kind": "launch_policy"}, {"schema_version": 2}]
+        accepting = validator("launch_request")
+        for change in wrong:
+            document = {**request, **change}
+            self.assertFalse(accepting.is_valid(document), change)
+            self.assertEqual(run("recommend", input=json.dumps(document)).rc, 3, change)
+        for key in request:
+            document = {other: value for other, value in request.items() if other != key}
+            self.assertFalse(accepting.is_valid(document), key)
+            self.assertEqual(run("recommend", input=json.dumps(document)).rc, 3, key)
+
+
+if __name__ == "__main__":
+    unittest.main()

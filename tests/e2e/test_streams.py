@@ -1,0 +1,169 @@
+"""Streams and pipes of the real binary: order, pauses, closed pipes, interrupts, bounded memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from support import binary, EXAMPLES, run
+
+REQUEST = '{"queue_len": %d, "requested_worker_groups": 64, "max_workgroup_size_x": 256}\n'
+
+
+class Stream(unittest.TestCase):
+    def test_one_line_per_line_in_order(self) -> None:
+        count = 50_000
+        result = run("recommend", "--stream", input="".join(REQUEST % (i + 1) for i in range(count)))
+        lines = result.stdout.splitlines()
+        self.assertEqual((result.rc, len(lines)), (0, count))
+        for i in range(0, count, 997):
+            slots = json.loads(lines[i])["recommendation"]["geometry"]["slot_count"]
+            self.assertEqual(slots, (i + 64) // 64 * 64, i)
+
+    def test_bad_lines_do_not_end_it(self) -> None:
+        result = run("recommend", "--stream", input=REQUEST % 1 + "\n{oops\n" + REQUEST % 2 + "[]\n")
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([line.get("line") for line in lines], [None, 3, None, 5])
+        self.assertEqual([line["error"]["code"] for line in lines if "error" in line], ["syntax_error", "wrong_type"])
+        self.assertEqual(lines[1]["error"]["column"], 2)
+        self.assertEqual((result.rc, result.stderr), (3, ""))
+
+    def test_every_document_command_streams(self) -> None:
+        for command, example in ((["priority", "drain"], "requeue_accounting"),
+                                 (["priority", "diffuse"], "sibling_diffusion"),
+                                 (["tune", "choose"], "measured_costs"), (["tune", "step"], "natural_gradient")):
+            text = json.dumps(json.loads((EXAMPLES / f"{example}.json").read_text())) + "\n"
+            result = run(*command, "--stream", input=text * 3)
+            self.assertEqual((result.rc, len(result.stdout.splitlines())), (0, 3), command)
+
+    def test_an_answer_comes_when_input_pauses(self) -> None:
+        process = subprocess.Popen([binary(), "recommend", "--stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdin and process.stdout
+        for length in (1, 2, 3):
+            process.stdin.write((REQUEST % length).encode())
+            process.stdin.flush()
+            ready, _, _ = select.select([process.stdout], [], [], 30)
+            self.assertTrue(ready, "no answer although input paused")
+            self.assertEqual(json.loads(process.stdout.readline())["kind"], "launch_recommendation")
+        process.stdin.close()
+        self.assertEqual(process.wait(timeout=30), 0)
+        process.stdout.close()
+
+    def test_memory_does_not_grow_with_the_stream(self) -> None:
+        def peak_kilobytes(lines: int) -> int:
+            # Written in pieces: a child's peak counts from its parent's memory at the fork.
+            with tempfile.TemporaryFile() as file:
+                for _ in range(lines // 1000):
+                    file.write((REQUEST % 300).encode() * 1000)
+                file.seek(0)
+                process = subprocess.Popen([binary(), "recommend", "--stream"], stdin=file, stdout=subprocess.DEVNULL)
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            return usage.ru_maxrss
+        short, long = peak_kilobytes(50_000), peak_kilobytes(500_000)
+        self.assertLess(long, short * 1.5 + 8192)
+
+
+class Pipes(unittest.TestCase):
+    def shell(self, command: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(["bash", "-c", command], capture_output=True, timeout=60,
+                              env={**os.environ, "T": binary(), "REQUEST": REQUEST % 300})
+
+    def test_a_closed_pipe_is_no_error(self) -> None:
+        for command in ('"$T" recommend <<<"$REQUEST" | head -1', 'yes "$REQUEST" | "$T" recommend --stream | head -1',
+                        '"$T" schema launch_request | head -1', '"$T" --help | head -1'):
+            result = self.shell(command + '; echo "${PIPESTATUS[@]: -2:1}" >&2')
+            self.assertEqual(result.stderr, b"0\n", command)
+            self.assertEqual(result.stdout.count(b"\n"), 1)
+
+    def test_a_stream_notices_that_its_reader_has_gone(self) -> None:
+        """Even while it waits for input that does not come."""
+        read_end, write_end = os.pipe()
+        process = subprocess.Popen([binary(), "recommend", "--stream"], stdin=subprocess.PIPE, stdout=write_end)
+        os.close(write_end)
+        time.sleep(0.2)
+        os.close(read_end)
+        self.assertEqual(process.wait(timeout=30), 0)
+        assert process.stdin
+        process.stdin.close()
+
+    def test_closed_standard_streams_are_not_mistaken_for_files(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            closed_input = self.shell(f'"$T" recommend --stream -o {out} <&-; echo $?')
+            self.assertEqual(closed_input.stdout, b"3\n")
+            closed_errors = self.shell(f'"$T" recommend --stream --cache-stats -o {out} 2>&- <<<"$REQUEST"; echo $?')
+            self.assertEqual(closed_errors.stdout, b"0\n")
+            self.assertEqual(len(out.read_bytes().splitlines()), 1)
+            self.assertEqual(self.shell('"$T" --version >&-; echo $? >&2').stderr.splitlines()[-1], b"4")
+
+    def test_standard_output_by_its_name(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            out.write_text("before\n")
+            self.shell(f'"$T" recommend -o /dev/stdout <<<"$REQUEST" >>{out}')
+            self.assertTrue(out.read_text().startswith("before\n{\n"))
+
+    def test_a_stream_ends_when_its_output_fails(self) -> None:
+        """Also while input has paused."""
+        process = subprocess.Popen([binary(), "recommend", "--stream", "-o", "/dev/full"], stdin=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        assert process.stdin
+        process.stdin.write((REQUEST % 1).encode())
+        process.stdin.flush()
+        self.assertEqual(process.wait(timeout=30), 4)
+        process.stdin.close()
+
+    def test_documents_compose(self) -> None:
+        result = self.shell('"$T" recommend --evidence all <<<"$REQUEST" | "$T" check - | "$T" check - | jq -r .valid'
+                            if self.has_jq() else '"$T" recommend --evidence all <<<"$REQUEST" | "$T" check - >/dev/null && echo 1')
+        self.assertEqual((result.stdout, result.stderr), (b"1\n", b""))
+
+    @staticmethod
+    def has_jq() -> bool:
+        return subprocess.run(["bash", "-c", "command -v jq"], capture_output=True).returncode == 0
+
+
+class Interrupts(unittest.TestCase):
+    def test_an_interrupt_leaves_no_file(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with tempfile.TemporaryDirectory() as folder:
+                process = subprocess.Popen([binary(), "recommend", "--stream", "-o", str(Path(folder) / "out")],
+                                           stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+                assert process.stdin and process.stderr
+                for _ in range(300):
+                    if os.listdir(folder):
+                        break
+                    time.sleep(0.05)
+                self.assertEqual(len(os.listdir(folder)), 1)  # the unfinished file
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=30), 130)
+                self.assertEqual(os.listdir(folder), [])
+                self.assertEqual(process.stderr.read(), b"")
+                process.stdin.close()
+                process.stderr.close()
+
+    def test_too_little_memory_is_an_error(self) -> None:
+        if os.environ.get("TIDEGATE_SANITIZE") == "ON":
+            self.skipTest("the address sanitizer reserves more than any limit")
+        with tempfile.NamedTemporaryFile() as file:
+            file.truncate(600_000_000)
+            process = subprocess.run(
+                [binary(), "recommend", file.name], capture_output=True, timeout=60,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (300_000_000, 300_000_000)))
+        self.assertEqual(process.returncode, 70)
+        self.assertEqual(process.stderr, b"tidegate: error: out of memory [internal_error]\n"
+                                         b"  fix: give the process more memory\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,154 @@
+// The arena checker: a correct plan, spoilt in one place at a time, and the words for each.
+#include <tidegate/planning/arena_check.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace tidegate::planning {
+namespace {
+
+constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
+
+//   7 +-------+
+//     |   1   |---+
+//   4 +---+---+   |      buffer 3 has no bytes
+//     |   0   | 2 |
+//   0 +-------+---+--> time 0 to 3
+const ArenaProblem problem{.buffers = {{0, 2, 4, 4}, {0, 2, 3, 1}, {2, 3, 6, 2}, {1, 3, 0, 8}},
+                           .capacity_bytes = 7};
+const ArenaPlan right{.offsets = {0, 4, 0, 0},
+                      .height_bytes = 7,
+                      .lower_bound_bytes = 7,
+                      .optimal = true,
+                      .proof = ArenaProof::meets_bound};
+
+std::string verdict(const ArenaProblem& asked, const ArenaPlan& plan) {
+  return check_arena(asked, plan).value_or("right");
+}
+
+// The verdict on the right plan with one change.
+template <class Change>
+std::string spoilt(Change change) {
+  ArenaPlan plan = right;
+  change(plan);
+  return verdict(problem, plan);
+}
+
+TEST_CASE("a right plan passes") {
+  CHECK(verdict(problem, right) == "right");
+  CHECK(verdict({}, {.optimal = true, .proof = ArenaProof::meets_bound}) == "right");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[2] = 0; }) == "right");
+}
+
+TEST_CASE("offsets") {
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets.pop_back(); }) ==
+        "the plan has 3 offsets and the problem 4 buffers");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets.push_back(0); }) ==
+        "the plan has 5 offsets and the problem 4 buffers");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[0] = 2; }) ==
+        "buffer 0 lies at offset 2, which is not a multiple of its alignment 4");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[0] = 4; }) ==
+        "buffers 0 and 1 are alive together at 0 and share bytes: [4, 8) and [4, 7)");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[1] = 3; }) ==
+        "buffers 0 and 1 are alive together at 0 and share bytes: [0, 4) and [3, 6)");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[1] = u64_max - 2; }) ==
+        "buffer 1 at offset 18446744073709551613 with 3 bytes ends above 64 bits");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[3] = 8; }) ==
+        "buffer 3 of 0 bytes lies at offset 8, above the height of 7 bytes");
+}
+
+TEST_CASE("a buffer that starts late runs into one below it, or into one above it") {
+  const ArenaProblem asked{.buffers = {{0, 9, 2}, {0, 9, 2}, {5, 6, 3}}};
+  ArenaPlan plan{.offsets = {0, 6, 3}, .height_bytes = 8, .lower_bound_bytes = 7};
+  CHECK(verdict(asked, plan) == "right");
+  plan.offsets[2] = 1;
+  CHECK(verdict(asked, plan) == "buffers 0 and 2 are alive together at 5 and share bytes: [0, 2) and [1, 4)");
+  plan.offsets[2] = 4;
+  CHECK(verdict(asked, plan) == "buffers 1 and 2 are alive together at 5 and share bytes: [6, 8) and [4, 7)");
+}
+
+TEST_CASE("height and capacity") {
+  CHECK(spoilt([](ArenaPlan& plan) { plan.height_bytes = 8; }) ==
+        "the height is given as 8 bytes and the topmost buffer ends at 7");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[2] = 2; }) ==
+        "the height is given as 7 bytes and the topmost buffer ends at 8");
+  CHECK(spoilt([](ArenaPlan& plan) {
+          plan.offsets[2] = 2;
+          plan.height_bytes = 8;
+        }) == "the height of 8 bytes is above the capacity of 7 bytes");
+}
+
+TEST_CASE("lower bound") {
+  CHECK(spoilt([](ArenaPlan& plan) { plan.lower_bound_bytes = 6; }) ==
+        "the lower bound is given as 6 bytes and at most 7 bytes are alive at one moment");
+  // Half-open: what ends at 2 is not alive together with what starts there.
+  CHECK(spoilt([](ArenaPlan& plan) { plan.lower_bound_bytes = 13; }) ==
+        "the lower bound is given as 13 bytes and at most 7 bytes are alive at one moment");
+}
+
+TEST_CASE("optimality") {
+  CHECK(spoilt([](ArenaPlan& plan) { plan.optimal = false; }) ==
+        "the height meets the lower bound of 7 bytes and the plan is not called optimal");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.proof = ArenaProof::none; }) ==
+        "the proof is given as none and should be meets_bound");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.proof = ArenaProof::exhausted_search; }) ==
+        "the proof is given as exhausted_search and should be meets_bound");
+  CHECK(spoilt([](ArenaPlan& plan) { plan.gave_up = true; }) ==
+        "the plan is called optimal and the search is said to have given up");
+
+  const ArenaProblem asked{.buffers = {{0, 1, 3, 4}, {0, 1, 3, 4}}};
+  ArenaPlan plan{.offsets = {0, 4}, .height_bytes = 7, .lower_bound_bytes = 6, .gave_up = true};
+  CHECK(verdict(asked, plan) == "right");
+  plan.optimal = true;
+  const std::string unproved =
+      "the plan is called optimal, but its height of 7 bytes is above the lower bound "
+      "of 6 bytes and no search has proved it";
+  CHECK(verdict(asked, plan) == unproved);
+  plan.proof = ArenaProof::meets_bound;
+  CHECK(verdict(asked, plan) == unproved);
+  plan.proof = ArenaProof::exhausted_search;
+  CHECK(verdict(asked, plan) == "the plan is called optimal and the search is said to have given up");
+  plan.gave_up = false;
+  CHECK(verdict(asked, plan) == "right");
+  plan.optimal = false;
+  CHECK(verdict(asked, plan) == "the proof is given as exhausted_search and should be none");
+}
+
+TEST_CASE("a problem that cannot be planned has no right plan") {
+  const ArenaPlan plan{.offsets = {0}, .height_bytes = 1, .lower_bound_bytes = 1};
+  CHECK(verdict({.buffers = {{4, 4, 1}}}, plan) == "buffer 0 is never alive: its lifetime is [4, 4)");
+  CHECK(verdict({.buffers = {{0, 1, 1, 0}}}, plan) == "the alignment 0 of buffer 0 is not a power of two");
+  CHECK(verdict({.buffers = {{0, 1, 1, 6}}}, plan) == "the alignment 6 of buffer 0 is not a power of two");
+}
+
+TEST_CASE("a buffer moved onto another one is found") {
+  std::mt19937_64 random(1);
+  for (std::size_t round = 0; round < 50; ++round) {
+    const std::size_t count = 2 + random() % 100;
+    ArenaProblem asked;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t lower = random() % 100;
+      asked.buffers.push_back({lower, lower + 1 + random() % 50, 1 + random() % 1000});
+    }
+    auto plan = plan_arena(asked, {.effort = 100});
+    REQUIRE(plan);
+    REQUIRE(verdict(asked, *plan) == "right");
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t other = random() % count;
+      const bool together = asked.buffers[i].lower < asked.buffers[other].upper &&
+                            asked.buffers[other].lower < asked.buffers[i].upper;
+      if (i != other && together) {
+        ArenaPlan moved = *plan;
+        moved.offsets[i] = moved.offsets[other] + random() % asked.buffers[other].size;
+        CHECK(verdict(asked, moved).find(" are alive together at ") != std::string::npos);
+      }
+    }
+  }
+}
+
+} // namespace
+} // namespace tidegate::planning

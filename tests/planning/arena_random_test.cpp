@@ -1,0 +1,241 @@
+// Generated arena problems: every plan through the checker, every claim to be optimal against brute force,
+// and every technique of the search turned off in turn.
+#include <tidegate/planning/arena.hpp>
+#include <tidegate/planning/arena_check.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace tidegate::planning {
+namespace {
+
+// TIDEGATE_SEED repeats a failure, otherwise every run draws its own seed.
+std::uint64_t seed() {
+  if (const char* given = std::getenv("TIDEGATE_SEED")) {
+    return std::strtoull(given, nullptr, 10);
+  }
+  return std::random_device{}();
+}
+
+class Generator {
+public:
+  explicit Generator(std::uint64_t seed) : engine_(seed) {}
+
+  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
+    return std::uniform_int_distribution<std::uint64_t>(least, most)(engine_);
+  }
+
+  // Some buffers over a few moments; one family in four has alignments, one in four sizes of a coarse grain.
+  ArenaProblem problem(std::uint64_t most_buffers, std::uint64_t most_moments, std::uint64_t most_bytes) {
+    ArenaProblem result;
+    const std::uint64_t moments = between(1, most_moments);
+    const std::uint64_t longest = between(1, moments);
+    const bool aligned = between(0, 3) == 0;
+    const std::uint64_t grain = between(0, 3) == 0 ? 64 : 1;
+    for (std::uint64_t count = between(0, most_buffers); count > 0; --count) {
+      const std::uint64_t lower = between(0, moments - 1);
+      result.buffers.push_back({.lower = lower,
+                                .upper = lower + between(1, longest),
+                                .size = between(between(0, 9) == 0 ? 0 : 1, most_bytes) * grain,
+                                .alignment = aligned ? std::uint64_t{1} << between(0, 3) : 1});
+    }
+    return result;
+  }
+
+  // A block cut into buffers by time and offset, so that its height is exactly the bound and hard to find.
+  ArenaProblem guillotine(std::uint64_t cuts) {
+    struct Block {
+      std::uint64_t lower, upper, size;
+    };
+    std::vector<Block> blocks{{0, between(2, 40), between(2, 60)}};
+    for (; cuts > 0; --cuts) {
+      Block& block = blocks[between(0, blocks.size() - 1)];
+      Block other = block;
+      if (between(0, 1) == 0 && block.upper - block.lower > 1) {
+        block.upper = other.lower = between(block.lower + 1, block.upper - 1);
+      } else if (block.size > 1) {
+        other.size = between(1, block.size - 1);
+        block.size -= other.size;
+      } else {
+        continue;
+      }
+      blocks.push_back(other);
+    }
+    ArenaProblem result;
+    for (const Block& block : blocks) {
+      result.buffers.push_back({block.lower, block.upper, block.size});
+    }
+    return result;
+  }
+
+private:
+  std::mt19937_64 engine_;
+};
+
+std::string dump(const ArenaProblem& problem) {
+  std::string text;
+  for (const ArenaBuffer& b : problem.buffers) {
+    text += "{" + std::to_string(b.lower) + ", " + std::to_string(b.upper) + ", " + std::to_string(b.size) +
+            ", " + std::to_string(b.alignment) + "}, ";
+  }
+  return text + (problem.capacity_bytes ? "capacity " + std::to_string(*problem.capacity_bytes) : "");
+}
+
+// Whether some offsets keep all buffers from `next` on within the height, tried one by one.
+bool can_be_laid_out(const std::vector<ArenaBuffer>& buffers, std::uint64_t height,
+                     std::vector<std::uint64_t>& offsets) {
+  const std::size_t next = offsets.size();
+  if (next == buffers.size()) {
+    return true;
+  }
+  const ArenaBuffer& buffer = buffers[next];
+  for (std::uint64_t offset = 0; offset + buffer.size <= height; offset += buffer.alignment) {
+    bool is_free = true;
+    for (std::size_t other = 0; other < next && is_free; ++other) {
+      const bool together = buffers[other].lower < buffer.upper && buffer.lower < buffers[other].upper;
+      is_free = !together || offset + buffer.size <= offsets[other] ||
+                offsets[other] + buffers[other].size <= offset;
+    }
+    if (is_free) {
+      offsets.push_back(offset);
+      if (can_be_laid_out(buffers, height, offsets)) {
+        return true;
+      }
+      offsets.pop_back();
+    }
+  }
+  return false;
+}
+
+bool exists_within(const ArenaProblem& problem, std::uint64_t height) {
+  std::vector<std::uint64_t> offsets;
+  return can_be_laid_out(problem.buffers, height, offsets);
+}
+
+TEST_CASE("20 000 generated problems are planned and pass the checker") {
+  const std::uint64_t used_seed = seed();
+  MESSAGE("TIDEGATE_SEED=", used_seed);
+  Generator generator(used_seed);
+  std::size_t optimal = 0;
+  for (std::size_t i = 0; i < 20'000; ++i) {
+    const ArenaProblem problem = i % 4 == 0 ? generator.guillotine(generator.between(1, 40))
+                                            : generator.problem(i % 4 == 1 ? 60 : 15, 20, 30);
+    INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
+    const auto plan = plan_arena(problem, {.effort = 2000});
+    REQUIRE(plan);
+    REQUIRE(check_arena(problem, *plan).value_or("") == "");
+    if (i % 4 == 0) {
+      CHECK((plan->optimal || plan->gave_up));
+    }
+    optimal += plan->optimal ? 1 : 0;
+  }
+  CHECK(optimal > 18'000);
+  MESSAGE(optimal, " of 20000 proved optimal");
+}
+
+TEST_CASE("tiny problems are planned as brute force does") {
+  const std::uint64_t used_seed = seed();
+  Generator generator(used_seed);
+  std::size_t above_bound = 0;
+  for (std::size_t i = 0; i < 5000; ++i) {
+    ArenaProblem problem = generator.problem(6, 6, 4);
+    INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
+    const auto plan = plan_arena(problem);
+    REQUIRE(plan);
+    REQUIRE(check_arena(problem, *plan).value_or("") == "");
+    REQUIRE(plan->optimal);
+    if (plan->height_bytes > plan->lower_bound_bytes) {
+      ++above_bound;
+      REQUIRE_FALSE(exists_within(problem, plan->height_bytes - 1));
+    }
+    // With one byte less there is no plan, and the error says how many bytes there have to be.
+    if (plan->height_bytes > 0) {
+      problem.capacity_bytes = plan->height_bytes - 1;
+      const auto refused = plan_arena(problem);
+      REQUIRE_FALSE(refused);
+      CHECK(refused.error().code == ArenaErrorCode::arena_over_capacity);
+      CHECK(refused.error().required_bytes <= plan->height_bytes);
+      CHECK(refused.error().required_bytes > *problem.capacity_bytes);
+    }
+    problem.capacity_bytes = plan->height_bytes;
+    const auto fitting = plan_arena(problem);
+    REQUIRE(fitting);
+    REQUIRE(check_arena(problem, *fitting).value_or("") == "");
+  }
+  CHECK(above_bound > 50);
+}
+
+TEST_CASE("a block that was cut into buffers is put together again") {
+  const std::uint64_t used_seed = seed();
+  Generator generator(used_seed);
+  for (std::size_t i = 0; i < 500; ++i) {
+    ArenaProblem problem = generator.guillotine(35);
+    INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
+    const auto free = plan_arena(problem);
+    REQUIRE(free);
+    problem.capacity_bytes = free->lower_bound_bytes;
+    const auto plan = plan_arena(problem);
+    REQUIRE(plan);
+    REQUIRE(check_arena(problem, *plan).value_or("") == "");
+    CHECK(plan->proof == ArenaProof::meets_bound);
+  }
+}
+
+TEST_CASE("each technique can be turned off without changing the answer") {
+  const std::uint64_t used_seed = seed();
+  Generator generator(used_seed);
+  constexpr std::array switches{&ArenaTechniques::canonical_order, &ArenaTechniques::dominance,
+                                &ArenaTechniques::section_bound,   &ArenaTechniques::monotone_floor,
+                                &ArenaTechniques::unplaced_floor,  &ArenaTechniques::lifted_floor,
+                                &ArenaTechniques::decomposition,   &ArenaTechniques::failed_states,
+                                &ArenaTechniques::lowest_first,    &ArenaTechniques::portfolio};
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const ArenaProblem problem = i % 2 == 0 ? generator.problem(9, 8, 6) : generator.guillotine(9);
+    INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
+    const auto all = plan_arena(problem);
+    REQUIRE(all);
+    REQUIRE(all->optimal);
+    for (const auto one : switches) {
+      ArenaOptions options{.effort = 20'000};
+      options.techniques.*one = false;
+      const auto plan = plan_arena(problem, options);
+      REQUIRE(plan);
+      REQUIRE(check_arena(problem, *plan).value_or("") == "");
+      REQUIRE(plan->height_bytes >= all->height_bytes);
+      if (plan->optimal) {
+        REQUIRE(plan->height_bytes == all->height_bytes);
+      }
+    }
+    ArenaOptions none{.effort = 5000,
+                      .techniques = {false, false, false, false, false, false, false, false, false, false}};
+    const auto plan = plan_arena(problem, none);
+    REQUIRE(plan);
+    REQUIRE(check_arena(problem, *plan).value_or("") == "");
+    REQUIRE(
+        (plan->optimal ? plan->height_bytes == all->height_bytes : plan->height_bytes >= all->height_bytes));
+  }
+}
+
+TEST_CASE("the plan does not depend on the number of threads") {
+  const std::uint64_t used_seed = seed();
+  Generator generator(used_seed);
+  for (std::size_t i = 0; i < 30; ++i) {
+    const ArenaProblem problem = generator.problem(80, 30, 1000);
+    INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
+    const auto alone = plan_arena(problem, {.effort = 50'000, .threads = 1});
+    const auto together = plan_arena(problem, {.effort = 50'000, .threads = 2});
+    REQUIRE(alone);
+    REQUIRE(together);
+    CHECK(*alone == *together);
+  }
+}
+
+} // namespace
+} // namespace tidegate::planning

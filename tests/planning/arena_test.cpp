@@ -1,0 +1,194 @@
+// The arena planner as a whole: the instances of google/minimalloc, what it refuses and how it says so, and
+// the extremes. Every plan goes through the checker.
+#include <tidegate/planning/arena.hpp>
+#include <tidegate/planning/arena_check.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace tidegate::planning {
+namespace {
+
+constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t top_bit = std::uint64_t{1} << 63U;
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t many_buffers = 20'000;
+#else
+constexpr std::size_t many_buffers = 100'000;
+#endif
+
+ArenaPlan planned(const ArenaProblem& problem, const ArenaOptions& options = {}) {
+  const auto plan = plan_arena(problem, options);
+  if (!plan) {
+    FAIL(describe(plan.error()));
+  }
+  CHECK(check_arena(problem, *plan).value_or("") == "");
+  return *plan;
+}
+
+std::string refusal(const ArenaProblem& problem, const ArenaOptions& options = {}) {
+  const auto plan = plan_arena(problem, options);
+  return plan ? "none" : std::string(name(plan.error().code)) + ": " + describe(plan.error());
+}
+
+ArenaProblem minimalloc_instance(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  REQUIRE(line == "id,lower,upper,size");
+  ArenaProblem problem;
+  while (std::getline(file, line)) {
+    std::istringstream fields(line);
+    std::string id;
+    char comma = ' ';
+    ArenaBuffer buffer;
+    std::getline(fields, id, ',');
+    fields >> buffer.lower >> comma >> buffer.upper >> comma >> buffer.size;
+    REQUIRE(fields);
+    problem.buffers.push_back(buffer);
+  }
+  return problem;
+}
+
+TEST_CASE("every instance of google/minimalloc fits its capacity") {
+  const std::filesystem::path folder = TIDEGATE_SOURCE_DIR "/../shared/data/minimalloc";
+  if (!std::filesystem::exists(folder)) {
+    MESSAGE("skipped: ", folder.string(), " is not there");
+    return;
+  }
+  for (const char* letter : {"A", "B", "C", "D", "E", "F"}) {
+    CAPTURE(letter);
+    ArenaProblem problem = minimalloc_instance(folder / (std::string(letter) + ".1048576.csv"));
+    problem.capacity_bytes = 1'048'576;
+    const ArenaPlan plan = planned(problem, {.threads = 2});
+    CHECK(plan.height_bytes <= 1'048'576);
+    CHECK(plan == planned(problem, {.threads = 1}));
+  }
+}
+
+TEST_CASE("without a capacity the arena is as low as the largest sum alive where that can be reached") {
+  const ArenaPlan plan = planned({.buffers = {{0, 4, 2}, {2, 8, 2}, {0, 2, 2}, {4, 8, 2}, {6, 9, 3}}});
+  CHECK(plan.height_bytes == plan.lower_bound_bytes);
+  CHECK(plan.optimal);
+  CHECK(plan.proof == ArenaProof::meets_bound);
+  CHECK_FALSE(plan.gave_up);
+}
+
+// 16 bytes are alive at once and no layout has fewer than 17, although nothing asks for an alignment.
+const std::vector<ArenaBuffer> above_their_bound{{0, 4, 7}, {3, 5, 7},  {4, 6, 4}, {4, 7, 5},
+                                                 {5, 7, 4}, {6, 10, 6}, {8, 9, 7}};
+
+TEST_CASE("an arena that has to be higher than the largest sum alive is proved to be") {
+  const ArenaPlan plan = planned({.buffers = above_their_bound});
+  CHECK(plan.lower_bound_bytes == 16);
+  CHECK(plan.height_bytes == 17);
+  CHECK(plan.optimal);
+  CHECK(plan.proof == ArenaProof::exhausted_search);
+  CHECK(plan.search_nodes > 0);
+
+  const auto refused = plan_arena({.buffers = above_their_bound, .capacity_bytes = 16});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ArenaErrorCode::arena_over_capacity);
+  CHECK(refused.error().proof == ArenaProof::exhausted_search);
+  CHECK(describe(refused.error()) ==
+        "the arena needs at least 17 bytes and the capacity is 16 bytes; an exhaustive search of " +
+            std::to_string(refused.error().search_nodes) + " nodes proves it");
+
+  const ArenaPlan aligned = planned({.buffers = {{0, 1, 3, 4}, {0, 1, 3, 4}}});
+  CHECK(aligned.lower_bound_bytes == 6);
+  CHECK(aligned.height_bytes == 7);
+  CHECK(aligned.optimal);
+}
+
+TEST_CASE("a search that ran out of effort says so") {
+  CHECK(
+      refusal({.buffers = above_their_bound, .capacity_bytes = 16}, {.effort = 0}) ==
+      "arena_search_exhausted: no plan within the capacity of 16 bytes was found and none was proved "
+      "impossible: the search gave up after 0 nodes; the best plan found needs 18 bytes, and at least 16 are "
+      "needed");
+  const ArenaPlan plan = planned({.buffers = above_their_bound}, {.effort = 0});
+  CHECK(plan.height_bytes == 18);
+  CHECK(plan.gave_up);
+  CHECK_FALSE(plan.optimal);
+}
+
+TEST_CASE("the highest component decides, and those below it are not searched") {
+  ArenaProblem problem{.buffers = above_their_bound};
+  problem.buffers.push_back({20, 21, 18});
+  const ArenaPlan plan = planned(problem);
+  CHECK(plan.height_bytes == 18);
+  CHECK(plan.proof == ArenaProof::meets_bound);
+  CHECK(plan.search_nodes == 0);
+}
+
+TEST_CASE("a capacity below the largest sum alive is refused with that sum") {
+  CHECK(refusal({.buffers = {{0, 2, 60}, {1, 3, 50}}, .capacity_bytes = 100}) ==
+        "arena_over_capacity: 110 bytes are alive at one moment and the capacity is 100 bytes");
+  CHECK(refusal({.buffers = {{0, 1, 1}}, .capacity_bytes = 0}) ==
+        "arena_over_capacity: 1 bytes are alive at one moment and the capacity is 0 bytes");
+}
+
+TEST_CASE("a capacity that is met ends the work, whether or not a lower arena exists") {
+  const ArenaPlan plan = planned({.buffers = {{0, 2, 1}, {1, 3, 1}}, .capacity_bytes = u64_max});
+  CHECK(plan.height_bytes == 2);
+  CHECK(plan.optimal);
+}
+
+TEST_CASE("buffers that cannot be planned are named") {
+  CHECK(refusal({.buffers = {{0, 1, 1}, {5, 5, 1}}}) ==
+        "empty_lifetime: buffer 1 is never alive: its upper end is not above its lower end");
+  CHECK(refusal({.buffers = {{3, 2, 0, 0}}}) ==
+        "empty_lifetime: buffer 0 is never alive: its upper end is not above its lower end");
+  CHECK(refusal({.buffers = {{0, 1, 1, 0}}}) ==
+        "bad_alignment: the alignment of buffer 0 is not a power of two");
+  CHECK(refusal({.buffers = {{0, 1, 1, 1}, {0, 1, 0, 12}}}) ==
+        "bad_alignment: the alignment of buffer 1 is not a power of two");
+  CHECK(refusal({.buffers = {{0, 3, top_bit}, {1, 4, 1}, {2, 4, top_bit}}}) ==
+        "byte_count_overflow: the sum of the sizes alive when buffer 2 starts leaves 64 bits");
+}
+
+TEST_CASE("nothing to place") {
+  CHECK(planned({}) == ArenaPlan{.optimal = true, .proof = ArenaProof::meets_bound});
+  CHECK(planned({.buffers = {{0, 9, 0}, {1, 2, 0, 64}}, .capacity_bytes = 0}) ==
+        ArenaPlan{.offsets = {0, 0}, .optimal = true, .proof = ArenaProof::meets_bound});
+}
+
+TEST_CASE("sizes, times and alignments at the end of 64 bits") {
+  CHECK(planned({.buffers = {{0, u64_max, u64_max}}}).height_bytes == u64_max);
+  CHECK(planned({.buffers = {{0, 1, u64_max}, {1, u64_max, u64_max}}}).height_bytes == u64_max);
+  CHECK(planned({.buffers = {{0, 2, u64_max - 1}, {1, 3, 1}}}).height_bytes == u64_max);
+  CHECK(planned({.buffers = {{0, 2, 1, top_bit}, {1, 3, top_bit - 1}, {2, 4, top_bit, top_bit}}})
+            .height_bytes >= top_bit);
+  // Two multiples of 2^63 are all there are.
+  CHECK(planned({.buffers = {{0, 1, 1, top_bit}, {0, 1, 1, top_bit}}}).height_bytes == top_bit + 1);
+  CHECK(refusal({.buffers = {{0, 1, 1, top_bit}, {0, 1, 1, top_bit}, {0, 1, 1, top_bit}}}) ==
+        "byte_count_overflow: buffer 0 and those alive around it were not laid out within 64-bit offsets");
+}
+
+TEST_CASE("a hundred thousand buffers, sparse, dense, all at once and all apart") {
+  for (const std::uint64_t lifetime :
+       {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{1000}, std::uint64_t{many_buffers}}) {
+    CAPTURE(lifetime);
+    std::mt19937_64 random(lifetime);
+    ArenaProblem problem;
+    for (std::size_t i = 0; i < many_buffers; ++i) {
+      const std::uint64_t lower = random() % many_buffers;
+      problem.buffers.push_back({lower, lower + 1 + random() % lifetime, 1 + random() % (1U << 20U),
+                                 std::uint64_t{1} << random() % 9});
+    }
+    const ArenaPlan plan = planned(problem);
+    CHECK(plan.height_bytes < plan.lower_bound_bytes / 4 * 5);
+  }
+}
+
+} // namespace
+} // namespace tidegate::planning

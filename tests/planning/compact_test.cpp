@@ -1,0 +1,247 @@
+// The strategy `compact`: against brute force where that is possible, against the other planners and the
+// checker everywhere.
+#include "dag_support.hpp"
+#include <tidegate/planning/compact.hpp>
+#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/plan_checker.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace tidegate::planning {
+namespace {
+
+using namespace test;
+using Objective = CompactOptions::Objective;
+
+// The fewest groups of a DAG of up to some ten waves, by dynamic programming over all sets of waves: the
+// waves of one more group may be any that fit and depend on nothing but the set.
+std::uint32_t fewest_groups(const WaveDag& dag) {
+  const std::size_t waves = dag.waves.size();
+  const std::uint32_t sets = 1U << waves;
+  std::vector<std::uint32_t> needs(waves);
+  for (const Dependency& dependency : dag.dependencies) {
+    needs[dependency.after] |= 1U << dependency.before;
+  }
+  const auto fits = [&](std::uint32_t set) {
+    std::uint64_t bytes = 0;
+    for (std::size_t wave = 0; wave < waves; ++wave) {
+      bytes += (set >> wave & 1U) != 0 ? plain_fused_bytes(dag.waves[wave]) : 0;
+    }
+    return bytes <= dag.budget_bytes - dag.resident_graph_bytes;
+  };
+  std::vector<std::uint32_t> groups(sets, u32_max);
+  groups[0] = 0;
+  for (std::uint32_t done = 0; done < sets; ++done) {
+    std::uint32_t ready = 0;
+    for (std::size_t wave = 0; wave < waves; ++wave) {
+      ready |= (done >> wave & 1U) == 0 && (needs[wave] & ~done) == 0 ? 1U << wave : 0;
+    }
+    for (std::uint32_t load = ready; load != 0 && groups[done] != u32_max; load = (load - 1) & ready) {
+      if (groups[done | load] > groups[done] + 1 && fits(load)) {
+        groups[done | load] = groups[done] + 1;
+      }
+    }
+  }
+  return groups[sets - 1];
+}
+
+std::uint64_t peak(const MemoryPlan& plan) {
+  return plan.group_fused_bytes.empty()
+             ? 0
+             : *std::max_element(plan.group_fused_bytes.begin(), plan.group_fused_bytes.end());
+}
+
+// A list scheduler of textbook simplicity: group by group, the ready wave with the longest tail first, then
+// the largest; or the largest first.
+std::size_t groups_of_list_schedule(const WaveDag& dag, bool largest_first) {
+  const std::size_t waves = dag.waves.size();
+  std::vector<std::uint32_t> tail(waves);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Dependency& dependency : dag.dependencies) {
+      if (tail[dependency.before] < tail[dependency.after] + 1) {
+        tail[dependency.before] = tail[dependency.after] + 1;
+        changed = true;
+      }
+    }
+  }
+  std::vector<std::uint32_t> order(waves);
+  for (std::uint32_t wave = 0; wave < waves; ++wave) {
+    order[wave] = wave;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint64_t size_a = plain_fused_bytes(dag.waves[a]);
+    const std::uint64_t size_b = plain_fused_bytes(dag.waves[b]);
+    return largest_first && size_a != size_b ? size_a > size_b
+           : tail[a] != tail[b]              ? tail[a] > tail[b]
+                                             : size_a > size_b;
+  });
+  std::vector<std::uint32_t> waiting_for(waves);
+  for (const Dependency& dependency : dag.dependencies) {
+    ++waiting_for[dependency.after];
+  }
+  std::vector<bool> placed(waves);
+  std::size_t groups = 0;
+  for (std::size_t count = 0; count < waves; ++groups) {
+    std::uint64_t room = dag.budget_bytes - dag.resident_graph_bytes;
+    std::vector<bool> in_group(waves);
+    for (const std::uint32_t wave : order) {
+      if (!placed[wave] && waiting_for[wave] == 0 && plain_fused_bytes(dag.waves[wave]) <= room) {
+        room -= plain_fused_bytes(dag.waves[wave]);
+        placed[wave] = in_group[wave] = true;
+        ++count;
+      }
+    }
+    for (const Dependency& dependency : dag.dependencies) {
+      waiting_for[dependency.after] -= in_group[dependency.before] ? 1 : 0;
+    }
+  }
+  return groups;
+}
+
+TEST_CASE("compact agrees with brute force on tiny DAGs") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Random random(start);
+  int proved = 0;
+  constexpr int instances = 2000;
+  for (int i = 0; i < instances; ++i) {
+    const auto family = static_cast<Family>(random.index(family_names.size()));
+    const WaveDag dag =
+        shuffled(random_dag(family, static_cast<std::uint32_t>(random.between(1, 9)), random), random);
+    CAPTURE(i);
+    const MemoryPlan plan = plan_compact(dag).value();
+    const std::uint32_t fewest = fewest_groups(dag);
+    CHECK(plan.lower_bound_groups <= fewest);
+    CHECK(plan.group_count() >= fewest);
+    if (plan.optimal) {
+      CHECK(plan.group_count() == fewest);
+      ++proved;
+    }
+    CHECK(plan_layered(dag).value().lower_bound_groups <= fewest);
+    const MemoryPlan quick = plan_compact(dag, {.effort = 0}).value();
+    CHECK(quick.lower_bound_groups <= fewest);
+  }
+  CHECK(proved == instances); // so small that nothing may stay open
+}
+
+TEST_CASE("every planner passes the checker on every family") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Random random(start);
+  int proved = 0;
+  constexpr int instances = 20'000;
+  for (int i = 0; i < instances; ++i) {
+    const auto family = static_cast<Family>(i % family_names.size());
+    const auto waves = static_cast<std::uint32_t>(random.between(1, i % 50 == 0 ? 120 : 24));
+    const WaveDag dag = shuffled(random_dag(family, waves, random), random);
+    INFO("instance ", i, ", ", family_names[static_cast<std::size_t>(family)]);
+    constexpr std::uint64_t effort = 20'000;
+    const MemoryPlan layered = plan_layered(dag).value();
+    const MemoryPlan compact = plan_compact(dag, {.effort = effort}).value();
+    const MemoryPlan even = plan_compact(dag, {.objective = Objective::peak, .effort = effort}).value();
+    CHECK(first_violation(dag, layered).value_or("none") == "none");
+    CHECK(first_violation(dag, compact).value_or("none") == "none");
+    CHECK(first_violation(dag, even).value_or("none") == "none");
+    CHECK(compact.group_count() <= layered.group_count());
+    CHECK(compact.group_count() <= groups_of_list_schedule(dag, false));
+    CHECK(compact.group_count() <= groups_of_list_schedule(dag, true));
+    CHECK(compact.lower_bound_groups >= layered.lower_bound_groups);
+    CHECK(even.group_count() == compact.group_count());
+    CHECK(peak(even) <= peak(compact));
+    proved += compact.optimal ? 1 : 0;
+  }
+  CHECK(proved >= instances * 9 / 10);
+}
+
+TEST_CASE("waves with slack ride in later groups") {
+  // Layered: {0 1} {2} | {3}: waves 1 and 2 are ready at once and 2 does not fit beside 0 and 1.
+  const WaveDag dag{.waves = {{.frontier_bytes = 6}, {.frontier_bytes = 5}, {.frontier_bytes = 4}},
+                    .dependencies = {{0, 2}},
+                    .budget_bytes = 10};
+  const MemoryPlan layered = plan_layered(dag).value();
+  CHECK(layered.group_count() == 3);
+  const MemoryPlan plan = plan_compact(dag).value();
+  CHECK(plan.order == std::vector<std::uint32_t>{0, 1, 2});
+  CHECK(plan.group_begin == std::vector<std::uint32_t>{0, 1, 3});
+  CHECK(plan.group_fused_bytes == std::vector<std::uint64_t>{6, 9});
+  CHECK(plan.optimal);
+}
+
+TEST_CASE("peak spreads the bytes over as many groups") {
+  // Two groups either way; the fullest holds 9 of 10 bytes at first and 6 in the end.
+  const WaveDag dag{.waves = std::vector<Wave>(12, {.frontier_bytes = 1}), .budget_bytes = 10};
+  CHECK(peak(plan_compact(dag).value()) == 10);
+  const MemoryPlan even = plan_compact(dag, {.objective = Objective::peak}).value();
+  CHECK(even.group_count() == 2);
+  CHECK(peak(even) == 6);
+}
+
+TEST_CASE("compact gives the same plan every time") {
+  Random random(7);
+  for (const Family family : {Family::layered_random, Family::series_parallel, Family::chains_with_fans}) {
+    const WaveDag dag = random_dag(family, 150, random);
+    const CompactOptions options{.effort = 300'000};
+    CHECK(plan_compact(dag, options).value() == plan_compact(dag, options).value());
+    const CompactOptions even{.objective = Objective::peak, .effort = 300'000};
+    CHECK(plan_compact(dag, even).value() == plan_compact(dag, even).value());
+  }
+}
+
+TEST_CASE("compact refuses what layered refuses") {
+  CHECK(plan_compact({.waves = {{}, {}}, .dependencies = {{0, 1}, {1, 0}}}).error() ==
+        plan_layered({.waves = {{}, {}}, .dependencies = {{0, 1}, {1, 0}}}).error());
+  const WaveDag tight{.waves = {{.frontier_bytes = 1}, {.frontier_bytes = 2}}, .budget_bytes = 1};
+  CHECK(plan_compact(tight).error() == plan_layered(tight).error());
+}
+
+TEST_CASE("extreme numbers") {
+  SUBCASE("no waves") {
+    for (const Objective objective : {Objective::groups, Objective::peak}) {
+      const MemoryPlan plan = plan_compact({.readback_bytes = 5}, {.objective = objective}).value();
+      CHECK(plan.group_count() == 0);
+      CHECK(plan.optimal);
+      CHECK(first_violation({.readback_bytes = 5}, plan) == std::nullopt);
+    }
+  }
+  SUBCASE("a budget of 0 for waves of 0 bytes") {
+    const WaveDag dag{.waves = std::vector<Wave>(5), .dependencies = {{0, 1}, {0, 1}, {2, 1}}};
+    for (const Objective objective : {Objective::groups, Objective::peak}) {
+      const MemoryPlan plan = plan_compact(dag, {.objective = objective}).value();
+      CHECK(plan.group_count() == 2);
+      CHECK(first_violation(dag, plan) == std::nullopt);
+    }
+  }
+  SUBCASE("a budget of 2^64 - 1") {
+    // Two halves together, and the largest wave there can be.
+    const std::uint64_t half = u64_max / 2;
+    const WaveDag dag{
+        .waves = {{.frontier_bytes = half}, {.frontier_bytes = half + 1}, {.frontier_bytes = 1}},
+        .dependencies = {{0, 2}},
+        .budget_bytes = u64_max};
+    for (const Objective objective : {Objective::groups, Objective::peak}) {
+      const MemoryPlan plan = plan_compact(dag, {.objective = objective}).value();
+      CHECK(plan.group_count() == 2);
+      CHECK(first_violation(dag, plan).value_or("none") == "none");
+    }
+    const WaveDag largest{.waves = {{.frontier_bytes = u64_max}, {}, {.frontier_bytes = u64_max}},
+                          .dependencies = {{0, 1}, {1, 2}},
+                          .budget_bytes = u64_max};
+    CHECK(first_violation(largest, plan_compact(largest).value()).value_or("none") == "none");
+  }
+}
+
+TEST_CASE("a chain of a million waves") {
+  const WaveDag dag = chain(1'000'000, 1, 10);
+  const MemoryPlan plan = plan_compact(dag, {.objective = Objective::peak}).value();
+  CHECK(plan.group_count() == 1'000'000);
+  CHECK(plan.optimal);
+  CHECK(first_violation(dag, plan) == std::nullopt);
+}
+
+} // namespace
+} // namespace tidegate::planning

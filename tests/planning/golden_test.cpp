@@ -1,0 +1,135 @@
+// The strategy `layered` and the barrier plan against the golden vectors: order of groups and of waves,
+// errors with their fields.
+#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/layering.hpp>
+#include <tidegate/planning/plan_checker.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace tidegate::planning {
+namespace {
+
+using Json = nlohmann::json;
+
+void check_vectors(const std::string& kind, const std::function<Json(const Json& input)>& answer) {
+  const std::string path = TIDEGATE_GOLDEN_DIR "/" + kind + ".jsonl";
+  std::ifstream file(path);
+  REQUIRE_MESSAGE(file.is_open(), "cannot open " << path);
+  int count = 0;
+  for (std::string line; std::getline(file, line); ++count) {
+    const Json vector = Json::parse(line);
+    INFO(kind, " ", vector.at("id").get<std::string>());
+    CHECK(vector.at("kind") == kind);
+    CHECK(answer(vector.at("input")).dump() == vector.at("expect").dump());
+  }
+  CHECK(count > 100);
+}
+
+Json to_json(const PlanError& error) {
+  Json fields{{"code", name(error.code)}};
+  switch (error.code) {
+  case PlanErrorCode::invalid_wave:
+    fields["wave_count"] = error.wave_count;
+    fields["before"] = error.before;
+    fields["after"] = error.after;
+    break;
+  case PlanErrorCode::self_dependency: fields["wave"] = error.wave; break;
+  case PlanErrorCode::cycle: fields["unscheduled_waves"] = error.unscheduled_waves; break;
+  case PlanErrorCode::group_over_budget:
+    fields["required_bytes"] = error.required_bytes;
+    fields["budget_bytes"] = error.budget_bytes;
+    fields["field"] = error.field;
+    break;
+  case PlanErrorCode::byte_count_overflow: fields["field"] = error.field; break;
+  }
+  return {{"error", fields}};
+}
+
+Json to_json(const WaveGroups& groups) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < groups.group_count(); ++i) {
+    list.push_back({{"waves", std::vector<std::uint32_t>(groups.group(i).begin(), groups.group(i).end())}});
+  }
+  return {{"groups", list}, {"global_barriers", groups.global_barriers()}};
+}
+
+// Indices may leave 32 bits: then the dependencies before are checked first, as a reader of documents does.
+PlanResult<std::vector<Dependency>> read_dependencies(const Json& input, std::uint64_t wave_count) {
+  std::vector<Dependency> dependencies;
+  for (const Json& item : input.at("dependencies")) {
+    const auto before = item.at("before").get<std::uint64_t>();
+    const auto after = item.at("after").get<std::uint64_t>();
+    if (std::max(before, after) > std::numeric_limits<std::uint32_t>::max()) {
+      const PlanResult<void> earlier = check_dependencies(wave_count, dependencies);
+      return tl::unexpected(earlier ? PlanError{.code = PlanErrorCode::invalid_wave,
+                                                .wave_count = wave_count,
+                                                .before = before,
+                                                .after = after}
+                                    : earlier.error());
+    }
+    dependencies.push_back({static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(after)});
+  }
+  return dependencies;
+}
+
+PlanResult<WaveGroups> barrier_plan(const Json& input) {
+  const auto wave_count = input.at("wave_count").get<std::uint32_t>();
+  return read_dependencies(input, wave_count).and_then([&](const std::vector<Dependency>& dependencies) {
+    return plan_barriers(wave_count, dependencies);
+  });
+}
+
+PlanResult<WaveDag> read_dag(const Json& input) {
+  WaveDag dag;
+  for (const Json& wave : input.at("waves")) {
+    dag.waves.push_back({.frontier_bytes = wave.at("frontier_bytes").get<std::uint64_t>(),
+                         .scratch_bytes = wave.at("scratch_bytes").get<std::uint64_t>(),
+                         .output_bytes = wave.at("output_bytes").get<std::uint64_t>()});
+  }
+  dag.resident_graph_bytes = input.at("resident_graph_bytes").get<std::uint64_t>();
+  dag.budget_bytes = input.at("budget_bytes").get<std::uint64_t>();
+  dag.readback_bytes = input.at("readback_bytes").get<std::uint64_t>();
+  return read_dependencies(input, dag.waves.size()).map([&](std::vector<Dependency>&& dependencies) {
+    dag.dependencies = std::move(dependencies);
+    return dag;
+  });
+}
+
+TEST_CASE("barrier_plan") {
+  check_vectors("barrier_plan", [](const Json& input) {
+    const PlanResult<WaveGroups> groups = barrier_plan(input);
+    return groups ? Json{{"ok", to_json(*groups)}} : to_json(groups.error());
+  });
+}
+
+TEST_CASE("frontier_memory_plan") {
+  check_vectors("frontier_memory_plan", [](const Json& input) {
+    const PlanResult<WaveDag> dag = read_dag(input);
+    if (!dag) {
+      return to_json(dag.error());
+    }
+    const PlanResult<MemoryPlan> plan = plan_layered(*dag);
+    if (!plan) {
+      return to_json(plan.error());
+    }
+    CHECK(first_violation(*dag, *plan) == std::nullopt);
+    return Json{{"ok",
+                 {{"barriers", to_json(*plan)},
+                  {"peak_frontier_bytes", plan->peak_frontier_bytes},
+                  {"peak_scratch_bytes", plan->peak_scratch_bytes},
+                  {"peak_output_bytes", plan->peak_output_bytes},
+                  {"amortized_readback_bytes", plan->amortized_readback_bytes},
+                  {"max_group_width", plan->max_group_width}}}};
+  });
+}
+
+} // namespace
+} // namespace tidegate::planning

@@ -1,0 +1,113 @@
+#include "dag_support.hpp"
+#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/plan_checker.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace tidegate::planning {
+namespace {
+
+using namespace test;
+
+constexpr std::uint64_t quarter = std::uint64_t{1} << 62U;
+
+TEST_CASE("fused bytes count scratch four times") {
+  CHECK(fused_bytes({.frontier_bytes = 1, .scratch_bytes = 10, .output_bytes = 100}).value() == 141);
+  CHECK(fused_bytes({.scratch_bytes = quarter - 1, .output_bytes = 3}).value() == u64_max);
+  CHECK(error_of(fused_bytes({.scratch_bytes = quarter})) ==
+        "byte_count_overflow: the fused wave scratch bytes do not fit 64 bits");
+  CHECK(error_of(fused_bytes({.frontier_bytes = u64_max, .scratch_bytes = quarter})) ==
+        "byte_count_overflow: the fused wave scratch bytes do not fit 64 bits");
+  CHECK(error_of(fused_bytes({.frontier_bytes = u64_max, .output_bytes = 1})) ==
+        "byte_count_overflow: the fused wave bytes do not fit 64 bits");
+}
+
+TEST_CASE("a layer is split where the budget is full, next fit") {
+  const WaveDag dag{
+      .waves = {{.frontier_bytes = 4}, {.frontier_bytes = 7}, {.frontier_bytes = 3}, {.frontier_bytes = 1}},
+      .dependencies = {{1, 3}},
+      .resident_graph_bytes = 90,
+      .budget_bytes = 100,
+      .readback_bytes = 5};
+  const MemoryPlan plan = plan_layered(dag).value();
+  CHECK(plan.order == std::vector<std::uint32_t>{0, 1, 2, 3});
+  CHECK(plan.group_begin == std::vector<std::uint32_t>{0, 1, 3, 4});
+  CHECK(plan.group_fused_bytes == std::vector<std::uint64_t>{4, 10, 1});
+  CHECK(plan.global_barriers() == 2);
+  CHECK(plan.peak_frontier_bytes == 10);
+  CHECK(plan.amortized_readback_bytes == 5);
+  CHECK(plan.max_group_width == 2);
+  CHECK(plan.lower_bound_groups == 2);
+  CHECK_FALSE(plan.optimal);
+}
+
+TEST_CASE("the lower bound counts what must follow") {
+  SUBCASE("bytes behind a chain") {
+    // Wave 0 alone, then 25 bytes into groups of 10.
+    WaveDag dag{.waves = std::vector<Wave>(6, {.frontier_bytes = 5}), .budget_bytes = 10};
+    dag.waves[0].frontier_bytes = 1;
+    for (std::uint32_t wave = 1; wave < 6; ++wave) {
+      dag.dependencies.push_back({0, wave});
+    }
+    const MemoryPlan plan = plan_layered(dag).value();
+    CHECK(plan.lower_bound_groups == 4);
+    CHECK(plan.optimal);
+  }
+  SUBCASE("waves over half the budget") {
+    const WaveDag dag{.waves = std::vector<Wave>(5, {.frontier_bytes = 6}), .budget_bytes = 10};
+    CHECK(plan_layered(dag).value().lower_bound_groups == 5);
+  }
+}
+
+TEST_CASE("the checks come in order") {
+  WaveDag dag{.waves = {{.frontier_bytes = 101}, {.frontier_bytes = u64_max, .output_bytes = 1}},
+              .dependencies = {{1, 0}, {0, 1}},
+              .resident_graph_bytes = 200,
+              .budget_bytes = 100};
+  CHECK(error_of(plan_layered(dag)).substr(0, 6) == "cycle:");
+  dag.dependencies = {{0, 1}};
+  CHECK(error_of(plan_layered(dag)) ==
+        "group_over_budget: the resident graph bytes need 200 bytes and 100 bytes are left for them");
+  dag.resident_graph_bytes = 0;
+  CHECK(error_of(plan_layered(dag)) == "group_over_budget: the single fused frontier wave bytes need 101 "
+                                       "bytes and 100 bytes are left for them");
+  dag.budget_bytes = 101;
+  CHECK(error_of(plan_layered(dag)) == "byte_count_overflow: the fused wave bytes do not fit 64 bits");
+}
+
+TEST_CASE("sums that overflow") {
+  // Each wave fits, and the running sum leaves 64 bits before it is compared with the budget.
+  const WaveDag dag{.waves = {{.frontier_bytes = u64_max}, {.frontier_bytes = 1}}, .budget_bytes = u64_max};
+  CHECK(error_of(plan_layered(dag)) ==
+        "byte_count_overflow: the barrier group fused wave budget bytes do not fit 64 bits");
+}
+
+TEST_CASE("budgets of 0 and 2^64 - 1, and no waves") {
+  CHECK(plan_layered({}).value().group_count() == 0);
+  CHECK(plan_layered({}).value().optimal);
+  CHECK(plan_layered({.waves = std::vector<Wave>(3)}).value().group_count() == 1);
+  CHECK(error_of(plan_layered({.waves = {{.output_bytes = 1}}})).substr(0, 18) == "group_over_budget:");
+  const WaveDag wide{.waves = {{.frontier_bytes = u64_max}}, .budget_bytes = u64_max};
+  const MemoryPlan plan = plan_layered(wide).value();
+  CHECK(plan.group_fused_bytes == std::vector<std::uint64_t>{u64_max});
+  CHECK(first_violation(wide, plan) == std::nullopt);
+}
+
+TEST_CASE("a chain of a million waves, and a million waves in one layer") {
+  const WaveDag long_chain = chain(1'000'000, 3, 7);
+  const MemoryPlan plan = plan_layered(long_chain).value();
+  CHECK(plan.group_count() == 1'000'000);
+  CHECK(plan.optimal);
+  CHECK(first_violation(long_chain, plan) == std::nullopt);
+
+  const WaveDag wide{.waves = std::vector<Wave>(1'000'000, {.frontier_bytes = 3}), .budget_bytes = 7};
+  const MemoryPlan split = plan_layered(wide).value();
+  CHECK(split.group_count() == 500'000);
+  CHECK(first_violation(wide, split) == std::nullopt);
+}
+
+} // namespace
+} // namespace tidegate::planning

@@ -1,0 +1,215 @@
+// The parts of `compact` one by one: the problem and its mirror, lower bounds, list schedules, local search,
+// the peak and branch and bound.
+#include "dag_support.hpp"
+#include <tidegate/planning/branch_and_bound.hpp>
+#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/layering.hpp>
+#include <tidegate/planning/list_schedule.hpp>
+#include <tidegate/planning/local_search.hpp>
+#include <tidegate/planning/lower_bounds.hpp>
+#include <tidegate/planning/packing_problem.hpp>
+#include <tidegate/planning/peak.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace tidegate::planning {
+namespace {
+
+using namespace test;
+using Numbers = std::vector<std::uint32_t>;
+
+PackingProblem problem_of(const WaveDag& dag) {
+  const auto layers = plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies);
+  return packing_problem(dag, layers.value().order, group_budget(dag).value());
+}
+
+WaveDag dag_of(const std::vector<std::uint64_t>& sizes, std::vector<Dependency> dependencies,
+               std::uint64_t budget) {
+  WaveDag dag{.dependencies = std::move(dependencies), .budget_bytes = budget};
+  for (const std::uint64_t size : sizes) {
+    dag.waves.push_back({.frontier_bytes = size});
+  }
+  return dag;
+}
+
+// Dependencies go forward; with `must_fit` groups are within the capacity.
+void check_packing(const PackingProblem& problem, const Packing& packing, bool must_fit = true) {
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    CHECK(packing.group_of[item] < packing.groups);
+    for (const std::uint32_t successor : problem.successors[item]) {
+      CHECK(packing.group_of[item] < packing.group_of[successor]);
+    }
+  }
+  if (must_fit) {
+    CHECK(peak_bytes(problem, packing) <= problem.capacity);
+    CHECK(without_empty_groups(packing).groups == packing.groups);
+  }
+}
+
+std::uint64_t bound_of(const WaveDag& dag) {
+  const PackingProblem problem = problem_of(dag);
+  return lower_bounds(problem, mirrored(problem)).groups.groups;
+}
+
+TEST_CASE("the problem numbers waves in layer order and drops repeated dependencies") {
+  const PackingProblem problem = problem_of(dag_of({1, 2, 3}, {{2, 0}, {2, 1}, {2, 0}, {0, 1}}, 9));
+  CHECK(problem.size == std::vector<std::uint64_t>{3, 1, 2});
+  CHECK(problem.successors.items == Numbers{1, 2, 2});
+  CHECK(problem.predecessors.items == Numbers{0, 0, 1});
+  const PackingProblem reverse = mirrored(problem);
+  CHECK(reverse.size == std::vector<std::uint64_t>{2, 1, 3});
+  CHECK(reverse.successors.items == Numbers{1, 2, 2});
+  CHECK(mirrored(reverse).predecessors.items == problem.predecessors.items);
+  CHECK(has_bit(ancestors(problem).row(2), 0));
+  CHECK_FALSE(has_bit(ancestors(problem).row(0), 2));
+}
+
+TEST_CASE("lower bounds") {
+  SUBCASE("a chain") {
+    CHECK(bound_of(chain(5, 1, 10)) == 5);
+  }
+  SUBCASE("bytes") {
+    CHECK(bound_of(dag_of({4, 4, 4, 4}, {}, 10)) == 2);
+  }
+  SUBCASE("bytes that the sizes cannot use up") {
+    CHECK(bound_of(dag_of({4, 4, 4, 4, 4}, {}, 11)) == 3);
+  }
+  SUBCASE("waves over half the budget") {
+    CHECK(bound_of(dag_of({6, 6, 6}, {}, 11)) == 3);
+  }
+  SUBCASE("three to a group, not quite") {
+    CHECK(bound_of(dag_of({4, 4, 4, 4, 4, 4}, {}, 11)) == 3);
+  }
+  SUBCASE("one before, two groups between, one after") {
+    CHECK(bound_of(dag_of({1, 5, 5, 5, 1}, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}, 10)) == 4);
+  }
+  SUBCASE("a chain beside waves that fill their groups") {
+    CHECK(bound_of(dag_of({2, 2, 2, 9, 9}, {{0, 1}, {1, 2}}, 10)) == 5);
+  }
+  SUBCASE("a budget of 0") {
+    CHECK(bound_of(dag_of({0, 0}, {{0, 1}}, 0)) == 2);
+  }
+  SUBCASE("totals beyond 64 bits") {
+    CHECK(bound_of(dag_of(std::vector<std::uint64_t>(5, u64_max), {}, u64_max)) == 5);
+  }
+  SUBCASE("for a DAG") {
+    CHECK(lower_bound_groups(chain(3, 1, 1), Numbers{0, 1, 2}, 1) == 3);
+    CHECK(lower_bound_groups({}, {}, 1) == 0);
+  }
+}
+
+TEST_CASE("measures never weigh a group that fits above their capacity") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Random random(start);
+  for (int i = 0; i < 300; ++i) {
+    const PackingProblem problem = problem_of(random_dag(Family::sparse_random, 30, random));
+    for (const Measure& measure : measures(problem)) {
+      for (int draw = 0; draw < 20; ++draw) {
+        std::uint64_t bytes = 0;
+        std::uint64_t weight = 0;
+        for (int tries = 0; tries < 60; ++tries) {
+          const std::uint32_t item = random.index(problem.count()); // even the same one again
+          if (problem.size[item] <= problem.capacity - bytes && problem.size[item] > 0) {
+            bytes += problem.size[item];
+            weight += measure.weight[item];
+          }
+        }
+        CHECK(weight <= measure.capacity);
+      }
+    }
+  }
+}
+
+TEST_CASE("list schedules respect everything and take the preferred first") {
+  // Group by group fills the gap beside wave 0 with wave 2; the largest first would have taken wave 1.
+  const PackingProblem problem = problem_of(dag_of({3, 9, 4, 2}, {{0, 3}}, 10));
+  CHECK(schedule_by_group(problem, Numbers{0, 2, 1, 3}).group_of == Numbers{0, 1, 0, 2});
+  CHECK(schedule_by_group(problem, Numbers{1, 0, 2, 3}).group_of == Numbers{1, 0, 1, 2});
+  CHECK(schedule_by_item(problem, Numbers{0, 3, 2, 1}).group_of == Numbers{0, 2, 0, 1});
+  Random random(seed());
+  for (int i = 0; i < 500; ++i) {
+    const PackingProblem drawn = problem_of(random_dag(static_cast<Family>(i % 5), 40, random));
+    const LowerBounds bounds = lower_bounds(drawn, mirrored(drawn));
+    check_packing(drawn, schedule_by_group(drawn, by_tail_then_size(drawn, bounds.groups.tail)));
+    check_packing(drawn, schedule_by_group(drawn, by_size_then_tail(drawn, bounds.groups.tail)));
+    check_packing(drawn, schedule_by_item(drawn, by_tail_then_size(drawn, bounds.groups.tail)));
+  }
+}
+
+TEST_CASE("pressing keeps the dependencies, repairing makes it fit") {
+  Random random(seed());
+  int repaired = 0;
+  for (int i = 0; i < 300; ++i) {
+    const PackingProblem problem = problem_of(random_dag(static_cast<Family>(i % 5), 40, random));
+    const LowerBounds bounds = lower_bounds(problem, mirrored(problem));
+    const Packing start = schedule_by_item(problem, by_tail_then_size(problem, bounds.groups.tail));
+    if (start.groups <= bounds.groups.groups) {
+      continue;
+    }
+    Packing packing = pressed(problem, bounds.groups.tail, start, start.groups - 1);
+    check_packing(problem, packing, false);
+    std::uint64_t effort = 20'000;
+    const bool fits = repair(problem, packing, effort);
+    CHECK(effort < 20'000);
+    check_packing(problem, packing, false);
+    CHECK(fits == (peak_bytes(problem, packing) <= problem.capacity));
+    repaired += fits ? 1 : 0;
+  }
+  MESSAGE("repaired: " << repaired);
+}
+
+TEST_CASE("the peak falls to the mean where the sizes allow it") {
+  const PackingProblem problem = problem_of(dag_of({5, 5, 1, 1, 1, 1}, {}, 12));
+  const Packing start{.group_of = {0, 0, 0, 0, 1, 1}, .groups = 2};
+  const Packing even = lower_peak(problem, Numbers(6, 0), start, 100'000);
+  CHECK(even.groups == 2);
+  CHECK(peak_bytes(problem, even) == 7);
+  CHECK(lower_peak(problem, Numbers(6, 0), start, 0).group_of == start.group_of);
+}
+
+TEST_CASE("branch and bound") {
+  // First fit, longest tail first, needs four groups; three do: {5 5} {4 6} and what waits for them.
+  const PackingProblem problem = problem_of(dag_of({6, 5, 5, 4, 10}, {{0, 4}, {1, 4}, {2, 4}, {3, 4}}, 10));
+  const PackingProblem reverse = mirrored(problem);
+  const LowerBounds bounds = lower_bounds(problem, reverse);
+  const Replacements replacements(problem, reverse);
+  SUBCASE("finds the best packing and stops at the bound") {
+    const SearchResult result =
+        branch_and_bound(problem, bounds, replacements, 5, {.loads_per_node = 100, .effort = 10'000});
+    CHECK(result.packing.groups == 3);
+    CHECK(result.exhausted);
+    check_packing(problem, result.packing);
+  }
+  SUBCASE("has nothing to do below the bound") {
+    const SearchResult result = branch_and_bound(problem, bounds, replacements, 3, {});
+    CHECK(result.packing.groups == 0);
+    CHECK(result.exhausted);
+  }
+  SUBCASE("gives up without effort") {
+    const SearchResult result =
+        branch_and_bound(problem, bounds, replacements, 5, {.loads_per_node = 100, .effort = 0});
+    CHECK(result.packing.groups == 0);
+    CHECK_FALSE(result.exhausted);
+  }
+  SUBCASE("a search cut short proves nothing") {
+    const SearchResult result =
+        branch_and_bound(problem, bounds, replacements, 5, {.loads_per_node = 0, .effort = 10'000});
+    CHECK_FALSE(result.exhausted);
+  }
+}
+
+TEST_CASE("an item is replaced by a larger one that more waits for") {
+  const PackingProblem problem = problem_of(dag_of({2, 3, 3, 1}, {{0, 3}, {1, 3}}, 10));
+  const Replacements replacements(problem, mirrored(problem));
+  CHECK(std::ranges::equal(replacements.of(0), Numbers{1}));
+  CHECK(replacements.of(1).empty());
+  CHECK(std::ranges::equal(replacements.of(2), Numbers{1}));
+}
+
+} // namespace
+} // namespace tidegate::planning

@@ -1,0 +1,204 @@
+// Evidence: what it reports, when it is complete, and which of its fields contradict a recommendation.
+#include "support.hpp"
+#include <tidegate/policy/evidence.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace tidegate::policy {
+namespace {
+
+using namespace test;
+
+std::string_view name(GraphblasSwitchClass value) {
+  return graphblas_switch_class_names.at(static_cast<std::size_t>(value));
+}
+std::string_view name(PromotionRoute value) {
+  return promotion_route_names.at(static_cast<std::size_t>(value));
+}
+
+TEST_CASE("every topology has its GraphBLAS switch class") {
+  CHECK(name(switch_class(Topology::empty)) == "empty");
+  CHECK(name(switch_class(Topology::sparse_frontier)) == "sparse");
+  CHECK(name(switch_class(Topology::hybrid_frontier)) == "hybrid");
+  CHECK(name(switch_class(Topology::dense_frontier)) == "dense");
+  CHECK(name(switch_class(Topology::fused_dense)) == "dense");
+  CHECK(name(switch_class(Topology::memory_constrained)) == "memory_constrained");
+}
+
+TEST_CASE("the promotion route names what was compiled, and nothing in interpreter mode") {
+  struct Case {
+    ExecutionMode mode;
+    bool opcodes, windows;
+    std::string_view route;
+  };
+  for (const Case& c : {Case{ExecutionMode::interpreter, false, false, "interpreter"},
+                        Case{ExecutionMode::interpreter, true, true, "interpreter"},
+                        Case{ExecutionMode::jit, false, false, "queue_jit"},
+                        Case{ExecutionMode::jit, true, false, "opcode_jit"},
+                        Case{ExecutionMode::jit, false, true, "window_jit"},
+                        Case{ExecutionMode::jit, true, true, "opcode_and_window_jit"}}) {
+    CAPTURE(c.route);
+    CHECK(name(promotion_route({.execution_mode = c.mode,
+                                .promote_hot_opcodes = c.opcodes,
+                                .promote_hot_windows = c.windows})) == c.route);
+  }
+}
+
+// A dense launch whose density and pressure are inferred, with hot windows.
+struct Launch {
+  LaunchPolicy policy;
+  LaunchDecision decision;
+  TopologyEvidence topology;
+  PromotionEvidence promotion;
+
+  explicit Launch(const LaunchPolicy& launch_policy, const LaunchRequest& request)
+      : policy(launch_policy), decision(decide(policy, request).value()),
+        topology(topology_evidence(decision.effective, decision.recommendation)),
+        promotion(promotion_evidence(policy, decision.effective, decision.recommendation)) {}
+};
+
+Launch dense_launch() {
+  LaunchRequest request = LaunchRequest::direct(5'000, 64, 64);
+  request.hot_opcode_count = 7;
+  request.hot_window_count = 4;
+  request.graph_node_count = 10'000;
+  request.resident_device_bytes = 1'000;
+  request.device_memory_budget_bytes = 1'000'000;
+  return Launch({}, request);
+}
+
+TEST_CASE("evidence reports the effective request and its recommendation") {
+  const Launch launch = dense_launch();
+  CHECK((launch.topology == TopologyEvidence{.schema_version = 1,
+                                             .queue_pressure = QueuePressure::balanced,
+                                             .frontier_density_bps = 5'000,
+                                             .semiring_frontier_density_bps = 5'000,
+                                             .selected_topology = Topology::dense_frontier,
+                                             .graphblas_switch_class = GraphblasSwitchClass::dense,
+                                             .resident_device_bytes = 1'000,
+                                             .estimated_peak_device_bytes = 161'000,
+                                             .output_parity_required = true}));
+  CHECK((launch.promotion == PromotionEvidence{.schema_version = 1,
+                                               .queue_len = 5'000,
+                                               .jit_queue_len_threshold = 4'096,
+                                               .hot_opcode_count = 7,
+                                               .hot_opcode_threshold = 8,
+                                               .hot_window_count = 4,
+                                               .hot_window_threshold = 4,
+                                               .execution_mode = ExecutionMode::jit,
+                                               .promote_hot_opcodes = false,
+                                               .promote_hot_windows = true,
+                                               .promotion_route = PromotionRoute::window_jit,
+                                               .fused_descriptor_window_required = true,
+                                               .output_parity_required = true}));
+}
+
+// One change to sound evidence and the field that a check should then name.
+template <class Evidence>
+struct Change {
+  std::string_view field;
+  std::function<void(Evidence&)> apply;
+};
+
+TEST_CASE("topology evidence is complete unless one of its fields says otherwise") {
+  const TopologyEvidence sound = dense_launch().topology;
+  CHECK(incomplete_field(sound).value_or("complete") == "complete");
+  for (const auto& [field, apply] : {
+           Change<TopologyEvidence>{"complete", [](auto& e) { e.frontier_density_bps = 10'000; }},
+           {"complete", [](auto& e) { e.semiring_frontier_density_bps = 10'000; }},
+           {"schema_version", [](auto& e) { e.schema_version = 0; }},
+           {"schema_version", [](auto& e) { e.schema_version = 2; }},
+           {"frontier_density_bps", [](auto& e) { e.frontier_density_bps = 10'001; }},
+           {"semiring_frontier_density_bps", [](auto& e) { e.semiring_frontier_density_bps = 10'001; }},
+           {"output_parity_required", [](auto& e) { e.output_parity_required = false; }},
+       }) {
+    TopologyEvidence evidence = sound;
+    apply(evidence);
+    CHECK(incomplete_field(evidence).value_or("complete") == field);
+  }
+}
+
+TEST_CASE("promotion evidence is complete unless one of its fields says otherwise") {
+  const PromotionEvidence sound = dense_launch().promotion;
+  CHECK(incomplete_field(sound).value_or("complete") == "complete");
+  for (const auto& [field, apply] : {
+           Change<PromotionEvidence>{"schema_version", [](auto& e) { e.schema_version = 0; }},
+           {"jit_queue_len_threshold", [](auto& e) { e.jit_queue_len_threshold = 0; }},
+           {"hot_opcode_threshold", [](auto& e) { e.hot_opcode_threshold = 0; }},
+           {"hot_window_threshold", [](auto& e) { e.hot_window_threshold = 0; }},
+           {"fused_descriptor_window_required", [](auto& e) { e.fused_descriptor_window_required = false; }},
+           {"fused_descriptor_window_required", [](auto& e) { e.promote_hot_windows = false; }},
+           {"output_parity_required", [](auto& e) { e.output_parity_required = false; }},
+       }) {
+    PromotionEvidence evidence = sound;
+    apply(evidence);
+    CHECK(incomplete_field(evidence).value_or("complete") == field);
+  }
+}
+
+TEST_CASE("topology evidence contradicts a recommendation that it does not describe") {
+  const Launch launch = dense_launch();
+  for (const auto& [field, apply] : {
+           Change<TopologyEvidence>{"none", [](auto&) {}},
+           {"none", [](auto& e) { e.resident_device_bytes = e.estimated_peak_device_bytes; }},
+           {"queue_pressure", [](auto& e) { e.queue_pressure = QueuePressure::light; }},
+           {"selected_topology", [](auto& e) { e.selected_topology = Topology::fused_dense; }},
+           {"graphblas_switch_class",
+            [](auto& e) { e.graphblas_switch_class = GraphblasSwitchClass::hybrid; }},
+           {"estimated_peak_device_bytes", [](auto& e) { ++e.estimated_peak_device_bytes; }},
+           {"resident_device_bytes",
+            [](auto& e) { e.resident_device_bytes = e.estimated_peak_device_bytes + 1; }},
+           {"semiring_frontier_density_bps", [](auto& e) { ++e.semiring_frontier_density_bps; }},
+       }) {
+    TopologyEvidence evidence = launch.topology;
+    apply(evidence);
+    CHECK(contradicted_field(evidence, launch.decision.recommendation).value_or("none") == field);
+  }
+}
+
+TEST_CASE("promotion evidence contradicts a recommendation or thresholds that it does not describe") {
+  const Launch launch = dense_launch();
+  for (const auto& [field, apply] : {
+           Change<PromotionEvidence>{"none", [](auto&) {}},
+           {"execution_mode", [](auto& e) { e.execution_mode = ExecutionMode::interpreter; }},
+           {"promote_hot_opcodes", [](auto& e) { e.promote_hot_opcodes = true; }},
+           {"promote_hot_opcodes", [](auto& e) { e.hot_opcode_count = 8; }},
+           {"promote_hot_windows", [](auto& e) { e.promote_hot_windows = false; }},
+           {"promote_hot_windows", [](auto& e) { e.hot_window_threshold = 5; }},
+           {"promotion_route", [](auto& e) { e.promotion_route = PromotionRoute::queue_jit; }},
+       }) {
+    PromotionEvidence evidence = launch.promotion;
+    apply(evidence);
+    CHECK(contradicted_field(evidence, launch.decision.recommendation).value_or("none") == field);
+  }
+}
+
+TEST_CASE("evidence of a decision never contradicts it, and is complete for sane densities and thresholds") {
+  const std::uint64_t used_seed = seed();
+  INFO("TIDEGATE_SEED=", used_seed);
+  Random random(used_seed);
+  for (int round = 0; round < 5'000; ++round) {
+    CAPTURE(round);
+    const LaunchPolicy policy = random.policy();
+    const LaunchRequest request = random.request();
+    if (!decide(policy, request)) {
+      continue;
+    }
+    const Launch launch(policy, request);
+    const LaunchRecommendation& made = launch.decision.recommendation;
+    REQUIRE(contradicted_field(launch.topology, made).value_or("none") == "none");
+    REQUIRE(contradicted_field(launch.promotion, made).value_or("none") == "none");
+    REQUIRE(incomplete_field(launch.topology).has_value() ==
+            (launch.decision.effective.frontier_density_bps > 10'000));
+    REQUIRE(incomplete_field(launch.promotion).has_value() ==
+            (policy.jit_queue_len_threshold == 0 || policy.hot_opcode_threshold == 0 ||
+             policy.hot_window_threshold == 0));
+  }
+}
+
+} // namespace
+} // namespace tidegate::policy

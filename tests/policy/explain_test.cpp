@@ -1,0 +1,340 @@
+// Explanations: the exact sentences of characteristic requests; outcomes and numbers are the decision's.
+#include "support.hpp"
+#include <tidegate/policy/explain.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::policy {
+namespace {
+
+using namespace test;
+
+struct Explained {
+  LaunchDecision decision;
+  std::vector<TraceStep> trace;
+
+  // "OUTCOME by RULE: BECAUSE".
+  [[nodiscard]] std::string line(std::string_view step) const {
+    const auto found =
+        std::find_if(trace.begin(), trace.end(), [&](const TraceStep& s) { return s.step == step; });
+    REQUIRE(found != trace.end());
+    return found->outcome + " by " + found->rule + ": " + found->because;
+  }
+};
+
+Explained explained(const LaunchRequest& request, std::optional<Topology> previous = {},
+                    const LaunchPolicy& policy = {}) {
+  const auto decision = decide(policy, request, previous);
+  REQUIRE(error_of(decision) == "none");
+  return {*decision, explain(policy, request, *decision)};
+}
+
+struct Line {
+  std::string_view step, text;
+};
+
+void check_lines(const Explained& launch, std::initializer_list<Line> lines) {
+  for (const Line& line : lines) {
+    CAPTURE(line.step);
+    CHECK(launch.line(line.step) == line.text);
+  }
+}
+
+TEST_CASE("a sparse frontier, step by step") {
+  LaunchRequest request = LaunchRequest::direct(300, 64, 256);
+  request.expected_hits_per_item = 3;
+  request.hot_opcode_count = 2;
+  request.max_priority_age = 40;
+  request.graph_node_count = 10'000;
+  const Explained launch = explained(request);
+  check_lines(
+      launch,
+      {{"frontier_density_bps", "300 by inferred: 300 queued items over 10000 nodes: 3%"},
+       {"memory_pressure_bps", "0 by unknown: not given, and without both resident bytes and a budget it "
+                               "cannot be inferred; it counts as 0%"},
+       {"promotion",
+        "none by hot_thresholds: 2 hot opcodes stay below the threshold 8; 0 hot windows stay below "
+        "the threshold 4"},
+       {"topology", "sparse_frontier by sparse_density: density 3% is at or below the sparse threshold 5%"},
+       {"worker_groups", "38 by scaled_to_sparse_frontier: 64 requested, times density 3% over the sparse "
+                         "threshold 5%, never below 32: 38"},
+       {"geometry", "8 x 38 by grid: 38 wide, the smaller of 38 worker groups and the adapter's 256; 300 "
+                    "items in 304 slots: 8 work-groups"},
+       {"pressure",
+        "light by queue_over_lanes: 300 items over 304 lanes; balanced from 304 items, saturated from 1216"},
+       {"hit_capacity",
+        "1800 by derived: 300 items times 3 expected hits times 2 is 1800; the minimum is 1024"},
+       {"estimated_peak_device_bytes", "28800 by resident_plus_scratch: 0 bytes resident and 1800 hits of 16 "
+                                       "bytes each: 28.1 KiB; no budget is set"},
+       {"execution_mode", "interpreter by short_cold_queue: 300 items stay below the JIT threshold 4096, and "
+                          "nothing is promoted"},
+       {"age_priority_work",
+        "yes by oldest_item: the oldest item waited 40 ticks, at or above the threshold 32"}});
+}
+
+TEST_CASE("a fused dense frontier with hot windows and a requested hit capacity") {
+  LaunchRequest request = LaunchRequest::direct(4'000, 256, 256);
+  request.requested_hit_capacity = 77;
+  request.hot_window_count = 4;
+  request.requeue_count = 1;
+  request.graph_node_count = 32'768;
+  request.graph_edge_count = 500'000;
+  request.frontier_density_bps = 7'525;
+  request.resident_device_bytes = 1;
+  check_lines(
+      explained(request),
+      {{"frontier_density_bps", "7525 by given: given in the request: 75.25%"},
+       {"promotion",
+        "windows by hot_thresholds: 0 hot opcodes stay below the threshold 8; 4 hot windows reach "
+        "the threshold 4"},
+       {"topology", "fused_dense by dense_density_fused: density 75.25% is at or above the dense threshold "
+                    "40%, 500000 edges reach the fusion threshold 65536, and windows are hot"},
+       {"worker_groups", "256 by requested: 256 requested"},
+       {"pressure", "saturated by requeues_seen: 1 requeue seen: any requeue counts as saturated"},
+       {"hit_capacity", "77 by requested: 77 requested"},
+       {"estimated_peak_device_bytes", "1233 by resident_plus_scratch: 1 byte resident and 77 hits of 16 "
+                                       "bytes each: 1.2 KiB; no budget is set"},
+       {"execution_mode", "jit by promotion: hot windows are promoted"},
+       {"age_priority_work", "yes by requeues_seen: 1 requeue seen"}});
+}
+
+TEST_CASE("memory pressure sheds workers and lowers the multiplier") {
+  LaunchRequest request = LaunchRequest::direct(20'000, 200, 256);
+  request.max_compute_workgroups_per_dimension = 100;
+  request.graph_node_count = 50'000;
+  request.resident_device_bytes = 900'000'000;
+  request.device_memory_budget_bytes = 1'000'000'000;
+  check_lines(
+      explained(request),
+      {{"memory_pressure_bps", "9000 by inferred: 858.3 MiB resident of a budget of 953.6 MiB: 90%"},
+       {"topology",
+        "memory_constrained by memory_pressure: memory pressure 90% is at or above the threshold 85%"},
+       {"worker_groups", "100 by shed_under_memory_pressure: 200 requested; memory pressure sheds 33.33% of "
+                         "them and leaves 133; the adapter allows 100 per dimension"},
+       {"pressure", "balanced by queue_over_lanes: 20000 items over 10000 lanes; balanced from 10000 items, "
+                    "saturated from 40000"},
+       {"hit_capacity", "20000 by derived: 20000 items times 1 expected hit times 1 (memory pressure "
+                        "switches the multiplier off) is 20000; the minimum is 1024"},
+       {"estimated_peak_device_bytes", "900320000 by resident_plus_scratch: 858.3 MiB resident and 20000 "
+                                       "hits of 16 bytes each: 858.6 MiB; the budget is 953.6 MiB"},
+       {"execution_mode", "jit by long_queue: 20000 items reach the JIT threshold 4096"}});
+}
+
+TEST_CASE("worker groups derived from the adapter's limits") {
+  LaunchRequest request = LaunchRequest::direct(2, 0, 1'024);
+  request.max_compute_workgroups_per_dimension = 65'535;
+  request.max_compute_invocations_per_workgroup = 4'096;
+  check_lines(
+      explained(request),
+      {{"frontier_density_bps", "0 by unknown: not given, and without both a queue and a graph it cannot be "
+                                "inferred; it counts as 0%"},
+       {"worker_groups", "255 by derived_from_limits: none requested; 65535 work-groups per dimension over "
+                         "256, at most 1024 and at least 64 on a powerful adapter: 255"}});
+  request.max_compute_workgroups_per_dimension = 8;
+  check_lines(explained(request),
+              {{"worker_groups",
+                "8 by derived_from_limits: none requested; 8 work-groups per dimension over 256, at most "
+                "1024 and at least 64 on a powerful adapter: 64; the adapter allows 8 per dimension"}});
+  request = LaunchRequest::direct(2, 8, 1'024);
+  request.requested_worker_groups = 9;
+  check_lines(explained(request),
+              {{"worker_groups", "8 by requested: 9 requested; the adapter allows 8 per dimension"}});
+}
+
+TEST_CASE("an empty queue") {
+  const Explained launch = explained(LaunchRequest::direct(0, 64, 64), Topology::dense_frontier);
+  check_lines(launch,
+              {{"topology",
+                "empty by queue_empty: the queue is empty; the previous topology dense_frontier is not kept"},
+               {"pressure", "empty by queue_over_lanes: the queue is empty"}});
+}
+
+TEST_CASE("every topology rule has its name and its sentence") {
+  struct Case {
+    std::uint16_t density, pressure;
+    std::uint32_t nodes, edges, hot_windows;
+    std::optional<Topology> previous;
+    std::string_view line;
+  };
+  using enum Topology;
+  for (const Case& c : {
+           Case{
+               600,
+               8'500,
+               9,
+               0,
+               0,
+               {},
+               "memory_constrained by memory_pressure: memory pressure 85% is at or above the threshold 85%"},
+           Case{600,
+                0,
+                9,
+                0,
+                0,
+                {},
+                "hybrid_frontier by between_densities: density 6% lies between the sparse threshold 5% and "
+                "the dense threshold 40%"},
+           Case{600, 0, 9, 0, 0, hybrid_frontier,
+                "hybrid_frontier by between_densities: density 6% lies between the sparse threshold 5% and "
+                "the dense threshold 40%"},
+           Case{9'000, 0, 9, 0, 0, hybrid_frontier,
+                "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
+                "fused, because 0 edges stay below the fusion threshold 65536; the previous topology "
+                "hybrid_frontier is not kept"},
+           Case{9'000,
+                0,
+                9,
+                65'536,
+                3,
+                {},
+                "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
+                "fused, because no opcodes or windows are hot"},
+           Case{9'000,
+                0,
+                0,
+                65'536,
+                4,
+                {},
+                "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
+                "fused, because there is no graph"},
+           Case{600, 8'250, 9, 0, 0, memory_constrained,
+                "memory_constrained by hold_memory_constrained: memory pressure 82.5% is below the threshold "
+                "85% and would give hybrid_frontier; memory_constrained is kept down to 82.5%"},
+           Case{700, 0, 9, 0, 0, sparse_frontier,
+                "sparse_frontier by hold_sparse: density 7% is above the sparse threshold 5% and would give "
+                "hybrid_frontier; sparse_frontier is kept up to 7.5%"},
+           Case{300, 0, 9, 0, 0, hybrid_frontier,
+                "hybrid_frontier by hold_hybrid_from_sparse: density 3% is at or below the sparse threshold "
+                "5% and would give sparse_frontier; hybrid_frontier is kept down to 2.5%"},
+           Case{4'100, 0, 9, 65'536, 4, hybrid_frontier,
+                "hybrid_frontier by hold_hybrid_from_dense: density 41% is at or above the dense threshold "
+                "40% and would give fused_dense; hybrid_frontier is kept up to 42.5%"},
+           Case{3'800, 0, 9, 0, 0, dense_frontier,
+                "dense_frontier by hold_dense: density 38% is below the dense threshold 40% and would give "
+                "hybrid_frontier; dense_frontier is kept down to 37.5%"},
+           Case{3'800, 0, 9, 65'536, 4, fused_dense,
+                "fused_dense by hold_fused: density 38% is below the dense threshold 40% and would give "
+                "hybrid_frontier; fused_dense is kept down to 37.5%"},
+       }) {
+    LaunchRequest request = LaunchRequest::direct(10, 64, 64);
+    request.hot_window_count = c.hot_windows;
+    request.graph_node_count = c.nodes;
+    request.graph_edge_count = c.edges;
+    request.frontier_density_bps = c.density;
+    request.memory_pressure_bps = c.pressure;
+    CHECK(explained(request, c.previous).line("topology") == c.line);
+  }
+}
+
+// Every name that a trace may give a number, with the value it then has.
+std::map<std::string, std::uint64_t> known_numbers(const LaunchPolicy& policy,
+                                                   const LaunchDecision& decision) {
+  const LaunchRequest& effective = decision.effective;
+  const LaunchGeometry& geometry = decision.recommendation.geometry;
+  return {{"queue_len", effective.queue_len},
+          {"graph_node_count", effective.graph_node_count},
+          {"graph_edge_count", effective.graph_edge_count},
+          {"frontier_density_bps", effective.frontier_density_bps},
+          {"memory_pressure_bps", effective.memory_pressure_bps},
+          {"resident_device_bytes", effective.resident_device_bytes},
+          {"device_memory_budget_bytes", effective.device_memory_budget_bytes},
+          {"requested_worker_groups", effective.requested_worker_groups},
+          {"max_compute_workgroups_per_dimension", effective.max_compute_workgroups_per_dimension},
+          {"hot_opcode_count", effective.hot_opcode_count},
+          {"hot_window_count", effective.hot_window_count},
+          {"requeue_count", effective.requeue_count},
+          {"max_priority_age", effective.max_priority_age},
+          {"expected_hits_per_item", std::max(effective.expected_hits_per_item, 1U)},
+          {"hot_opcode_threshold", policy.hot_opcode_threshold},
+          {"hot_window_threshold", policy.hot_window_threshold},
+          {"jit_queue_len_threshold", policy.jit_queue_len_threshold},
+          {"priority_age_threshold", policy.priority_age_threshold},
+          {"sparse_frontier_threshold_bps", policy.sparse_frontier_threshold_bps},
+          {"dense_frontier_threshold_bps", policy.dense_frontier_threshold_bps},
+          {"memory_pressure_threshold_bps", policy.memory_pressure_threshold_bps},
+          {"hysteresis_band_bps", hysteresis_band_bps},
+          {"fusion_edge_threshold", policy.fusion_edge_threshold},
+          {"saturated_waves", policy.saturated_waves},
+          {"min_hit_capacity", policy.min_hit_capacity},
+          {"scratch_bytes_per_hit", policy.scratch_bytes_per_hit},
+          {"requested_hit_capacity", decision.effective.requested_hit_capacity},
+          {"shed_bps", decision.shedding.shed_bps},
+          {"lanes", decision.lanes},
+          {"multiplier", decision.hit_multiplier},
+          {"workgroup_size_x", geometry.workgroup_size_x},
+          {"slot_count", geometry.slot_count},
+          {"dispatch_grid_x", geometry.dispatch_grid[0]}};
+}
+
+// The outcome of every step, in order, read off the decision.
+std::vector<std::array<std::string, 2>> outcomes(const LaunchDecision& decision) {
+  const LaunchRecommendation& made = decision.recommendation;
+  const auto text = [](auto value) { return std::string(name(value)); };
+  const std::string promoted = made.promote_hot_opcodes && made.promote_hot_windows ? "opcodes and windows"
+                               : made.promote_hot_opcodes                           ? "opcodes"
+                               : made.promote_hot_windows                           ? "windows"
+                                                                                    : "none";
+  return {{"frontier_density_bps", std::to_string(decision.effective.frontier_density_bps)},
+          {"memory_pressure_bps", std::to_string(decision.effective.memory_pressure_bps)},
+          {"promotion", promoted},
+          {"topology", text(made.topology)},
+          {"worker_groups", std::to_string(made.worker_groups)},
+          {"geometry", std::to_string(made.geometry.dispatch_grid[0]) + " x " +
+                           std::to_string(made.geometry.workgroup_size_x)},
+          {"pressure", text(made.pressure)},
+          {"hit_capacity", std::to_string(made.hit_capacity)},
+          {"estimated_peak_device_bytes", std::to_string(made.estimated_peak_device_bytes)},
+          {"execution_mode", text(made.execution_mode)},
+          {"age_priority_work", made.age_priority_work ? "yes" : "no"}};
+}
+
+TEST_CASE("random requests: every step in order, with the decision's outcome and numbers") {
+  const std::uint64_t used_seed = seed();
+  INFO("TIDEGATE_SEED=", used_seed);
+  Random random(used_seed);
+  int explained_requests = 0;
+  for (int round = 0; round < 5'000; ++round) {
+    CAPTURE(round);
+    const LaunchPolicy policy = random.policy();
+    const LaunchRequest request = random.request();
+    const auto decision = decide(policy, request, random.previous_topology());
+    if (!decision) {
+      continue;
+    }
+    ++explained_requests;
+    const std::vector<TraceStep> trace = explain(policy, request, *decision);
+    const auto expected = outcomes(*decision);
+    const auto known = known_numbers(policy, *decision);
+    REQUIRE(trace.size() == expected.size());
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+      const TraceStep& step = trace[i];
+      REQUIRE(step.step == expected[i][0]);
+      CAPTURE(step.step);
+      REQUIRE(step.outcome == expected[i][1]);
+      REQUIRE_FALSE(step.rule.empty());
+      REQUIRE_FALSE(step.because.empty());
+      REQUIRE(step.because.back() != '.'); // a clause that the reader's own sentence can take up
+      REQUIRE(step.because.find("  ") == std::string::npos);
+      REQUIRE_FALSE(step.numbers.empty());
+      for (const TraceNumber& number : step.numbers) {
+        CAPTURE(number.name);
+        REQUIRE(known.count(number.name) == 1);
+        REQUIRE(number.value == known.at(number.name));
+      }
+    }
+  }
+  CHECK(explained_requests > 2'500);
+}
+
+} // namespace
+} // namespace tidegate::policy

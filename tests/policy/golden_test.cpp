@@ -1,0 +1,274 @@
+// The policy library against the golden vectors: integers and errors exact, floats bit for bit.
+#include "golden_json.hpp"
+#include <tidegate/policy/evidence.hpp>
+#include <tidegate/policy/launch_policy.hpp>
+#include <tidegate/policy/priority.hpp>
+#include <tidegate/policy/recommendation_cache.hpp>
+#include <tidegate/policy/sizing.hpp>
+#include <tidegate/policy/tuning.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tidegate::policy {
+namespace {
+
+using namespace test;
+
+std::vector<Json> vectors_of(const std::string& kind) {
+  const std::string path = TIDEGATE_GOLDEN_DIR "/" + kind + ".jsonl";
+  std::ifstream file(path);
+  REQUIRE_MESSAGE(file.is_open(), "cannot open " << path);
+  std::vector<Json> vectors;
+  for (std::string line; std::getline(file, line);) {
+    vectors.push_back(Json::parse(line));
+    REQUIRE_MESSAGE(vectors.back().at("kind") == kind, path << ":" << vectors.size());
+  }
+  REQUIRE_MESSAGE(!vectors.empty(), path << " holds no vectors");
+  return vectors;
+}
+
+// `answer` turns an input into {"ok": …} or {"error": …}. Compared as text, 1, 1.0 and true differ.
+void check_vectors(const std::string& kind, const std::function<Json(const Json& input)>& answer) {
+  for (const Json& vector : vectors_of(kind)) {
+    INFO(kind, " ", vector.at("id").get<std::string>());
+    CHECK(answer(vector.at("input")).dump() == vector.at("expect").dump());
+  }
+}
+
+std::vector<double> doubles(const Json& array) {
+  for (const Json& value : array) {
+    REQUIRE(value.is_number_float()); // "-0" without a point would lose its sign
+  }
+  return array.get<std::vector<double>>();
+}
+
+std::vector<std::uint64_t> bits(const std::vector<double>& values) {
+  std::vector<std::uint64_t> result(values.size());
+  std::transform(values.begin(), values.end(), result.begin(),
+                 [](double value) { return std::bit_cast<std::uint64_t>(value); });
+  return result;
+}
+
+void check_float_vectors(const std::string& kind,
+                         const std::function<std::vector<double>(const Json& input)>& answer) {
+  for (const Json& vector : vectors_of(kind)) {
+    INFO(kind, " ", vector.at("id").get<std::string>());
+    const Json& expected = vector.at("expect").at("ok").at("output");
+    const std::vector<double> output = answer(vector.at("input"));
+    CAPTURE(expected.dump());
+    CAPTURE(Json(output).dump());
+    CHECK((bits(output) == bits(doubles(expected))));
+  }
+}
+
+// {"ok": write(value)} or {"error": …}.
+template <class T, class Write>
+Json outcome(const PolicyResult<T>& result, const Write& write) {
+  return result ? Json{{"ok", write(*result)}} : Json{{"error", to_json(result.error())}};
+}
+
+template <class T>
+Json outcome(const PolicyResult<T>& result) {
+  return outcome(result, [](const T& value) { return to_json(value); });
+}
+
+Json ok(const char* key, Json value) {
+  return {{"ok", {{key, std::move(value)}}}};
+}
+
+// Launch policy
+
+TEST_CASE("golden vectors: recommend") {
+  check_vectors("recommend", [](const Json& input) {
+    return outcome(recommend(read_policy(input.at("policy")), read_request(input.at("request")),
+                             read_topology(input.at("previous_topology"))));
+  });
+}
+
+// `gather` makes the evidence of a policy and a decision.
+template <class Gather>
+void check_evidence(const std::string& kind, const Gather& gather) {
+  check_vectors(kind, [&](const Json& input) {
+    const LaunchPolicy policy = read_policy(input.at("policy"));
+    return outcome(decide(policy, read_request(input.at("request"))), [&](const LaunchDecision& decision) {
+      const auto evidence = gather(policy, decision);
+      return Json{{"recommendation", to_json(decision.recommendation)},
+                  {"evidence", to_json(evidence)},
+                  {"is_complete", !incomplete_field(evidence)}};
+    });
+  });
+}
+
+TEST_CASE("golden vectors: topology_evidence") {
+  check_evidence("topology_evidence", [](const LaunchPolicy&, const LaunchDecision& decision) {
+    return topology_evidence(decision.effective, decision.recommendation);
+  });
+}
+
+TEST_CASE("golden vectors: promotion_evidence") {
+  check_evidence("promotion_evidence", [](const LaunchPolicy& policy, const LaunchDecision& decision) {
+    return promotion_evidence(policy, decision.effective, decision.recommendation);
+  });
+}
+
+TEST_CASE("golden vectors: grid") {
+  check_vectors("grid", [](const Json& input) {
+    AdapterLimits limits;
+    read(input, "max_workgroup_size_x", limits.max_workgroup_size_x);
+    read(input, "max_compute_workgroups_per_dimension", limits.max_compute_workgroups_per_dimension);
+    read(input, "max_compute_invocations_per_workgroup", limits.max_compute_invocations_per_workgroup);
+    return outcome(grid_for(read(input, "queue_len"), read(input, "requested_worker_groups"), limits));
+  });
+}
+
+TEST_CASE("golden vectors: sizing_helper") {
+  check_vectors("sizing_helper", [](const Json& input) {
+    const auto number = [&](const char* key) { return read(input, key); };
+    const auto function = input.at("function").get<std::string>();
+    if (function == "worker_workgroup_size") {
+      return ok("value", worker_workgroup_size(number("worker_count"), number("max_workgroup_size_x")));
+    }
+    if (function == "padded_slot_count") {
+      return ok("value", padded_slot_count(number("slot_count"), number("workgroup_size_x")));
+    }
+    if (function == "dispatch_grid_for") {
+      return ok("value", dispatch_grid_for(number("worker_count"), number("queue_len"),
+                                           number("max_workgroup_size_x")));
+    }
+    if (function == "default_worker_groups_from_limits") {
+      return ok("value", default_worker_groups_from_limits(number("max_compute_workgroups_per_dimension"),
+                                                           number("max_compute_invocations_per_workgroup")));
+    }
+    REQUIRE(function == "geometry_from_item_count");
+    return outcome(geometry_from_item_count(read<std::uint64_t>(input, "item_count"), number("worker_count"),
+                                            number("max_workgroup_size_x")),
+                   [](const LaunchGeometry& geometry) {
+                     return Json{{"value", to_json(geometry)}};
+                   });
+  });
+}
+
+void run_cache_op(RecommendationCache& cache, const Json& op) {
+  const auto operation = op.at("op").get<std::string>();
+  const auto direct = [&](std::uint32_t queue_len) {
+    return LaunchRequest::direct(queue_len, read(op, "requested_worker_groups"),
+                                 read(op, "max_workgroup_size_x"));
+  };
+  if (operation == "reset") {
+    cache.clear();
+  } else if (operation == "recommend_direct") {
+    for (std::uint32_t len = read(op, "first_queue_len"); len <= read(op, "last_queue_len"); ++len) {
+      (void)cache.recommend({}, direct(len));
+    }
+  } else if (operation == "recommend_direct_with_previous_topology") {
+    (void)recommend({}, direct(read(op, "queue_len")), read_topology(op.at("previous_topology")));
+  } else if (operation == "recommend") {
+    (void)cache.recommend({}, read_request(op.at("request")));
+  } else {
+    REQUIRE((operation == "recommend_with_topology_evidence" ||
+             operation == "recommend_with_promotion_evidence"));
+    (void)cache.recommend({}, infer_missing_signals(read_request(op.at("request"))));
+  }
+}
+
+TEST_CASE("golden vectors: launch_cache") {
+  check_vectors("launch_cache", [](const Json& input) {
+    RecommendationCache cache;
+    Json statistics = Json::array();
+    for (const Json& op : input.at("ops")) {
+      run_cache_op(cache, op);
+      statistics.push_back(to_json(cache.statistics()));
+    }
+    return ok("stats", statistics);
+  });
+}
+
+// Priority accounting and tuning mathematics
+
+TEST_CASE("golden vectors: priority_accounting") {
+  const auto run = [](RequeueAccounting& accounting, const Json& op) -> PolicyResult<void> {
+    const auto operation = op.at("op").get<std::string>();
+    const std::uint32_t age_ticks = read(op, "age_ticks");
+    if (operation == "try_record_requeue") {
+      return accounting.try_record_requeue(age_ticks);
+    }
+    if (operation == "try_record_aged_promotion") {
+      return accounting.try_record_aged_promotion(age_ticks);
+    }
+    if (operation == "record_requeue") {
+      accounting.record_requeue(age_ticks);
+    } else {
+      REQUIRE(operation == "record_aged_promotion");
+      accounting.record_aged_promotion(age_ticks);
+    }
+    return {};
+  };
+  check_vectors("priority_accounting", [&](const Json& input) {
+    RequeueAccounting accounting = read_accounting(input.at("accounting"));
+    Json steps = Json::array();
+    for (const Json& op : input.at("ops")) {
+      const PolicyResult<void> result = run(accounting, op);
+      steps.push_back(to_json(accounting));
+      if (!result) {
+        steps.back()["error"] = to_json(result.error());
+      }
+    }
+    return ok("steps", steps);
+  });
+}
+
+TEST_CASE("golden vectors: priority_drain") {
+  check_vectors("priority_drain", [](const Json& input) {
+    const DrainRecommendation drain = drain_recommendation(read_accounting(input));
+    Json answer = to_json(drain.accounting);
+    answer["should_drain"] = drain.should_drain;
+    answer["reason"] = name_in(drain_reason_names, drain.reason);
+    answer["requeue_counter_headroom"] = drain.requeue_counter_headroom;
+    answer["aged_promotion_counter_headroom"] = drain.aged_promotion_counter_headroom;
+    return Json{{"ok", answer}};
+  });
+}
+
+TEST_CASE("golden vectors: diffuse_priority") {
+  check_float_vectors("diffuse_priority", [](const Json& input) {
+    return diffuse_priorities(doubles(input.at("priority_stalks")), doubles(input.at("restriction_diag")),
+                              input.at("damping").get<double>(), read(input, "iterations"));
+  });
+}
+
+void check_choices(const std::string& kind, const char* candidates,
+                   const std::function<std::uint32_t(const Json& input)>& current) {
+  check_vectors(kind, [&](const Json& input) {
+    return ok("value", choose_cheapest(input.at(candidates).get<std::vector<std::uint32_t>>(),
+                                       doubles(input.at("costs")), current(input)));
+  });
+}
+
+TEST_CASE("golden vectors: autotune_hit_capacity_multiplier") {
+  check_choices("autotune_hit_capacity_multiplier", "candidate_multipliers",
+                [](const Json& input) { return read_policy(input.at("policy")).hit_capacity_multiplier; });
+}
+
+TEST_CASE("golden vectors: autotune_workgroup_size") {
+  check_choices("autotune_workgroup_size", "candidate_sizes",
+                [](const Json& input) { return read(input, "current_size"); });
+}
+
+TEST_CASE("golden vectors: natural_gradient_step") {
+  check_float_vectors("natural_gradient_step", [](const Json& input) {
+    return natural_gradient_step(doubles(input.at("m_inv_sqrt")), doubles(input.at("grad")), read(input, "n"),
+                                 input.at("learning_rate").get<double>());
+  });
+}
+
+} // namespace
+} // namespace tidegate::policy

@@ -1,0 +1,167 @@
+// Requeue accounting at the end of its counters, the drain recommendation in order, and sibling diffusion.
+#include "support.hpp"
+#include <tidegate/policy/priority.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::policy {
+namespace {
+
+using namespace test;
+
+TEST_CASE("recording counts one and raises the age to the maximum") {
+  RequeueAccounting accounting;
+  accounting.record_requeue(5);
+  CHECK((accounting == RequeueAccounting{1, 0, 5}));
+  accounting.record_aged_promotion(3);
+  CHECK((accounting == RequeueAccounting{1, 1, 5}));
+  CHECK(error_of(accounting.try_record_requeue(9)) == "none");
+  CHECK((accounting == RequeueAccounting{2, 1, 9}));
+  CHECK(error_of(accounting.try_record_aged_promotion(u32_max)) == "none");
+  CHECK((accounting == RequeueAccounting{2, 2, u32_max}));
+}
+
+TEST_CASE("a counter at u64 max stays there, but the age still rises") {
+  RequeueAccounting accounting{u64_max - 1, u64_max - 1, 7};
+  accounting.record_requeue(0);
+  accounting.record_aged_promotion(0);
+  CHECK((accounting == RequeueAccounting{u64_max, u64_max, 7}));
+  accounting.record_requeue(8);
+  CHECK((accounting == RequeueAccounting{u64_max, u64_max, 8}));
+  accounting.record_aged_promotion(9);
+  CHECK((accounting == RequeueAccounting{u64_max, u64_max, 9}));
+}
+
+TEST_CASE("the checked forms reach u64 max, then fail and change nothing") {
+  RequeueAccounting accounting{u64_max - 1, u64_max - 1, 7};
+  CHECK(error_of(accounting.try_record_requeue(0)) == "none");
+  CHECK(error_of(accounting.try_record_aged_promotion(0)) == "none");
+  const RequeueAccounting full{u64_max, u64_max, 7};
+  CHECK((accounting == full));
+  CHECK(error_of(accounting.try_record_requeue(8)) == "overflow {requeue_count}");
+  CHECK((accounting == full));
+  CHECK(error_of(accounting.try_record_aged_promotion(8)) == "overflow {aged_promotions}");
+  CHECK((accounting == full));
+}
+
+TEST_CASE("drain: the first reason wins, and each has its fix") {
+  constexpr std::string_view pending =
+      "read the counters out, add them to the running totals and reset them to zero";
+  constexpr std::string_view requeue_near =
+      "drain now: requeue_count is about to overflow; add it to the running totals and reset it to zero";
+  constexpr std::string_view aged_near =
+      "drain now: aged_promotions is about to overflow; add it to the running totals and reset it to zero";
+  constexpr std::string_view requeue_full =
+      "requeue_count is full and no longer counts: drain and reset it before the next launch";
+  constexpr std::string_view aged_full =
+      "aged_promotions is full and no longer counts: drain and reset it before the next launch";
+  constexpr std::uint64_t near = u64_max - 1'024;
+  struct Case {
+    RequeueAccounting accounting;
+    std::string_view reason, fix;
+  };
+  for (const Case& c : {
+           Case{{0, 0, 0}, "none", "nothing to drain"},
+           Case{{1, 0, 0}, "pending_telemetry", pending},
+           Case{{0, 1, 0}, "pending_telemetry", pending},
+           Case{{0, 0, 1}, "pending_telemetry", pending},
+           Case{{near - 1, near - 1, 1}, "pending_telemetry", pending},
+           Case{{near, 0, 0}, "requeue_counter_near_limit", requeue_near},
+           Case{{0, near, 0}, "aged_promotion_counter_near_limit", aged_near},
+           Case{{near, near, 0}, "requeue_counter_near_limit", requeue_near},
+           Case{{u64_max - 1, u64_max - 1, 0}, "requeue_counter_near_limit", requeue_near},
+           Case{{0, u64_max, 0}, "aged_promotion_counter_exhausted", aged_full},
+           Case{{u64_max - 1, u64_max, 0}, "aged_promotion_counter_exhausted", aged_full},
+           Case{{u64_max, 0, 0}, "requeue_counter_exhausted", requeue_full},
+           Case{{u64_max, u64_max, u32_max}, "requeue_counter_exhausted", requeue_full},
+       }) {
+    CAPTURE(c.accounting.requeue_count);
+    CAPTURE(c.accounting.aged_promotions);
+    CAPTURE(c.accounting.max_priority_age);
+    const DrainRecommendation drain = drain_recommendation(c.accounting);
+    CHECK(drain_reason_names.at(static_cast<std::size_t>(drain.reason)) == c.reason);
+    CHECK(drain.should_drain == (c.reason != "none"));
+    CHECK((drain.accounting == c.accounting));
+    CHECK(drain.requeue_counter_headroom == u64_max - c.accounting.requeue_count);
+    CHECK(drain.aged_promotion_counter_headroom == u64_max - c.accounting.aged_promotions);
+    CHECK(drain.fix == c.fix);
+  }
+}
+
+using Values = std::vector<double>;
+
+bool same_bits(const Values& a, const Values& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  });
+}
+
+TEST_CASE("diffusion shrinks every stalk by its own share, iteration by iteration") {
+  const Values stalks{8.0, -4.0, 1.0};
+  const Values restriction{1.0, 0.5, 0.0};
+  CHECK(same_bits(diffuse_priorities(stalks, restriction, 0.5, 0), stalks));
+  CHECK(same_bits(diffuse_priorities(stalks, restriction, 0.5, 1), {4.0, -3.0, 1.0}));
+  CHECK(same_bits(diffuse_priorities(stalks, restriction, 0.5, 2), {2.0, -2.25, 1.0}));
+  CHECK(same_bits(diffuse_priorities({}, {}, 0.5, 2), {}));
+}
+
+TEST_CASE("diffusion of lengths that differ gives the stalks back") {
+  const Values stalks{3.0, 1.0};
+  CHECK(same_bits(diffuse_priorities(stalks, Values{1.0}, 0.5, 4), stalks));
+  CHECK(same_bits(diffuse_priorities(stalks, Values{1.0, 1.0, 1.0}, 0.5, 4), stalks));
+  CHECK(same_bits(diffuse_priorities({}, stalks, 0.5, 4), {}));
+}
+
+TEST_CASE("diffusion multiplies damping and restriction first") {
+  // 1e200 · 1e200 overflows; restriction times stalk would have stayed finite.
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  CHECK(same_bits(diffuse_priorities(Values{1e-200}, Values{1e200}, 1e200, 1), {-infinity}));
+  // -0.0 - 0.0 keeps its sign, 0.0 - 0.0 has none to lose.
+  CHECK(same_bits(diffuse_priorities(Values{-0.0, 0.0}, Values{-0.5, 0.5}, 1.0, 1), {-0.0, 0.0}));
+}
+
+TEST_CASE("diffusion that has settled ends early, however many iterations are asked for") {
+  CHECK(same_bits(diffuse_priorities(Values{1.0, 5.0}, Values{1.0, 0.0}, 1.0, u32_max), {0.0, 5.0}));
+  const Values stuck =
+      diffuse_priorities(Values{std::numeric_limits<double>::quiet_NaN()}, Values{1.0}, 0.5, u32_max);
+  CHECK(stuck.front() != stuck.front());
+}
+
+TEST_CASE("diffusion equals its definition bit for bit") {
+  const std::uint64_t used_seed = seed();
+  INFO("TIDEGATE_SEED=", used_seed);
+  Random random(used_seed);
+  const auto draw = [&random] {
+    return random.chance(10) ? 0.0 : (static_cast<double>(random.between(0, 4'000'000)) - 2e6) / 1e6;
+  };
+  for (int round = 0; round < 2'000; ++round) {
+    CAPTURE(round);
+    Values stalks(random.between(0, 6));
+    Values restriction(stalks.size());
+    for (std::size_t i = 0; i < stalks.size(); ++i) {
+      stalks[i] = draw();
+      restriction[i] = draw();
+    }
+    const double damping = draw();
+    const std::uint32_t iterations = random.magnitude(7);
+    Values expected = stalks;
+    for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const double factor = damping * restriction[i];
+        const double step = factor * expected[i];
+        expected[i] = expected[i] - step;
+      }
+    }
+    REQUIRE(same_bits(diffuse_priorities(stalks, restriction, damping, iterations), expected));
+  }
+}
+
+} // namespace
+} // namespace tidegate::policy

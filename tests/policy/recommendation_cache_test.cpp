@@ -1,0 +1,247 @@
+// The recommendation cache: hits, misses, the whole key, who goes first, and a naive model of it.
+#include "support.hpp"
+#include <tidegate/policy/recommendation_cache.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace tidegate::policy {
+namespace {
+
+using namespace test;
+
+constexpr auto capacity = static_cast<std::uint32_t>(RecommendationCache::capacity);
+
+LaunchRequest queue_of(std::uint32_t queue_len) {
+  return LaunchRequest::direct(queue_len, 64, 256);
+}
+
+// Whether the cache answered from an entry.
+bool hits(RecommendationCache& cache, const LaunchRequest& request, const LaunchPolicy& policy = {}) {
+  const std::uint64_t before = cache.statistics().hits;
+  const auto cached = cache.recommend(policy, request);
+  const auto fresh = recommend(policy, request);
+  REQUIRE(error_of(cached) == error_of(fresh));
+  REQUIRE((!cached || *cached == *fresh));
+  return cache.statistics().hits != before;
+}
+
+void fill(RecommendationCache& cache, std::uint32_t first_queue_len, std::uint32_t last_queue_len) {
+  for (std::uint32_t queue_len = first_queue_len; queue_len <= last_queue_len; ++queue_len) {
+    CHECK_FALSE(hits(cache, queue_of(queue_len)));
+  }
+}
+
+TEST_CASE("the second look-up of a pair is a hit") {
+  RecommendationCache cache;
+  CHECK((cache.statistics() == CacheStatistics{0, 0, 0}));
+  CHECK_FALSE(hits(cache, queue_of(300)));
+  CHECK((cache.statistics() == CacheStatistics{1, 0, 1}));
+  CHECK(hits(cache, queue_of(300)));
+  CHECK((cache.statistics() == CacheStatistics{1, 1, 1}));
+}
+
+TEST_CASE("every field of the request and of the policy is part of the key") {
+  std::vector<LaunchRequest> requests{queue_of(300)};
+  const auto change_request = [&](auto... fields) {
+    ((requests.push_back(requests.front()), ++(requests.back().*fields)), ...);
+  };
+  change_request(&LaunchRequest::queue_len, &LaunchRequest::requested_worker_groups,
+                 &LaunchRequest::max_workgroup_size_x, &LaunchRequest::max_compute_workgroups_per_dimension,
+                 &LaunchRequest::max_compute_invocations_per_workgroup,
+                 &LaunchRequest::requested_hit_capacity, &LaunchRequest::expected_hits_per_item,
+                 &LaunchRequest::hot_opcode_count, &LaunchRequest::hot_window_count,
+                 &LaunchRequest::requeue_count, &LaunchRequest::max_priority_age,
+                 &LaunchRequest::graph_node_count, &LaunchRequest::graph_edge_count,
+                 &LaunchRequest::frontier_density_bps, &LaunchRequest::memory_pressure_bps,
+                 &LaunchRequest::resident_device_bytes);
+  requests.push_back(requests.front());
+  requests.back().device_memory_budget_bytes = u64_max; // a budget of one byte would be an error
+
+  std::vector<LaunchPolicy> policies{LaunchPolicy{}};
+  const auto change_policy = [&](auto... fields) {
+    ((policies.push_back(policies.front()), ++(policies.back().*fields)), ...);
+  };
+  change_policy(&LaunchPolicy::min_hit_capacity, &LaunchPolicy::hit_capacity_multiplier,
+                &LaunchPolicy::saturated_waves, &LaunchPolicy::hot_opcode_threshold,
+                &LaunchPolicy::hot_window_threshold, &LaunchPolicy::jit_queue_len_threshold,
+                &LaunchPolicy::priority_age_threshold, &LaunchPolicy::sparse_frontier_threshold_bps,
+                &LaunchPolicy::dense_frontier_threshold_bps, &LaunchPolicy::memory_pressure_threshold_bps,
+                &LaunchPolicy::fusion_edge_threshold, &LaunchPolicy::scratch_bytes_per_hit);
+  const auto change_sizing = [&](auto... fields) {
+    ((policies.push_back(policies.front()), ++(policies.back().sizing.*fields)), ...);
+  };
+  change_sizing(&SizingPolicy::default_worker_count, &SizingPolicy::occupancy_worker_divisor,
+                &SizingPolicy::max_dispatch_workgroups, &SizingPolicy::powerful_invocation_threshold,
+                &SizingPolicy::powerful_min_worker_groups);
+  REQUIRE(requests.size() == 1 + 17);
+  REQUIRE(policies.size() == 1 + 12 + 5);
+
+  RecommendationCache cache;
+  for (const bool second_time : {false, true}) {
+    CAPTURE(second_time);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      CAPTURE(i);
+      CHECK(hits(cache, requests[i]) == second_time);
+    }
+    for (std::size_t i = 1; i < policies.size(); ++i) {
+      CAPTURE(i);
+      CHECK(hits(cache, requests.front(), policies[i]) == second_time);
+    }
+  }
+}
+
+TEST_CASE("an error is a miss every time and takes no entry") {
+  RecommendationCache cache;
+  LaunchRequest impossible = queue_of(300);
+  impossible.max_workgroup_size_x = 0;
+  CHECK_FALSE(hits(cache, impossible));
+  CHECK_FALSE(hits(cache, impossible));
+  CHECK((cache.statistics() == CacheStatistics{0, 0, 2}));
+  CHECK(error_of(cache.recommend({}, impossible)) == "zero_adapter_limit {max_workgroup_size_x}");
+}
+
+TEST_CASE("an error does not push an entry out of a full cache") {
+  RecommendationCache cache;
+  fill(cache, 1, capacity);
+  LaunchRequest impossible = queue_of(300);
+  impossible.max_workgroup_size_x = 0;
+  CHECK_FALSE(hits(cache, impossible));
+  CHECK(hits(cache, queue_of(1)));
+  CHECK((cache.statistics() == CacheStatistics{capacity, 1, capacity + 1}));
+}
+
+TEST_CASE("the entry that was not used for the longest time goes first") {
+  RecommendationCache cache;
+  fill(cache, 1, capacity);
+  CHECK((cache.statistics() == CacheStatistics{capacity, 0, capacity}));
+  CHECK(hits(cache, queue_of(1)));           // now 2 is the oldest
+  CHECK_FALSE(hits(cache, queue_of(1'000))); // pushes 2 out
+  CHECK((cache.statistics() == CacheStatistics{capacity, 1, capacity + 1}));
+  CHECK(hits(cache, queue_of(1)));
+  CHECK(hits(cache, queue_of(3)));
+  CHECK_FALSE(hits(cache, queue_of(2))); // pushes 4 out
+  CHECK(hits(cache, queue_of(5)));
+  CHECK_FALSE(hits(cache, queue_of(4)));
+}
+
+TEST_CASE("a sweep over one pair more than there is room for never hits") {
+  RecommendationCache cache;
+  for (int sweep = 0; sweep < 3; ++sweep) {
+    fill(cache, 1, capacity + 1);
+  }
+  CHECK((cache.statistics() == CacheStatistics{capacity, 0, 3 * (capacity + 1)}));
+}
+
+TEST_CASE("a raw request and its effective form are different keys") {
+  RecommendationCache cache;
+  LaunchRequest raw = queue_of(300);
+  raw.graph_node_count = 10'000;
+  CHECK_FALSE(hits(cache, raw));
+  CHECK_FALSE(hits(cache, infer_missing_signals(raw)));
+  CHECK(hits(cache, infer_missing_signals(raw)));
+  CHECK(cache.statistics().entries == 2);
+}
+
+TEST_CASE("a recommendation with a previous topology neither reads nor fills the cache") {
+  RecommendationCache cache;
+  LaunchRequest request = queue_of(300);
+  request.frontier_density_bps = 700;
+  const auto held = recommend({}, request, Topology::sparse_frontier);
+  REQUIRE(held.has_value());
+  CHECK((cache.statistics() == CacheStatistics{0, 0, 0}));
+  const auto cached = cache.recommend({}, request);
+  REQUIRE(cached.has_value());
+  CHECK(name(held->topology) == "sparse_frontier");
+  CHECK(name(cached->topology) == "hybrid_frontier");
+  CHECK(name(recommend({}, request, Topology::sparse_frontier)->topology) == "sparse_frontier");
+  CHECK((cache.statistics() == CacheStatistics{1, 0, 1}));
+}
+
+TEST_CASE("a cleared cache knows nothing, and two caches share nothing") {
+  RecommendationCache cache;
+  RecommendationCache other;
+  fill(cache, 1, 10);
+  CHECK_FALSE(hits(other, queue_of(1)));
+  cache.clear();
+  CHECK((cache.statistics() == CacheStatistics{0, 0, 0}));
+  CHECK_FALSE(hits(cache, queue_of(1)));
+  CHECK(hits(other, queue_of(1)));
+}
+
+// The cache as a list that is searched from the front.
+class NaiveCache {
+public:
+  PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return entry.policy == policy && entry.request == request;
+    });
+    if (found != entries_.end()) {
+      ++statistics_.hits;
+      std::rotate(entries_.begin(), found, found + 1);
+      return entries_.front().answer;
+    }
+    ++statistics_.misses;
+    const auto answer = policy::recommend(policy, request);
+    if (answer) {
+      entries_.insert(entries_.begin(), {policy, request, *answer});
+      entries_.resize(std::min<std::size_t>(entries_.size(), 128));
+    }
+    statistics_.entries = entries_.size();
+    return answer;
+  }
+
+  [[nodiscard]] CacheStatistics statistics() const { return statistics_; }
+
+private:
+  struct Entry {
+    LaunchPolicy policy;
+    LaunchRequest request;
+    LaunchRecommendation answer;
+  };
+  std::vector<Entry> entries_; // most recent first
+  CacheStatistics statistics_;
+};
+
+TEST_CASE("random look-ups agree with the naive model") {
+  const std::uint64_t used_seed = seed();
+  INFO("TIDEGATE_SEED=", used_seed);
+  Random random(used_seed);
+  // A few more pairs than there is room for; neighbours share their policy or their request.
+  std::vector<std::pair<LaunchPolicy, LaunchRequest>> pairs;
+  while (pairs.size() < 200) {
+    const bool first = pairs.empty();
+    const LaunchPolicy policy = first || random.chance(20) ? random.policy() : pairs.back().first;
+    const LaunchRequest request = first || random.chance(80) ? random.request() : pairs.back().second;
+    pairs.emplace_back(policy, request);
+  }
+  RecommendationCache cache;
+  NaiveCache model;
+  std::uint64_t all_hits = 0;
+  std::uint64_t full = 0;
+  for (int operation = 0; operation < 40'000; ++operation) {
+    CAPTURE(operation);
+    if (random.between(1, 4'000) == 1) {
+      cache.clear();
+      model = {};
+    }
+    // Half of the look-ups go to a quarter of the pairs, so that the order of use matters.
+    const auto& [policy, request] = pairs[random.between(0, random.chance(50) ? 49 : pairs.size() - 1)];
+    const std::uint64_t hits_before = cache.statistics().hits;
+    const auto answer = cache.recommend(policy, request);
+    const auto expected = model.recommend(policy, request);
+    REQUIRE((answer == expected));
+    REQUIRE((cache.statistics() == model.statistics()));
+    all_hits += cache.statistics().hits - hits_before;
+    full += cache.statistics().entries == capacity ? 1U : 0U;
+  }
+  CHECK(all_hits > 10'000); // both sides of the cache were exercised
+  CHECK(full > 10'000);
+}
+
+} // namespace
+} // namespace tidegate::policy
