@@ -4,20 +4,70 @@
 #include <tidegate/commands/check.hpp>
 #include <tidegate/documents/catalogue.hpp>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace tidegate::app {
 namespace {
 
+// What a type may also be called on the command line, and what a plan of it is held against.
+struct PlanType {
+  std::string_view word;
+  std::string_view document;
+  std::string_view option;
+  std::optional<std::string> commands::CheckRequest::* premise;
+};
+constexpr std::array<PlanType, 2> plan_types{
+    PlanType{"plan", "frontier_memory_plan", "--dag", &commands::CheckRequest::dag},
+    PlanType{"arena", "arena_plan", "--lifetimes", &commands::CheckRequest::lifetimes}};
+
+// Takes the type off the front of the words, where one stands there, and minds that plans have what they are
+// held against.
+Result<void> take_type(commands::CheckRequest& request) {
+  const std::string first = request.files.empty() ? std::string() : request.files.front();
+  const auto* const type = std::ranges::find(plan_types, first, &PlanType::word);
+  if (type != plan_types.end()) {
+    if (!(request.*(type->premise))) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("check {} holds a plan against its input and needs {}", type->word, type->option),
+                .fix = fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the "
+                                   "document alone",
+                                   type->word, type->option, type->document)});
+    }
+    request.document = std::string(type->document);
+  } else if (documents::find_document(first)) {
+    request.document = first;
+  }
+  if (request.document) {
+    request.files.erase(request.files.begin());
+  }
+  for (const PlanType& plan : plan_types) {
+    if (request.*(plan.premise) && request.document && *request.document != plan.document) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                  .message = fmt::format("{} is for plans of type {}", plan.option, plan.document),
+                                  .fix = fmt::format("leave it out, or check {}", plan.word)});
+    }
+  }
+  if (request.files.empty()) {
+    request.files.emplace_back("-");
+  }
+  return {};
+}
+
 // A mistyped document type looks like a file that does not exist, and standard input can be read once.
 std::optional<Error> wrong_words(const commands::CheckRequest& request) {
-  if (std::ranges::count(request.files, "-") > 1) {
+  const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
+                      (request.lifetimes == "-" ? 1 : 0);
+  if (inputs > 1) {
     return Error{.code = ErrorCode::invalid_usage,
-                 .message = "standard input can be checked once",
+                 .message = "standard input can be read once",
                  .fix = "give - once; with --stream each of its lines is a document"};
   }
   const std::string& first = request.files.front();
@@ -30,49 +80,57 @@ std::optional<Error> wrong_words(const commands::CheckRequest& request) {
   return {};
 }
 
+void add_premise(CLI::App& command, const std::string& option, std::optional<std::string>& file,
+                 const std::string& meaning) {
+  command.add_option(option, file, meaning)->type_name("FILE");
+}
+
 } // namespace
 
 void define_check(CLI::App& command, Invocation& invocation) {
   struct Settings {
-    std::vector<std::string> words;
+    commands::CheckRequest request;
     std::string output = "-";
-    bool stream = false;
     Format format = Format::json;
   };
   const auto settings = std::make_shared<Settings>();
   command
-      .add_option("FILES", settings->words,
+      .add_option("FILES", settings->request.files,
                   "Documents to check; - or none is standard input. A type before them (see `tidegate "
-                  "schema`) is that of all")
+                  "schema`) is that of all; plan and arena hold plans against their input")
       ->type_name("[KIND] FILE...")
       ->option_text(positional_text);
-  command.add_flag("--stream", settings->stream, "Each line of a file is a document");
+  command.add_flag("--stream", settings->request.stream, "Each line of a file is a document");
+  add_premise(command, "--dag", settings->request.dag, "Wave DAG that plans are held against");
+  add_bytes(command, "--budget", settings->request.budget_bytes, "Budget instead of the wave DAG's");
+  add_premise(command, "--lifetimes", settings->request.lifetimes,
+              "Buffer lifetimes that arena plans are held against");
+  add_bytes(command, "--capacity", settings->request.capacity_bytes, "Capacity instead of the lifetimes'");
   add_format(command, settings->format);
   add_output(command, settings->output);
   command.callback([&invocation, settings] {
     invocation.run = [&invocation, settings]() -> Result<ExitCode> {
-      commands::CheckRequest request{.files = settings->words, .stream = settings->stream};
-      if (!request.files.empty() && documents::find_document(request.files.front())) {
-        request.document = request.files.front();
-        request.files.erase(request.files.begin());
-      }
-      if (request.files.empty()) {
-        request.files.emplace_back("-");
+      commands::CheckRequest& request = settings->request;
+      if (auto taken = take_type(request); !taken) {
+        return tl::unexpected(std::move(taken.error()));
       }
       if (auto wrong = wrong_words(request); wrong) {
         return tl::unexpected(std::move(*wrong));
       }
-      const documents::CheckReport report = commands::check(request);
-      for (const documents::CheckedDocument& checked : report.documents) {
+      const auto report = commands::check(request);
+      if (!report) {
+        return tl::unexpected(report.error());
+      }
+      for (const documents::CheckedDocument& checked : report->documents) {
         if (checked.error) {
           print_error(*checked.error, invocation.errors_as_json);
         }
       }
       const bool colour = settings->output == "-" && use_colour(STDOUT_FILENO);
-      const std::string text = settings->format == Format::table ? commands::check_table(report, colour)
-                                                                 : documents::encode(report) + '\n';
+      const std::string text = settings->format == Format::table ? commands::check_table(*report, colour)
+                                                                 : documents::encode(*report) + '\n';
       return commands::write_text(settings->output, text).map([&](ExitCode) {
-        return commands::exit_code(report);
+        return commands::exit_code(*report);
       });
     };
   });

@@ -1,6 +1,7 @@
 #include "command_line.hpp"
 
 #include "terminal.hpp"
+#include <tidegate/core/bytes.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -16,9 +17,11 @@ namespace {
 constexpr std::array all_subcommands{
     Subcommand{"recommend", "Recommend how to launch: geometry, topology, mode, hit capacity, memory",
                define_recommend},
+    Subcommand{"plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture", define_plan},
+    Subcommand{"arena", "Place buffers with lifetimes in one arena", define_arena},
     Subcommand{"priority", "Drain requeue counters, diffuse priorities between siblings", define_priority},
     Subcommand{"tune", "Choose from measured costs, take a natural-gradient step", define_tune},
-    Subcommand{"check", "Check documents: schema, kind, completeness of evidence", define_check},
+    Subcommand{"check", "Check documents: schema, kind, completeness of evidence, plans against their input", define_check},
     Subcommand{"schema", "Print the JSON Schema or the reference of a document type", define_schema},
     Subcommand{"completion", "Print a completion script for a shell", define_completion},
     Subcommand{"version", "Print the versions of the tool and of what it is built on", define_version},
@@ -209,6 +212,29 @@ CLI::Option* add_choice(CLI::App& command, const std::string& option, std::strin
   return command.add_option(option, value, meaning)
       ->check(member_of(names))
       ->type_name(fmt::format("{}", fmt::join(names, "|")));
+}
+
+CLI::Option* add_bytes(CLI::App& command, const std::string& option, std::optional<std::uint64_t>& value,
+                       const std::string& meaning) {
+  return command
+      .add_option_function<std::string>(
+          option, [&value](const std::string& text) { value = parse_bytes(text).value(); }, meaning)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const auto bytes = parse_bytes(text);
+            return bytes ? std::string() : fmt::format("{}; {}", bytes.error().message, bytes.error().fix);
+          },
+          ""))
+      ->type_name("BYTES");
+}
+
+Result<void> refuse_stream(bool stream, std::string_view format) {
+  if (!stream || format == "json") {
+    return {};
+  }
+  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                              .message = fmt::format("--format {} shows one answer, not a stream", format),
+                              .fix = "leave --stream or --format out"});
 }
 
 void add_document_command(CLI::App& parent, Invocation& invocation, const std::string& name,

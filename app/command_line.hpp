@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ std::span<const Subcommand> subcommands();
 
 // One function per file of this folder.
 void define_recommend(CLI::App& command, Invocation& invocation);
+void define_plan(CLI::App& command, Invocation& invocation);
+void define_arena(CLI::App& command, Invocation& invocation);
 void define_priority(CLI::App& command, Invocation& invocation);
 void define_tune(CLI::App& command, Invocation& invocation);
 void define_check(CLI::App& command, Invocation& invocation);
@@ -66,6 +69,13 @@ CLI::Option* add_format(CLI::App& command, Format& format);
 // An option that takes one of a few names; the names are its value in help texts and completions.
 CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& value,
                         std::span<const std::string_view> names, const std::string& meaning);
+
+// An option that takes a number of bytes, also as 64MiB or 1.5GB.
+CLI::Option* add_bytes(CLI::App& command, const std::string& option, std::optional<std::uint64_t>& value,
+                       const std::string& meaning);
+
+// A table or a picture is one answer, not a stream: invalid_usage.
+Result<void> refuse_stream(bool stream, std::string_view format);
 
 // A subcommand of a subcommand that turns one document into another: FILE, -o and --stream.
 void add_document_command(CLI::App& parent, Invocation& invocation, const std::string& name,

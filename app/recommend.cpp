@@ -87,11 +87,9 @@ void print_statistics(const policy::RecommendationCache& cache) {
 }
 
 Result<ExitCode> run(Settings& settings) {
-  if (settings.route.stream && settings.format == Format::table) {
-    return tl::unexpected(wrong_usage("--format table shows one recommendation, not a stream",
-                                      "leave --stream or --format table out"));
-  }
-  if (auto read = read_policy(settings).and_then([&] { return read_evidence(settings); }); !read) {
+  const bool table = settings.format == Format::table;
+  if (auto read = refuse_stream(settings.route.stream, table ? "table" : "json")
+                      .and_then([&] { return read_policy(settings); }).and_then([&] { return read_evidence(settings); }); !read) {
     return tl::unexpected(std::move(read.error()));
   }
   if (!settings.previous_topology.empty()) {
@@ -104,7 +102,7 @@ Result<ExitCode> run(Settings& settings) {
   policy::RecommendationCache cache;
   policy::RecommendationCache* const used_cache = settings.cache_stats ? &cache : nullptr;
   Result<ExitCode> result = ExitCode::done;
-  if (settings.format == Format::table) {
+  if (table) {
     commands::Recommender recommender(settings.recommend, used_cache);
     const bool colour = settings.route.output == "-" && use_colour(STDOUT_FILENO);
     result = commands::serve_text(settings.route,

@@ -1,4 +1,7 @@
+#include <tidegate/commands/arena.hpp>
 #include <tidegate/commands/check.hpp>
+#include <tidegate/commands/named_dag.hpp>
+#include <tidegate/commands/plan.hpp>
 #include <tidegate/commands/serve.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/table.hpp>
@@ -6,6 +9,8 @@
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/planning/arena_check.hpp>
+#include <tidegate/planning/plan_checker.hpp>
 #include <tidegate/policy/evidence.hpp>
 
 #include <fmt/format.h>
@@ -88,13 +93,8 @@ std::optional<Error> judge(std::string_view which, const std::optional<EvidenceT
   return {};
 }
 
-// What the schema cannot say about a document.
-std::optional<Error> judge(const Document& document, const void* object) {
-  if (&document != &documents::DocumentOf<LaunchRecommendationDocument>::document) {
-    return {};
-  }
-  const auto& [recommendation, evidence, explanation] =
-      *static_cast<const LaunchRecommendationDocument*>(object);
+std::optional<Error> judge(const LaunchRecommendationDocument& document) {
+  const auto& [recommendation, evidence, explanation] = document;
   if (!evidence) {
     return {};
   }
@@ -104,16 +104,127 @@ std::optional<Error> judge(const Document& document, const void* object) {
   return judge("promotion", evidence->promotion, evidence->complete.promotion, recommendation);
 }
 
+Error invalid_plan(std::string violation, std::string_view planner) {
+  return {.code = ErrorCode::invalid_plan,
+          .message = std::move(violation),
+          .fix = fmt::format("make the plan anew with `tidegate {}`, from the same input", planner)};
+}
+
+std::optional<Error> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag) {
+  if (auto violation = planning::first_violation(dag, memory_plan(document))) {
+    return invalid_plan(*std::move(violation), "plan");
+  }
+  // The one figure that a planner's own plan does not carry: it follows from the groups.
+  const std::size_t groups = document.barriers.groups.size();
+  if (document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1)) {
+    return invalid_plan(fmt::format("global_barriers is given as {}, and there are {} groups",
+                                    document.barriers.global_barriers, groups),
+                        "plan");
+  }
+  if (document.objective.has_value() != (document.strategy == documents::PlanStrategy::compact)) {
+    return invalid_plan("the objective belongs to the strategy compact and to no other", "plan");
+  }
+  return {};
+}
+
+std::optional<Error> judge(const documents::ArenaPlanDocument& document,
+                           const documents::BufferLifetimes& lifetimes) {
+  const auto index = index_buffers(lifetimes);
+  if (!index) {
+    return index.error();
+  }
+  planning::ArenaPlan plan{.offsets = std::vector<std::uint64_t>(lifetimes.buffers.size()),
+                           .height_bytes = document.height_bytes,
+                           .lower_bound_bytes = document.lower_bound_bytes,
+                           .optimal = document.optimal,
+                           .proof = document.proof,
+                           .gave_up = document.gave_up,
+                           .search_nodes = document.search_nodes};
+  std::vector<bool> placed(lifetimes.buffers.size(), false);
+  for (const documents::PlacedBuffer& buffer : document.buffers) {
+    const auto found = index->find(buffer_key(buffer.id));
+    if (found == index->end()) {
+      return invalid_plan(fmt::format("the lifetimes have no buffer {}", describe(buffer.id)), "arena");
+    }
+    if (placed[found->second]) {
+      return invalid_plan(fmt::format("buffer {} has two offsets", describe(buffer.id)), "arena");
+    }
+    placed[found->second] = true;
+    plan.offsets[found->second] = buffer.offset;
+  }
+  if (const auto left = std::ranges::find(placed, false); left != placed.end()) {
+    const auto& buffer = lifetimes.buffers[static_cast<std::size_t>(left - placed.begin())];
+    return invalid_plan(fmt::format("buffer {} has no offset", describe(buffer.id)), "arena");
+  }
+  if (auto violation = planning::check_arena(arena_problem(lifetimes), plan)) {
+    return invalid_plan(*std::move(violation), "arena");
+  }
+  return {};
+}
+
+// What the schema cannot say about a document.
+std::optional<Error> judge(const Document& document, const void* object, const Premises& premises) {
+  if (&document == &documents::DocumentOf<LaunchRecommendationDocument>::document) {
+    return judge(*static_cast<const LaunchRecommendationDocument*>(object));
+  }
+  if (&document == &documents::DocumentOf<documents::FrontierMemoryPlan>::document && premises.dag) {
+    return judge(*static_cast<const documents::FrontierMemoryPlan*>(object), *premises.dag);
+  }
+  if (&document == &documents::DocumentOf<documents::ArenaPlanDocument>::document && premises.lifetimes) {
+    return judge(*static_cast<const documents::ArenaPlanDocument*>(object), *premises.lifetimes);
+  }
+  return {};
+}
+
+// Decodes a premise from a file.
+template <class T>
+Result<T> read_premise(const std::string& file) {
+  const auto text = read_document(file);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  auto document = documents::decode<T>(*text);
+  if (!document) {
+    document.error().source = display_name(file);
+  }
+  return document;
+}
+
+Result<Premises> read_premises(const CheckRequest& request) {
+  Premises premises;
+  if (request.dag) {
+    auto named = read_premise<documents::NamedWaveDag>(*request.dag).and_then(resolve);
+    if (!named) {
+      named.error().source = display_name(*request.dag);
+      return tl::unexpected(std::move(named.error()));
+    }
+    premises.dag = std::move(named->dag);
+    premises.dag->budget_bytes = request.budget_bytes.value_or(premises.dag->budget_bytes);
+  }
+  if (request.lifetimes) {
+    auto lifetimes = read_premise<documents::BufferLifetimes>(*request.lifetimes);
+    if (!lifetimes) {
+      return tl::unexpected(std::move(lifetimes.error()));
+    }
+    premises.lifetimes = std::move(*lifetimes);
+    if (request.capacity_bytes) {
+      premises.lifetimes->capacity_bytes = request.capacity_bytes;
+    }
+  }
+  return premises;
+}
+
 Verdict verdict_of(ErrorCode code) {
   switch (code) {
   case ErrorCode::incomplete_evidence: return Verdict::incomplete;
-  case ErrorCode::inconsistent_evidence: return Verdict::inconsistent;
+  case ErrorCode::inconsistent_evidence:
+  case ErrorCode::invalid_plan: return Verdict::inconsistent;
   default: return Verdict::invalid;
   }
 }
 
 std::optional<Error> fault(std::string_view json, const std::optional<std::string>& name,
-                           CheckedDocument& checked) {
+                           const Premises& premises, CheckedDocument& checked) {
   const auto document = document_type(json, name);
   if (!document) {
     return document.error();
@@ -123,7 +234,7 @@ std::optional<Error> fault(std::string_view json, const std::optional<std::strin
   if (auto decoded = documents::Decoder().decode(**document, json, object.get()); !decoded) {
     return std::move(decoded.error());
   }
-  return judge(**document, object.get());
+  return judge(**document, object.get(), premises);
 }
 
 // Calls `visit` for every line that is not blank, with its number from 1.
@@ -142,9 +253,10 @@ void for_each_line(std::string_view text, Visit visit) {
 } // namespace
 
 CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
-                               const std::string& file, std::optional<std::uint64_t> line) {
+                               const std::string& file, std::optional<std::uint64_t> line,
+                               const Premises& premises) {
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
-  checked.error = fault(json, document, checked);
+  checked.error = fault(json, document, premises, checked);
   if (checked.error) {
     checked.verdict = verdict_of(checked.error->code);
     checked.error->source = display_name(file);
@@ -155,7 +267,11 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
   return checked;
 }
 
-documents::CheckReport check(const CheckRequest& request) {
+Result<documents::CheckReport> check(const CheckRequest& request) {
+  const auto premises = read_premises(request);
+  if (!premises) {
+    return tl::unexpected(premises.error());
+  }
   documents::CheckReport report;
   const auto add = [&report](CheckedDocument checked) {
     ++report.checked;
@@ -168,10 +284,10 @@ documents::CheckReport check(const CheckRequest& request) {
       add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
     } else if (request.stream) {
       for_each_line(*text, [&](std::string_view line, std::uint64_t number) {
-        add(check_document(line, request.document, file, number));
+        add(check_document(line, request.document, file, number, *premises));
       });
     } else {
-      add(check_document(*text, request.document, file));
+      add(check_document(*text, request.document, file, {}, *premises));
     }
   }
   return report;

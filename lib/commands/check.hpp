@@ -1,8 +1,10 @@
-// `tidegate check`: is a document well formed, and does its evidence hold?
+// `tidegate check`: is a document well formed, does its evidence hold, and is a plan right?
 #pragma once
 
 #include <tidegate/core/error.hpp>
+#include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <optional>
 #include <string>
@@ -11,19 +13,31 @@
 
 namespace tidegate::commands {
 
+// What plans are held against.
+struct Premises {
+  std::optional<planning::WaveDag> dag;                // of every frontier_memory_plan
+  std::optional<documents::BufferLifetimes> lifetimes; // of every arena_plan
+};
+
 // The verdict on one document. `document` names its type; without it the document's own "kind" does.
 // `file` and `line` (in a stream) go into the verdict and the error's place.
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
-                                          const std::string& file, std::optional<std::uint64_t> line = {});
+                                          const std::string& file, std::optional<std::uint64_t> line = {},
+                                          const Premises& premises = {});
 
 struct CheckRequest {
   std::optional<std::string> document; // the type of every document; without it each says its own
   std::vector<std::string> files;      // paths, or - for standard input
   bool stream = false;                 // each line of a file is a document
+  std::optional<std::string> dag;             // path of a wave_dag
+  std::optional<std::uint64_t> budget_bytes;   // instead of that document's
+  std::optional<std::string> lifetimes;       // path of buffer_lifetimes
+  std::optional<std::uint64_t> capacity_bytes; // instead of that document's
 };
 
-// Checks every document of every file. A file that cannot be read is a verdict like any other.
-documents::CheckReport check(const CheckRequest& request);
+// Checks every document of every file. A file that cannot be read is a verdict like any other; premises that
+// cannot be read are an error.
+Result<documents::CheckReport> check(const CheckRequest& request);
 
 // The worst exit code of the report's verdicts.
 ExitCode exit_code(const documents::CheckReport& report);

@@ -28,8 +28,18 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::policy_out_of_range:
   case ErrorCode::queue_too_long:
   case ErrorCode::device_out_of_memory:
+  case ErrorCode::invalid_wave:
+  case ErrorCode::self_dependency:
+  case ErrorCode::cycle:
+  case ErrorCode::group_over_budget:
+  case ErrorCode::byte_count_overflow:
+  case ErrorCode::invalid_plan:
+  case ErrorCode::arena_over_capacity:
+  case ErrorCode::arena_search_exhausted:
   case ErrorCode::incomplete_evidence:
   case ErrorCode::inconsistent_evidence: return ExitCode::negative;
+  case ErrorCode::empty_lifetime:
+  case ErrorCode::bad_alignment:
   case ErrorCode::empty_input:
   case ErrorCode::syntax_error:
   case ErrorCode::too_deep:
@@ -38,6 +48,7 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::out_of_range:
   case ErrorCode::wrong_length:
   case ErrorCode::unknown_name:
+  case ErrorCode::duplicate_name:
   case ErrorCode::unknown_key:
   case ErrorCode::duplicate_key:
   case ErrorCode::missing_key:
@@ -49,7 +60,9 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::unknown_command:
   case ErrorCode::unknown_option:
   case ErrorCode::invalid_usage: return ExitCode::usage;
-  case ErrorCode::cannot_write: return ExitCode::environment;
+  case ErrorCode::cannot_write:
+  case ErrorCode::missing_program:
+  case ErrorCode::program_failed: return ExitCode::environment;
   case ErrorCode::internal_error: break;
   }
   return ExitCode::bug;

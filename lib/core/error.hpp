@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate {
 
@@ -32,6 +33,17 @@ enum class ErrorCode : std::uint8_t {
   policy_out_of_range,
   queue_too_long,
   device_out_of_memory,
+  // wave planning (wave-planning.md)
+  invalid_wave,
+  self_dependency,
+  cycle,
+  group_over_budget,
+  byte_count_overflow,
+  invalid_plan,
+  empty_lifetime,
+  bad_alignment,
+  arena_over_capacity,
+  arena_search_exhausted,
   // documents
   empty_input,
   syntax_error,
@@ -41,6 +53,7 @@ enum class ErrorCode : std::uint8_t {
   out_of_range,
   wrong_length,
   unknown_name,
+  duplicate_name,
   unknown_key,
   duplicate_key,
   missing_key,
@@ -55,20 +68,32 @@ enum class ErrorCode : std::uint8_t {
   unknown_command,
   unknown_option,
   invalid_usage,
-  // files
+  // files and programs
   cannot_read,
   cannot_write,
+  missing_program,
+  program_failed,
   // everything else
   internal_error,
 };
 
 // The stable names as they stand in documents, by ErrorCode.
-inline constexpr std::array<std::string_view, 28> error_code_names{
+inline constexpr std::array<std::string_view, 41> error_code_names{
     "overflow",
     "zero_adapter_limit",
     "policy_out_of_range",
     "queue_too_long",
     "device_out_of_memory",
+    "invalid_wave",
+    "self_dependency",
+    "cycle",
+    "group_over_budget",
+    "byte_count_overflow",
+    "invalid_plan",
+    "empty_lifetime",
+    "bad_alignment",
+    "arena_over_capacity",
+    "arena_search_exhausted",
     "empty_input",
     "syntax_error",
     "too_deep",
@@ -77,6 +102,7 @@ inline constexpr std::array<std::string_view, 28> error_code_names{
     "out_of_range",
     "wrong_length",
     "unknown_name",
+    "duplicate_name",
     "unknown_key",
     "duplicate_key",
     "missing_key",
@@ -91,6 +117,8 @@ inline constexpr std::array<std::string_view, 28> error_code_names{
     "invalid_usage",
     "cannot_read",
     "cannot_write",
+    "missing_program",
+    "program_failed",
     "internal_error",
 };
 
@@ -116,7 +144,13 @@ struct Error {
   // Typed fields; a code says which of them it carries.
   std::optional<std::string> field;
   std::optional<std::string> nearest; // the known name closest to an unknown one
-  std::optional<std::uint64_t> requested, available;
+  std::optional<std::uint64_t> requested, available;           // bytes
+  std::optional<std::uint64_t> wave, wave_count;               // an index; how many there are
+  std::optional<std::uint64_t> before, after;                  // a dependency, by wave indices
+  std::optional<std::uint64_t> unscheduled_waves;              // on a cycle or behind one
+  std::optional<std::vector<std::uint32_t>> cycle;             // each wave before the next, the last before the first
+  std::optional<std::uint64_t> required_bytes, budget_bytes;   // of a group, or of an arena
+  std::optional<std::uint64_t> capacity_bytes, best_height_bytes; // of an arena
 };
 
 template <class T>

@@ -67,6 +67,20 @@ std::string render_table(const std::vector<std::vector<std::string>>& rows, std:
   return table;
 }
 
+void align_right(std::vector<std::vector<std::string>>& rows, std::initializer_list<std::size_t> columns) {
+  for (const std::size_t column : columns) {
+    std::size_t width = 0;
+    for (const auto& row : rows) {
+      width = std::max(width, column < row.size() ? character_count(row[column]) : 0);
+    }
+    for (auto& row : rows) {
+      if (column < row.size()) {
+        row[column].insert(0, width - character_count(row[column]), ' ');
+      }
+    }
+  }
+}
+
 std::string bold(std::string_view text, bool colour) {
   return colour ? "\x1b[1m" + std::string(text) + "\x1b[0m" : std::string(text);
 }

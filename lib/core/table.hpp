@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@ namespace tidegate {
 // The rows with columns aligned and two spaces apart. The last column is wrapped between words so that no
 // line is longer than `width` characters where that is possible. Rows end with a newline.
 std::string render_table(const std::vector<std::vector<std::string>>& rows, std::size_t width = 110);
+
+// Pads the cells of some columns on the left, for numbers.
+void align_right(std::vector<std::vector<std::string>>& rows, std::initializer_list<std::size_t> columns);
 
 // `text` in bold when `colour` is set.
 std::string bold(std::string_view text, bool colour);

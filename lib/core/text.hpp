@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,9 @@ namespace tidegate {
 // at most one edit in three characters. The first of equals wins.
 std::optional<std::string_view> nearest_name(std::string_view word,
                                              std::span<const std::string_view> candidates);
+
+// "1 wave", "2 waves": any noun that takes an s.
+std::string plural(std::uint64_t count, std::string_view noun);
 
 // "a, b or c".
 std::string one_of(std::span<const std::string_view> names);

@@ -1,6 +1,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/priority_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/documents/tuning_documents.hpp>
@@ -17,6 +18,10 @@ constexpr std::array all_documents{
     &DocumentOf<LaunchRequestDocument>::document,
     &DocumentOf<policy::LaunchPolicy>::document,
     &DocumentOf<LaunchRecommendationDocument>::document,
+    &DocumentOf<NamedWaveDag>::document,
+    &DocumentOf<FrontierMemoryPlan>::document,
+    &DocumentOf<BufferLifetimes>::document,
+    &DocumentOf<ArenaPlanDocument>::document,
     &DocumentOf<policy::RequeueAccounting>::document,
     &DocumentOf<policy::DrainRecommendation>::document,
     &DocumentOf<SiblingDiffusion>::document,

@@ -24,7 +24,8 @@ bool DecodeHandler::unsigned_integer(std::uint64_t value) {
   if (type->kind == Kind::f64) {
     return store(static_cast<double>(value));
   }
-  if (type->kind != Kind::u16 && type->kind != Kind::u32 && type->kind != Kind::u64) {
+  if (type->kind != Kind::u16 && type->kind != Kind::u32 && type->kind != Kind::u64 &&
+      type->kind != Kind::identifier) {
     return wrong_type("a number");
   }
   if (value < type->minimum || value > type->maximum) {
@@ -33,6 +34,7 @@ bool DecodeHandler::unsigned_integer(std::uint64_t value) {
   switch (type->kind) {
   case Kind::u16: return store(static_cast<std::uint16_t>(value));
   case Kind::u32: return store(static_cast<std::uint32_t>(value));
+  case Kind::identifier: return store(Identifier(value));
   default: return store(value);
   }
 }
@@ -52,7 +54,8 @@ bool DecodeHandler::negative_integer(std::int64_t value) {
   switch (type->kind) {
   case Kind::u16:
   case Kind::u32:
-  case Kind::u64: return out_of_range();
+  case Kind::u64:
+  case Kind::identifier: return out_of_range();
   case Kind::f64: return store(static_cast<double>(value));
   default: return wrong_type("a number");
   }
@@ -68,6 +71,7 @@ bool DecodeHandler::Double(double value) {
   case Kind::u16:
   case Kind::u32:
   case Kind::u64:
+  case Kind::identifier:
     // RapidJSON hands integers past 64 bits over as doubles.
     if (text.find_first_of(".eE") == std::string_view::npos) {
       return out_of_range();
@@ -92,6 +96,9 @@ bool DecodeHandler::String(const char* text, rj::SizeType length, bool /*copy*/)
   const Type* type = expected_type();
   if (type != nullptr && type->kind == Kind::text) {
     return store(std::string(value));
+  }
+  if (type != nullptr && type->kind == Kind::identifier) {
+    return store(Identifier(value));
   }
   if (type != nullptr && type->kind == Kind::choice) {
     const auto found = std::ranges::find(type->choices, value);

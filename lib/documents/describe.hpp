@@ -12,6 +12,8 @@
 // initialiser, so the table cannot disagree with the struct.
 #pragma once
 
+#include <tidegate/documents/identifier.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,14 +28,14 @@
 
 namespace tidegate::documents {
 
-enum class Kind : std::uint8_t { boolean, u16, u32, u64, f64, text, choice, record, list };
+enum class Kind : std::uint8_t { boolean, u16, u32, u64, f64, text, identifier, choice, record, list };
 
 struct Record;
 struct ListAccess;
 
 struct Type {
   Kind kind = Kind::boolean;
-  std::uint64_t minimum = 0; // integers only
+  std::uint64_t minimum = 0; // integers, and identifiers that are one
   std::uint64_t maximum = 0;
   std::span<const std::string_view> choices{}; // choice only; the value is the index, one byte wide
   const Record* record = nullptr;              // record only
@@ -170,6 +172,8 @@ constexpr Type type_of() {
     return {.kind = Kind::f64};
   } else if constexpr (std::is_same_v<T, std::string>) {
     return {.kind = Kind::text};
+  } else if constexpr (std::is_same_v<T, Identifier>) {
+    return integer<std::uint64_t>(Kind::identifier);
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(sizeof(T) == 1);
     return {.kind = Kind::choice, .choices = Choices<T>::names};

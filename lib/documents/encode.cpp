@@ -36,6 +36,7 @@ public:
     case Kind::u64: unsigned_integer(*static_cast<const std::uint64_t*>(value)); break;
     case Kind::f64: append_number(json_, *static_cast<const double*>(value)); break;
     case Kind::text: append_string(json_, *static_cast<const std::string*>(value)); break;
+    case Kind::identifier: identifier(*static_cast<const Identifier*>(value)); break;
     case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(value)]); break;
     case Kind::record: record(*type.record, value); break;
     case Kind::list: list(*type.list, value); break;
@@ -72,6 +73,14 @@ private:
       value(list.element, list.at(object, i));
     }
     close(']');
+  }
+
+  void identifier(const Identifier& identifier) {
+    if (identifier.name() != nullptr) {
+      append_string(json_, *identifier.name());
+    } else {
+      unsigned_integer(identifier.number());
+    }
   }
 
   void unsigned_integer(std::uint64_t value) {

@@ -16,6 +16,7 @@ std::string type_word(const Type& type) {
   case Kind::u64: return "u64";
   case Kind::f64: return "f64";
   case Kind::text: return "string";
+  case Kind::identifier: return "u64|string";
   case Kind::choice: return "name";
   case Kind::record: return "object";
   case Kind::list: break;

@@ -45,6 +45,16 @@ constexpr Field error_fields[] = {
     optional<&Error::nearest>("nearest", "the known name closest to an unknown one"),
     optional<&Error::requested>("requested", "bytes that the launch needs"),
     optional<&Error::available>("available", "bytes that the budget allows"),
+    optional<&Error::wave>("wave", "index of the wave that depends on itself"),
+    optional<&Error::wave_count>("wave_count", "waves of the DAG"),
+    optional<&Error::before>("before", "wave that the dependency at fault starts from"),
+    optional<&Error::after>("after", "wave that the dependency at fault leads to"),
+    optional<&Error::unscheduled_waves>("unscheduled_waves", "waves on a cycle or behind one"),
+    optional<&Error::cycle>("cycle", "one cycle: each wave before the next, the last before the first"),
+    optional<&Error::required_bytes>("required_bytes", "bytes that are needed at least"),
+    optional<&Error::budget_bytes>("budget_bytes", "bytes that are left for them"),
+    optional<&Error::capacity_bytes>("capacity_bytes", "bytes that the arena may have"),
+    optional<&Error::best_height_bytes>("best_height_bytes", "bytes of the lowest arena found"),
 };
 
 constexpr Field stream_error_fields[] = {

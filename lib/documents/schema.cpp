@@ -21,6 +21,8 @@ Json type_schema(const Type& type, Direction direction) {
     // Outputs write null for a value that is not finite.
     return direction == Direction::output ? Json{{"type", {"number", "null"}}} : Json{{"type", "number"}};
   case Kind::text: return {{"type", "string"}};
+  case Kind::identifier: // the range is that of an integer
+    return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
   case Kind::choice: {
     Json schema{{"type", "string"}, {"enum", Json::array()}};
     for (const std::string_view choice : type.choices) {

@@ -83,7 +83,8 @@ private:
     return start;
   }
 
-  // Above everything, or from the start of a free block that reaches the top.
+  // Above everything, or from the start of a free block that reaches the top. That block may be one that is
+  // long enough and was not tried, so the item does not always end above the top.
   std::optional<std::uint64_t> grow(std::uint64_t size, std::uint64_t alignment) {
     std::uint64_t from = height_;
     if (!by_offset_.empty()) {
@@ -97,8 +98,10 @@ private:
     if (!start || size > u64_max - *start) {
       return std::nullopt;
     }
+    const std::uint64_t end = *start + size;
     insert(from, *start);
-    height_ = *start + size;
+    insert(end, height_);
+    height_ = std::max(height_, end);
     return start;
   }
 

@@ -11,8 +11,8 @@
 namespace tidegate::planning {
 namespace {
 
-PlanError overflow(std::string_view field) {
-  return {.code = PlanErrorCode::byte_count_overflow, .field = field};
+PlanError overflow(std::string_view field, std::uint64_t wave = 0) {
+  return {.code = PlanErrorCode::byte_count_overflow, .field = field, .wave = wave};
 }
 
 // The sums of one group while it is being filled. None of them overflows: each is at most the fused bytes,
@@ -68,18 +68,20 @@ PlanResult<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<s
       if (position + ahead < plan.order.size()) {
         __builtin_prefetch(&dag.waves[plan.order[position + ahead]]);
       }
-      const Wave& wave = dag.waves[plan.order[position]];
+      const std::uint32_t index = plan.order[position];
+      const Wave& wave = dag.waves[index];
       const PlanResult<std::uint64_t> fused = fused_bytes(wave);
       if (!fused) {
-        return tl::unexpected(fused.error());
+        return tl::unexpected(overflow(fused.error().field, index));
       }
       std::uint64_t together = 0;
       if (__builtin_add_overflow(sums.fused, *fused, &together)) {
-        return tl::unexpected(overflow("barrier group fused wave budget bytes"));
+        return tl::unexpected(overflow("barrier group fused wave budget bytes", index));
       }
       if (*fused > budget) {
         return tl::unexpected(PlanError{.code = PlanErrorCode::group_over_budget,
-                                        .field = "single fused frontier wave bytes",
+                                        .field = single_wave_bytes,
+                                        .wave = index,
                                         .required_bytes = *fused,
                                         .budget_bytes = budget});
       }

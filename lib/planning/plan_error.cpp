@@ -7,8 +7,8 @@
 namespace tidegate::planning {
 namespace {
 
-// "3 -> 5 -> 9 -> 3". A cycle of a million waves is named by its ends.
-std::string cycle_text(const std::vector<std::uint32_t>& cycle) {
+// "wave 3 -> wave 5 -> wave 9 -> wave 3". A cycle of a million waves is named by its ends.
+std::string cycle_text(const std::vector<std::uint32_t>& cycle, const WaveText& wave) {
   constexpr std::size_t most_named = 16;
   constexpr std::size_t named_at_each_end = 7;
   std::string text;
@@ -17,30 +17,34 @@ std::string cycle_text(const std::vector<std::uint32_t>& cycle) {
       i = cycle.size() - named_at_each_end;
       text += fmt::format("({} more) -> ", i - named_at_each_end);
     }
-    text += fmt::format("{} -> ", cycle[i]);
+    text += fmt::format("{} -> ", wave(cycle[i]));
   }
-  if (!cycle.empty()) {
-    text += fmt::format("{}", cycle.front());
-  }
-  return text;
+  return cycle.empty() ? text : text + wave(cycle.front());
 }
 
 } // namespace
 
-std::string describe(const PlanError& error) {
+std::string describe(const PlanError& error, const WaveText& wave_text) {
+  const WaveText wave =
+      wave_text ? wave_text : [](std::uint64_t index) { return fmt::format("wave {}", index); };
   switch (error.code) {
   case PlanErrorCode::invalid_wave:
-    return fmt::format("the dependency of wave {} on wave {} leaves the {} waves of the DAG", error.after,
-                       error.before, error.wave_count);
-  case PlanErrorCode::self_dependency: return fmt::format("wave {} depends on itself", error.wave);
+    return fmt::format("the dependency of {} on {} leaves the {} waves of the DAG", wave(error.after),
+                       wave(error.before), error.wave_count);
+  case PlanErrorCode::self_dependency: return fmt::format("{} depends on itself", wave(error.wave));
   case PlanErrorCode::cycle:
     return fmt::format("the dependencies form a cycle, {}, and keep {} waves from running; without the "
-                       "dependency of wave {} on wave {} this cycle is gone",
-                       cycle_text(error.cycle), error.unscheduled_waves, error.after, error.before);
+                       "dependency of {} on {} this cycle is gone",
+                       cycle_text(error.cycle, wave), error.unscheduled_waves, wave(error.after),
+                       wave(error.before));
   case PlanErrorCode::group_over_budget:
-    return fmt::format("the {} need {} bytes and {} bytes are left for them", error.field,
-                       error.required_bytes, error.budget_bytes);
-  case PlanErrorCode::byte_count_overflow: return fmt::format("the {} do not fit 64 bits", error.field);
+    return error.field == single_wave_bytes
+               ? fmt::format("{} alone needs {} bytes and a group may have {}", wave(error.wave),
+                             error.required_bytes, error.budget_bytes)
+               : fmt::format("the {} are {} and the budget is {} bytes", error.field, error.required_bytes,
+                             error.budget_bytes);
+  case PlanErrorCode::byte_count_overflow:
+    return fmt::format("the {} do not fit 64 bits once {} is counted", error.field, wave(error.wave));
   }
   return {};
 }

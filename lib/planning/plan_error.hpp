@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,8 @@ enum class PlanErrorCode : std::uint8_t {
   invalid_wave,        // wave_count, before, after
   self_dependency,     // wave
   cycle,               // unscheduled_waves, cycle, before, after
-  group_over_budget,   // required_bytes, budget_bytes, field
-  byte_count_overflow, // field
+  group_over_budget,   // required_bytes, budget_bytes, field; wave when a single one is too large
+  byte_count_overflow, // field, wave: the one whose bytes are too many
 };
 inline constexpr std::array<std::string_view, 5> plan_error_code_names{
     "invalid_wave", "self_dependency", "cycle", "group_over_budget", "byte_count_overflow"};
@@ -46,7 +47,14 @@ struct PlanError {
 template <class T>
 using PlanResult = tl::expected<T, PlanError>;
 
-// What is wrong, in one sentence, waves by index; a long cycle is cut in the middle.
-std::string describe(const PlanError& error);
+// The field of group_over_budget when one wave alone is too large.
+inline constexpr std::string_view single_wave_bytes = "single fused frontier wave bytes";
+
+// What a wave is called in a sentence, by its index.
+using WaveText = std::function<std::string(std::uint64_t)>;
+
+// What is wrong, in one sentence; a long cycle is cut in the middle. Without `wave_text`, which a cycle's
+// waves and all others are passed through, they are called "wave 3".
+std::string describe(const PlanError& error, const WaveText& wave_text = {});
 
 } // namespace tidegate::planning

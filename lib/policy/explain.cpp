@@ -1,12 +1,13 @@
 // Each step_* function words one step of launch-policy.md from the numbers that decided it; nothing is
 // decided again here.
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/policy/explain.hpp>
 #include <tidegate/policy/sizing.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace tidegate::policy {
 namespace {
@@ -20,10 +21,6 @@ struct Context {
   [[nodiscard]] const LaunchRecommendation& answer() const { return decision.recommendation; }
 };
 
-std::string plural(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // "1 hot opcode stays below", "5 edges reach"
 std::string against_threshold(std::uint64_t count, std::string_view noun, bool reached) {
   const std::string_view verb =
@@ -34,23 +31,6 @@ std::string against_threshold(std::uint64_t count, std::string_view noun, bool r
 // 1250 -> "12.5%"
 std::string percent(std::uint64_t bps) {
   return fmt::format("{}%", static_cast<double>(bps) / 100.0);
-}
-
-// 139209728 -> "132.7 MiB"; cut, not rounded, so that a peak just under a budget does not look equal to it.
-std::string bytes(std::uint64_t count) {
-  constexpr std::array<std::string_view, 7> units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  std::uint64_t scale = 1;
-  while (count / scale >= 1024 && unit + 1 < units.size()) {
-    scale *= 1024;
-    ++unit;
-  }
-  if (count == 1) {
-    return "1 byte";
-  }
-  const std::uint64_t tenths = count % scale * 10 / scale; // the remainder has at most 60 bits
-  return tenths == 0 ? fmt::format("{} {}", count / scale, units[unit])
-                     : fmt::format("{}.{} {}", count / scale, tenths, units[unit]);
 }
 
 std::string_view promoted(const LaunchRecommendation& answer) {
@@ -95,7 +75,7 @@ TraceStep step_memory(const Context& c) {
   } else if (resident != 0 && budget != 0) {
     step.rule = "inferred";
     step.because =
-        fmt::format("{} resident of a budget of {}: {}", bytes(resident), bytes(budget), percent(pressure));
+        fmt::format("{} resident of a budget of {}: {}", bytes_text(resident), bytes_text(budget), percent(pressure));
   } else {
     step.rule = "unknown";
     step.because =
@@ -327,10 +307,10 @@ TraceStep step_peak(const Context& c) {
                  .outcome = std::to_string(c.answer().estimated_peak_device_bytes),
                  .rule = "resident_plus_scratch"};
   step.because = fmt::format(
-      "{} resident and {} of {} each: {}; {}", bytes(c.effective().resident_device_bytes),
-      plural(c.answer().hit_capacity, "hit"), bytes(c.policy.scratch_bytes_per_hit),
-      bytes(c.answer().estimated_peak_device_bytes),
-      budget == 0 ? std::string("no budget is set") : fmt::format("the budget is {}", bytes(budget)));
+      "{} resident and {} of {} each: {}; {}", bytes_text(c.effective().resident_device_bytes),
+      plural(c.answer().hit_capacity, "hit"), bytes_text(c.policy.scratch_bytes_per_hit),
+      bytes_text(c.answer().estimated_peak_device_bytes),
+      budget == 0 ? std::string("no budget is set") : fmt::format("the budget is {}", bytes_text(budget)));
   step.numbers = {{"resident_device_bytes", c.effective().resident_device_bytes},
                   {"scratch_bytes_per_hit", c.policy.scratch_bytes_per_hit},
                   {"device_memory_budget_bytes", budget}};

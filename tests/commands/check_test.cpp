@@ -90,7 +90,7 @@ TEST_CASE("the type comes from the document or from the caller") {
 
 TEST_CASE("reports count, and their exit code is the worst") {
   CheckRequest request{.document = "launch_policy", .files = {"/does/not/exist"}};
-  const documents::CheckReport report = check(request);
+  const documents::CheckReport report = *check(request);
   CHECK(report.checked == 1);
   CHECK(report.failed == 1);
   CHECK(exit_code(report) == ExitCode::input);

@@ -162,6 +162,23 @@ TEST_CASE("nothing to place") {
         ArenaPlan{.offsets = {0, 0}, .optimal = true, .proof = ArenaProof::meets_bound});
 }
 
+// Nine single free bytes at odd offsets come before the three at the top, of which the last buffer takes the
+// middle one.
+TEST_CASE("a buffer in the free bytes at the top does not lower the height reached before") {
+  ArenaProblem problem;
+  for (std::uint64_t offset = 0; offset < 22; ++offset) {
+    const bool stays = offset < 19 && offset % 2 == 0;
+    problem.buffers.push_back({0, stays ? std::uint64_t{2} : std::uint64_t{1}, 1});
+  }
+  problem.buffers.push_back({1, 2, 1, 4});
+  for (const std::uint64_t effort : {0, 2000}) {
+    CAPTURE(effort);
+    const ArenaPlan plan = planned(problem, {.effort = effort});
+    CHECK(plan.height_bytes == 22);
+    CHECK(plan.lower_bound_bytes == 22);
+  }
+}
+
 TEST_CASE("sizes, times and alignments at the end of 64 bits") {
   CHECK(planned({.buffers = {{0, u64_max, u64_max}}}).height_bytes == u64_max);
   CHECK(planned({.buffers = {{0, 1, u64_max}, {1, u64_max, u64_max}}}).height_bytes == u64_max);

@@ -21,7 +21,7 @@ TEST_CASE("a cycle is named wave by wave, with the dependency that points back")
   CHECK(error.after == 1);
   CHECK(error.unscheduled_waves == 4);
   CHECK(describe(error) ==
-        "the dependencies form a cycle, 1 -> 2 -> 3 -> 1, and keep 4 waves from running; without "
+        "the dependencies form a cycle, wave 1 -> wave 2 -> wave 3 -> wave 1, and keep 4 waves from running; without "
         "the dependency of wave 1 on wave 3 this cycle is gone");
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("a cycle of a million waves is cut in the middle") {
   dag.dependencies.push_back({999'999, 0});
   const PlanError error = plan_barriers(1'000'000, dag.dependencies).error();
   CHECK(error.cycle.size() == 1'000'000);
-  CHECK(describe(error).find("6 -> (999986 more) -> 999993") != std::string::npos);
+  CHECK(describe(error).find("wave 6 -> (999986 more) -> wave 999993") != std::string::npos);
 }
 
 } // namespace

@@ -72,7 +72,7 @@ TEST_CASE("every corruption of a plan is named") {
        [](auto& dag, auto&) { dag.budget_bytes = 177; }},
       {"group 2 needs more than 2^64 fused bytes and the budget leaves 80",
        [](auto& dag, auto&) { dag.waves[3].scratch_bytes = u64_max / 2; }},
-      {"group_fused_bytes of group 1 is 77 and the waves' sum is 78",
+      {"fused_bytes of group 1 are given as 77 and the waves need 78",
        [](auto&, auto& plan) { --plan.group_fused_bytes[1]; }},
       {"peak_frontier_bytes is 51 and the groups give 50",
        [](auto&, auto& plan) { ++plan.peak_frontier_bytes; }},

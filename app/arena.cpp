@@ -1,0 +1,59 @@
+// tidegate arena
+#include "command_line.hpp"
+#include "terminal.hpp"
+#include <tidegate/commands/arena.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace tidegate::app {
+namespace {
+
+struct Settings {
+  commands::Route route;
+  commands::ArenaOptions arena;
+  Format format = Format::json;
+};
+
+Result<ExitCode> run(Settings& settings) {
+  const bool table = settings.format == Format::table;
+  if (auto usable = refuse_stream(settings.route.stream, table ? "table" : "json"); !usable) {
+    return tl::unexpected(std::move(usable.error()));
+  }
+  hint_at_terminal(settings.route.input);
+  // The threads of a stream take a problem each.
+  settings.arena.threads = settings.route.stream ? 1 : std::max(std::thread::hardware_concurrency(), 1U);
+  if (table) {
+    const bool colour = settings.route.output == "-" && use_colour(STDOUT_FILENO);
+    return commands::serve_text(settings.route, [&](std::string_view json) {
+      return commands::arena_document(json, settings.arena).map([&](const commands::PlannedArena& planned) {
+        return commands::arena_table(planned, colour);
+      });
+    });
+  }
+  const auto answer = [&options = settings.arena](std::string_view json, documents::Style style,
+                                                  std::string& text) {
+    return commands::arena(json, options, style, text);
+  };
+  return commands::serve(settings.route, [&] { return answer; });
+}
+
+} // namespace
+
+void define_arena(CLI::App& command, Invocation& invocation) {
+  const auto settings = std::make_shared<Settings>();
+  add_input(command, settings->route.input, "Buffer lifetimes");
+  add_bytes(command, "--capacity", settings->arena.capacity_bytes, "Capacity instead of the document's");
+  command
+      .add_option("--effort", settings->arena.effort,
+                  "Nodes of the exact search, 0 for none; equal effort, equal plan")
+      ->type_name("N");
+  add_format(command, settings->format);
+  add_stream(command, settings->route.stream);
+  add_output(command, settings->route.output);
+  command.callback([&invocation, settings] { invocation.run = [settings] { return run(*settings); }; });
+}
+
+} // namespace tidegate::app

@@ -1,0 +1,187 @@
+#include <tidegate/commands/arena.hpp>
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/table.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/decode.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+using planning::ArenaError;
+using planning::ArenaErrorCode;
+using planning::ArenaProof;
+
+Error to_error(const ArenaError& refusal, const documents::BufferLifetimes& lifetimes) {
+  Error error;
+  error.message = describe(refusal);
+  const auto at_buffer = [&](std::string_view key) {
+    error.pointer = fmt::format("/buffers/{}{}", refusal.buffer, key);
+    error.message += fmt::format(" (id {})", describe(lifetimes.buffers[refusal.buffer].id));
+  };
+  const auto with_bytes = [&] {
+    error.required_bytes = refusal.required_bytes;
+    error.capacity_bytes = refusal.capacity_bytes;
+    error.pointer = "/capacity_bytes";
+  };
+  switch (refusal.code) {
+  case ArenaErrorCode::empty_lifetime:
+    error.code = ErrorCode::empty_lifetime;
+    error.fix = "give an upper end above the lower one, or leave the buffer out";
+    error.field = std::string(refusal.field);
+    at_buffer("/upper");
+    break;
+  case ArenaErrorCode::bad_alignment:
+    error.code = ErrorCode::bad_alignment;
+    error.fix = "give 1, 2, 4, 8 or another power of two";
+    error.field = std::string(refusal.field);
+    at_buffer("/alignment");
+    break;
+  case ArenaErrorCode::byte_count_overflow:
+    error.code = ErrorCode::byte_count_overflow;
+    error.fix = "check the sizes of the buffers";
+    error.field = std::string(refusal.field);
+    at_buffer("");
+    break;
+  case ArenaErrorCode::arena_over_capacity:
+    error.code = ErrorCode::arena_over_capacity;
+    error.fix = fmt::format("raise the capacity to at least {} bytes, or keep fewer buffers alive together",
+                            refusal.required_bytes);
+    with_bytes();
+    break;
+  case ArenaErrorCode::arena_search_exhausted:
+    error.code = ErrorCode::arena_search_exhausted;
+    error.fix = refusal.best_height_bytes == 0
+                    ? "raise --effort"
+                    : fmt::format("raise --effort, or the capacity to {} bytes", refusal.best_height_bytes);
+    error.best_height_bytes = refusal.best_height_bytes;
+    with_bytes();
+    break;
+  }
+  return error;
+}
+
+std::string headline(const planning::ArenaPlan& plan) {
+  const std::string_view verdict = plan.proof == ArenaProof::meets_bound ? "which is the least possible"
+                                   : plan.proof == ArenaProof::exhausted_search
+                                       ? "which an exhaustive search proves to be the least"
+                                       : "not proved to be the least";
+  return fmt::format("arena of {} ({} bytes) for {}, {}", bytes_text(plan.height_bytes), plan.height_bytes,
+                     plural(plan.offsets.size(), "buffer"), verdict);
+}
+
+} // namespace
+
+std::string buffer_key(const documents::Identifier& id) {
+  return id.name() != nullptr ? "=" + *id.name() : "#" + std::to_string(id.number());
+}
+
+Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes) {
+  BufferIndex index;
+  index.reserve(lifetimes.buffers.size());
+  for (std::size_t i = 0; i < lifetimes.buffers.size(); ++i) {
+    const auto [found, is_new] = index.try_emplace(buffer_key(lifetimes.buffers[i].id), i);
+    if (!is_new) {
+      return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
+                                  .message = fmt::format("buffers {} and {} have the same id, {}",
+                                                         found->second, i, describe(lifetimes.buffers[i].id)),
+                                  .fix = "give each its own",
+                                  .pointer = fmt::format("/buffers/{}/id", i)});
+    }
+  }
+  return index;
+}
+
+planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes) {
+  planning::ArenaProblem problem{.buffers = {}, .capacity_bytes = lifetimes.capacity_bytes};
+  problem.buffers.reserve(lifetimes.buffers.size());
+  for (const documents::NamedBuffer& buffer : lifetimes.buffers) {
+    problem.buffers.push_back(buffer.lifetime);
+  }
+  return problem;
+}
+
+Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& options) {
+  auto lifetimes = documents::decode<documents::BufferLifetimes>(json);
+  if (!lifetimes) {
+    return tl::unexpected(std::move(lifetimes.error()));
+  }
+  if (options.capacity_bytes) {
+    lifetimes->capacity_bytes = options.capacity_bytes;
+  }
+  if (auto index = index_buffers(*lifetimes); !index) {
+    return tl::unexpected(std::move(index.error()));
+  }
+  auto plan = planning::plan_arena(arena_problem(*lifetimes),
+                                   {.effort = options.effort, .threads = options.threads, .techniques = {}});
+  if (!plan) {
+    return tl::unexpected(to_error(plan.error(), *lifetimes));
+  }
+  return PlannedArena{.lifetimes = std::move(*lifetimes), .plan = std::move(*plan)};
+}
+
+Result<void> arena(std::string_view json, const ArenaOptions& options, documents::Style style,
+                   std::string& answer) {
+  auto planned = arena_document(json, options);
+  if (!planned) {
+    return tl::unexpected(std::move(planned.error()));
+  }
+  const planning::ArenaPlan& plan = planned->plan;
+  documents::ArenaPlanDocument document{.height_bytes = plan.height_bytes,
+                                        .lower_bound_bytes = plan.lower_bound_bytes,
+                                        .optimal = plan.optimal,
+                                        .proof = plan.proof,
+                                        .gave_up = plan.gave_up,
+                                        .search_nodes = plan.search_nodes,
+                                        .buffers = {}};
+  document.buffers.reserve(plan.offsets.size());
+  for (std::size_t i = 0; i < plan.offsets.size(); ++i) {
+    document.buffers.push_back({.id = std::move(planned->lifetimes.buffers[i].id), .offset = plan.offsets[i]});
+  }
+  documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style, answer);
+  return {};
+}
+
+std::string arena_table(const PlannedArena& planned, bool colour) {
+  constexpr std::size_t most_rows = 100;
+  const auto& [lifetimes, plan] = planned;
+  std::vector<std::size_t> by_offset(plan.offsets.size());
+  for (std::size_t i = 0; i < by_offset.size(); ++i) {
+    by_offset[i] = i;
+  }
+  std::ranges::stable_sort(by_offset, {}, [&plan = plan](std::size_t i) { return plan.offsets[i]; });
+
+  std::vector<std::vector<std::string>> rows{{"buffer", "offset", "size", "alive"}};
+  for (const std::size_t i : by_offset) {
+    if (rows.size() > most_rows) {
+      rows.push_back({"…", "", "", fmt::format("{} buffers not shown", by_offset.size() - most_rows)});
+      break;
+    }
+    const auto& [id, lifetime] = lifetimes.buffers[i];
+    rows.push_back({id.name() != nullptr ? shortened(*id.name()) : std::to_string(id.number()),
+                    std::to_string(plan.offsets[i]), std::to_string(lifetime.size),
+                    fmt::format("[{}, {})", lifetime.lower, lifetime.upper)});
+  }
+  align_right(rows, {1, 2});
+
+  std::vector<std::vector<std::string>> figures;
+  figures.push_back({"lower bound", fmt::format("{} ({} bytes) alive at one moment",
+                                                bytes_text(plan.lower_bound_bytes), plan.lower_bound_bytes)});
+  if (lifetimes.capacity_bytes) {
+    figures.push_back({"capacity", fmt::format("{} ({} bytes)", bytes_text(*lifetimes.capacity_bytes),
+                                               *lifetimes.capacity_bytes)});
+  }
+  std::string searched = plan.search_nodes == 0 ? "not needed" : plural(plan.search_nodes, "node");
+  if (plan.gave_up) {
+    searched += ", then the effort ran out; --effort allows more";
+  }
+  figures.push_back({"search", std::move(searched)});
+  return fmt::format("{}\n\n{}\n{}", bold(headline(plan), colour), render_table(rows), render_table(figures));
+}
+
+} // namespace tidegate::commands

@@ -1,0 +1,217 @@
+#include <tidegate/commands/named_dag.hpp>
+#include <tidegate/commands/unique_names.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/planning/layering.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::commands {
+namespace {
+
+using documents::Identifier;
+using planning::Dependency;
+using planning::PlanError;
+using planning::PlanErrorCode;
+
+std::string_view name_of(const documents::NamedWave& wave) {
+  return wave.name ? std::string_view(*wave.name) : std::string_view();
+}
+
+Error empty_name(std::size_t wave) {
+  return {.code = ErrorCode::out_of_range,
+          .message = fmt::format("the name of wave {} is empty", wave),
+          .fix = "give it a name, or leave the key out",
+          .pointer = fmt::format("/waves/{}/name", wave)};
+}
+
+// Which wave has which name. Refuses empty names and those given twice.
+Result<UniqueNames> index_names(const std::vector<documents::NamedWave>& waves) {
+  const auto named = std::ranges::count_if(waves, [](const auto& wave) { return wave.name.has_value(); });
+  UniqueNames names(static_cast<std::size_t>(named),
+                    [&waves](std::uint32_t wave) { return name_of(waves[wave]); });
+  for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
+    if (!waves[wave].name) {
+      continue;
+    }
+    if (waves[wave].name->empty()) {
+      return tl::unexpected(empty_name(wave));
+    }
+    if (const auto earlier = names.insert(wave)) {
+      return tl::unexpected(Error{
+          .code = ErrorCode::duplicate_name,
+          .message = fmt::format("waves {} and {} are both called {}", *earlier, wave,
+                                 quoted(name_of(waves[wave]))),
+          .fix = "rename one of them",
+          .pointer = fmt::format("/waves/{}/name", wave)});
+    }
+  }
+  return names;
+}
+
+Error unknown_wave(const std::string& name, const std::vector<documents::NamedWave>& waves,
+                   std::string pointer) {
+  std::vector<std::string_view> known;
+  for (const documents::NamedWave& wave : waves) {
+    if (wave.name) {
+      known.push_back(*wave.name);
+    }
+  }
+  const auto nearest = nearest_name(name, known);
+  Error error{.code = ErrorCode::unknown_name,
+              .message = fmt::format("no wave is called {}", quoted(name)),
+              .fix = nearest         ? fmt::format("did you mean {}?", quoted(*nearest))
+                     : known.empty() ? "no wave of this DAG has a name: give an index"
+                                     : "give the name of a wave, or its index",
+              .pointer = std::move(pointer)};
+  if (nearest) {
+    error.nearest = *nearest;
+  }
+  return error;
+}
+
+// The pointer to the first dependency that is this one.
+std::optional<std::string> pointer_to(const planning::WaveDag& dag, std::uint64_t before,
+                                      std::uint64_t after) {
+  const auto found = std::ranges::find_if(dag.dependencies, [&](const Dependency& dependency) {
+    return dependency.before == before && dependency.after == after;
+  });
+  if (found == dag.dependencies.end()) {
+    return {};
+  }
+  return fmt::format("/dependencies/{}", found - dag.dependencies.begin());
+}
+
+} // namespace
+
+std::string NamedDag::wave_text(std::uint64_t wave) const {
+  return wave < names.size() && !names[wave].empty() ? quoted(names[wave]) : fmt::format("wave {}", wave);
+}
+
+std::string NamedDag::wave_label(std::uint64_t wave) const {
+  return wave < names.size() && !names[wave].empty() ? shortened(names[wave]) : std::to_string(wave);
+}
+
+Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
+  const auto names = index_names(document.waves);
+  if (!names) {
+    return tl::unexpected(names.error());
+  }
+  NamedDag named;
+  planning::WaveDag& dag = named.dag;
+  dag.resident_graph_bytes = document.resident_graph_bytes;
+  dag.budget_bytes = document.budget_bytes;
+  dag.readback_bytes = document.readback_bytes;
+
+  dag.dependencies.reserve(document.dependencies.size());
+  const auto index_of = [&](const Identifier& wave, std::string_view key) -> Result<std::uint64_t> {
+    if (wave.name() == nullptr) {
+      return wave.number();
+    }
+    if (const auto found = names->find(*wave.name())) {
+      return *found;
+    }
+    return tl::unexpected(unknown_wave(*wave.name(), document.waves,
+                                       fmt::format("/dependencies/{}/{}", dag.dependencies.size(), key)));
+  };
+  std::optional<PlanError> refusal;
+  for (const documents::NamedDependency& dependency : document.dependencies) {
+    const auto before = index_of(dependency.before, "before");
+    const auto after = before ? index_of(dependency.after, "after") : before;
+    if (!after) {
+      return tl::unexpected(after.error());
+    }
+    if (std::max(*before, *after) > std::numeric_limits<std::uint32_t>::max()) {
+      const auto earlier = planning::check_dependencies(document.waves.size(), dag.dependencies);
+      refusal = earlier ? PlanError{.code = PlanErrorCode::invalid_wave,
+                                    .wave_count = document.waves.size(),
+                                    .before = *before,
+                                    .after = *after}
+                        : earlier.error();
+      break;
+    }
+    dag.dependencies.push_back(
+        {static_cast<std::uint32_t>(*before), static_cast<std::uint32_t>(*after)});
+  }
+  document.dependencies = {}; // by far the larger part of the document
+
+  dag.waves.reserve(document.waves.size());
+  const bool any_name = names->size() != 0;
+  if (any_name) {
+    named.names.reserve(document.waves.size());
+  }
+  for (documents::NamedWave& wave : document.waves) {
+    dag.waves.push_back(wave.bytes);
+    if (any_name) {
+      named.names.push_back(std::move(wave.name).value_or(std::string()));
+    }
+  }
+  if (refusal) {
+    return tl::unexpected(to_error(*refusal, named));
+  }
+  return named;
+}
+
+Error to_error(const PlanError& error, const NamedDag& named) {
+  Error result;
+  result.message = describe(error, [&named](std::uint64_t wave) { return named.wave_text(wave); });
+  switch (error.code) {
+  case PlanErrorCode::invalid_wave:
+    result.code = ErrorCode::invalid_wave;
+    result.fix = error.wave_count == 0 ? "add the waves, or leave the dependencies out"
+                                       : fmt::format("waves are counted from 0 to {}", error.wave_count - 1);
+    result.wave_count = error.wave_count;
+    result.before = error.before;
+    result.after = error.after;
+    // An index past 32 bits is not in the DAG: it is that of the dependency behind the last one.
+    result.pointer = pointer_to(named.dag, error.before, error.after)
+                         .value_or(fmt::format("/dependencies/{}", named.dag.dependencies.size()));
+    break;
+  case PlanErrorCode::self_dependency:
+    result.code = ErrorCode::self_dependency;
+    result.fix = "remove the dependency";
+    result.wave = error.wave;
+    result.pointer = pointer_to(named.dag, error.wave, error.wave);
+    break;
+  case PlanErrorCode::cycle:
+    result.code = ErrorCode::cycle;
+    result.fix = fmt::format("remove the dependency of {} on {}, or another one of the cycle",
+                             named.wave_text(error.after), named.wave_text(error.before));
+    result.unscheduled_waves = error.unscheduled_waves;
+    result.before = error.before;
+    result.after = error.after;
+    result.cycle = error.cycle;
+    result.pointer = pointer_to(named.dag, error.before, error.after);
+    break;
+  case PlanErrorCode::group_over_budget: {
+    result.code = ErrorCode::group_over_budget;
+    const bool single = error.field == planning::single_wave_bytes;
+    result.required_bytes = error.required_bytes;
+    result.budget_bytes = error.budget_bytes;
+    result.field = std::string(error.field);
+    result.pointer = single ? fmt::format("/waves/{}", error.wave) : "/resident_graph_bytes";
+    std::uint64_t least = error.required_bytes;
+    const bool reachable =
+        !single || !__builtin_add_overflow(least, named.dag.resident_graph_bytes, &least);
+    result.fix = reachable ? fmt::format("raise the budget to {} bytes or more, or make {} smaller", least,
+                                         single ? "the wave" : "the graph")
+                           : "make the wave smaller";
+    break;
+  }
+  case PlanErrorCode::byte_count_overflow:
+    result.code = ErrorCode::byte_count_overflow;
+    result.field = std::string(error.field);
+    result.pointer = fmt::format("/waves/{}", error.wave);
+    result.fix = "check the wave's byte counts";
+    break;
+  }
+  return result;
+}
+
+} // namespace tidegate::commands

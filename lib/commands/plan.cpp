@@ -1,0 +1,115 @@
+#include <tidegate/commands/plan.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/planning/layered.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tidegate::commands {
+namespace {
+
+using documents::PlanObjective;
+using documents::PlanStrategy;
+
+planning::PlanResult<planning::MemoryPlan> make_plan(const planning::WaveDag& dag,
+                                                     const PlanOptions& options) {
+  if (options.strategy == PlanStrategy::layered) {
+    return planning::plan_layered(dag);
+  }
+  using Objective = planning::CompactOptions::Objective;
+  return planning::plan_compact(
+      dag, {.objective = options.objective == PlanObjective::peak ? Objective::peak : Objective::groups,
+            .effort = options.effort});
+}
+
+documents::FrontierMemoryPlan to_document(const planning::MemoryPlan& plan, const PlanOptions& options) {
+  documents::FrontierMemoryPlan document{
+      .strategy = options.strategy,
+      .objective = options.strategy == PlanStrategy::compact ? std::optional(options.objective) : std::nullopt,
+      .barriers = {.groups = {}, .global_barriers = plan.global_barriers()},
+      .peak_frontier_bytes = plan.peak_frontier_bytes,
+      .peak_scratch_bytes = plan.peak_scratch_bytes,
+      .peak_output_bytes = plan.peak_output_bytes,
+      .amortized_readback_bytes = plan.amortized_readback_bytes,
+      .max_group_width = plan.max_group_width,
+      .lower_bound_groups = plan.lower_bound_groups,
+      .optimal = plan.optimal};
+  document.barriers.groups.reserve(plan.group_count());
+  for (std::size_t i = 0; i < plan.group_count(); ++i) {
+    const auto waves = plan.group(i);
+    document.barriers.groups.push_back(
+        {.waves = {waves.begin(), waves.end()}, .fused_bytes = plan.group_fused_bytes[i]});
+  }
+  return document;
+}
+
+} // namespace
+
+Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options) {
+  auto document = documents::decode<documents::NamedWaveDag>(json);
+  if (!document) {
+    return tl::unexpected(std::move(document.error()));
+  }
+  if (options.budget_bytes) {
+    document->budget_bytes = *options.budget_bytes;
+  }
+  auto named = resolve(std::move(*document));
+  if (!named) {
+    return tl::unexpected(std::move(named.error()));
+  }
+  auto plan = make_plan(named->dag, options);
+  if (!plan) {
+    return tl::unexpected(to_error(plan.error(), *named));
+  }
+  return PlannedDag{.named = std::move(*named), .plan = std::move(*plan)};
+}
+
+Result<void> plan(std::string_view json, const PlanOptions& options, documents::Style style,
+                  std::string& answer) {
+  auto planned = plan_document(json, options);
+  if (!planned) {
+    return tl::unexpected(std::move(planned.error()));
+  }
+  planned->named = {}; // the answer takes room too
+  const documents::FrontierMemoryPlan document = to_document(planned->plan, options);
+  documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style, answer);
+  return {};
+}
+
+planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document) {
+  planning::MemoryPlan plan;
+  for (const documents::BarrierGroup& group : document.barriers.groups) {
+    plan.order.insert(plan.order.end(), group.waves.begin(), group.waves.end());
+    plan.group_begin.push_back(static_cast<std::uint32_t>(plan.order.size()));
+    plan.group_fused_bytes.push_back(group.fused_bytes);
+  }
+  plan.peak_frontier_bytes = document.peak_frontier_bytes;
+  plan.peak_scratch_bytes = document.peak_scratch_bytes;
+  plan.peak_output_bytes = document.peak_output_bytes;
+  plan.amortized_readback_bytes = document.amortized_readback_bytes;
+  plan.max_group_width = document.max_group_width;
+  plan.lower_bound_groups = document.lower_bound_groups;
+  plan.optimal = document.optimal;
+  return plan;
+}
+
+std::string plan_headline(const PlannedDag& planned, const PlanOptions& options) {
+  const planning::MemoryPlan& plan = planned.plan;
+  const std::string verdict =
+      plan.optimal ? "proved to be the fewest" : fmt::format("at least {} needed", plan.lower_bound_groups);
+  return fmt::format("{}: {} in {}, {}, {}",
+                     documents::plan_strategy_names[static_cast<std::size_t>(options.strategy)],
+                     plural(plan.order.size(), "wave"), plural(plan.group_count(), "group"),
+                     plural(plan.global_barriers(), "barrier"), verdict);
+}
+
+std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
+  if (budget == 0) {
+    return {};
+  }
+  return fmt::format("{:.1f}%", 100.0 * static_cast<double>(bytes) / static_cast<double>(budget));
+}
+
+} // namespace tidegate::commands

@@ -1,0 +1,53 @@
+// `tidegate plan`: a wave DAG becomes a frontier memory plan, as a document or as a picture.
+#pragma once
+
+#include <tidegate/commands/named_dag.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/documents/encode.hpp>
+#include <tidegate/documents/planning_documents.hpp>
+#include <tidegate/planning/compact.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidegate::commands {
+
+struct PlanOptions {
+  documents::PlanStrategy strategy = documents::PlanStrategy::layered;
+  documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
+  std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
+  std::optional<std::uint64_t> budget_bytes;                             // instead of the document's
+};
+
+struct PlannedDag {
+  NamedDag named;
+  planning::MemoryPlan plan;
+};
+
+// Decodes a wave_dag and plans it. Errors of decoding, of names, and of planning.
+Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
+
+// Appends the frontier_memory_plan for a wave_dag.
+Result<void> plan(std::string_view json, const PlanOptions& options, documents::Style style,
+                  std::string& answer);
+
+// The plan that a document holds, as planners and their checker take it. Groups may be anything.
+planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
+
+// For people: each group with its waves, bytes, share of the budget and what is left of it, then the bound.
+std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
+
+// The DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical path
+// marked. At most `most_waves` waves are drawn; the picture says how many are not.
+std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, std::size_t most_waves);
+
+// "3 groups, 2 barriers, proved to be the fewest": what table and picture say of the plan as a whole.
+std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);
+
+// "87.5%" of a budget; "" of none.
+std::string share_text(std::uint64_t bytes, std::uint64_t budget);
+
+} // namespace tidegate::commands

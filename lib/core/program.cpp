@@ -1,0 +1,112 @@
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/program.hpp>
+
+#include <fmt/format.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+
+namespace tidegate {
+namespace {
+
+Error failure(const std::string& program, std::string_view why) {
+  return {.code = ErrorCode::program_failed,
+          .message = fmt::format("{} {}", program, why),
+          .fix = "see what it says on standard error"};
+}
+
+// The input as an anonymous file, which unlike a pipe never makes two programs wait for each other.
+Result<Descriptor> as_file(const std::string& program, std::string_view input) {
+  Descriptor file(::memfd_create("tidegate-input", MFD_CLOEXEC));
+  while (file.get() >= 0 && !input.empty()) {
+    const ssize_t written = ::write(file.get(), input.data(), input.size());
+    if (written < 0 && errno != EINTR) {
+      return tl::unexpected(failure(program, "got no input: " + system_message(errno)));
+    }
+    input.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+  }
+  if (file.get() < 0 || ::lseek(file.get(), 0, SEEK_SET) != 0) {
+    return tl::unexpected(failure(program, "got no input: " + system_message(errno)));
+  }
+  return file;
+}
+
+std::string read_to_end(int fd) {
+  std::string text;
+  std::array<char, 65536> part{};
+  while (true) {
+    const ssize_t got = ::read(fd, part.data(), part.size());
+    if (got > 0) {
+      text.append(part.data(), static_cast<std::size_t>(got));
+    } else if (got == 0 || errno != EINTR) {
+      return text;
+    }
+  }
+}
+
+} // namespace
+
+Result<std::string> filter(const std::vector<std::string>& command, std::string_view input) {
+  const std::string& program = command.front();
+  auto file = as_file(program, input);
+  if (!file) {
+    return tl::unexpected(std::move(file.error()));
+  }
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return tl::unexpected(failure(program, "cannot be started: " + system_message(errno)));
+  }
+  const Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
+
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) {
+    arguments.push_back(const_cast<char*>(argument.c_str())); // posix_spawn does not write to them
+  }
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, file->get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t defaults; // this process may ignore a closed pipe, other programs should not
+  ::sigemptyset(&defaults);
+  ::sigaddset(&defaults, SIGPIPE);
+  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t child = 0;
+  const int refused =
+      ::posix_spawnp(&child, program.c_str(), &actions, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (refused == ENOENT) {
+    return tl::unexpected(Error{.code = ErrorCode::missing_program,
+                                .message = fmt::format("there is no program {} on PATH", program),
+                                .fix = "install it"});
+  }
+  if (refused != 0) {
+    return tl::unexpected(failure(program, "cannot be started: " + system_message(refused)));
+  }
+  write_end = Descriptor(-1);
+  std::string output = read_to_end(read_end.get());
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) {
+    return tl::unexpected(failure(program, fmt::format("was ended by signal {}", WTERMSIG(status))));
+  }
+  if (WEXITSTATUS(status) != 0) {
+    return tl::unexpected(failure(program, fmt::format("ended with exit code {}", WEXITSTATUS(status))));
+  }
+  return output;
+}
+
+} // namespace tidegate
