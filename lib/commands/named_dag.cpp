@@ -95,7 +95,9 @@ std::string NamedDag::wave_text(std::uint64_t wave) const {
 }
 
 std::string NamedDag::wave_label(std::uint64_t wave) const {
-  return wave < names.size() && !names[wave].empty() ? shortened(names[wave]) : std::to_string(wave);
+  constexpr std::size_t most = 32;
+  return wave < names.size() && !names[wave].empty() ? shortened_middle(names[wave], most)
+                                                     : std::to_string(wave);
 }
 
 Result<NamedDag> resolve(documents::NamedWaveDag&& document) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace tidegate::commands {
@@ -109,7 +111,9 @@ std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
   if (budget == 0) {
     return {};
   }
-  return fmt::format("{:.1f}%", 100.0 * static_cast<double>(bytes) / static_cast<double>(budget));
+  // Cut, not rounded, so that only a full group shows 100%.
+  const double tenths = std::floor(1000.0 * static_cast<double>(bytes) / static_cast<double>(budget));
+  return fmt::format("{:.1f}%", bytes < budget ? std::min(tenths, 999.0) / 10.0 : 100.0);
 }
 
 } // namespace tidegate::commands

@@ -18,10 +18,14 @@ namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-// Text as a quoted Graphviz string.
-std::string dot_quoted(std::string_view text) {
+// Text as a quoted Graphviz string; lines end with `line_end`, which says how they are aligned.
+std::string dot_quoted(std::string_view text, std::string_view line_end = "\\n") {
   std::string quoted = "\"";
   for (const char c : text) {
+    if (c == '\n') {
+      quoted += line_end;
+      continue;
+    }
     if (c == '"' || c == '\\') {
       quoted += '\\';
     }
@@ -107,21 +111,21 @@ public:
     edges();
 
     std::string title = headline;
-    title += fmt::format("\\lbudget of a group {}, critical path of {} in red",
+    title += fmt::format("\nbudget of a group {}, critical path of {} in red",
                          bytes_text(budget_), plural(path_.size(), "wave"));
     if (missing != 0) {
-      title += fmt::format("\\l{} of {} waves are drawn; --most-waves draws more", drawn_waves_,
+      title += fmt::format("\n{} of {} waves are drawn; --most-waves draws more", drawn_waves_,
                            plan_.order.size());
     }
     return fmt::format(R"(digraph tidegate {{
   rankdir=LR; newrank=true; ranksep=0.9; nodesep=0.12; compound=true;
-  label="{}\l"; labelloc=t; labeljust=l;
+  label={}; labelloc=t; labeljust=l;
   fontname="Helvetica"; fontsize=16;
   node [fontname="Helvetica", fontsize=11, shape=box, style="rounded,filled", fillcolor=white, color="#5b6b7b"];
   edge [color="#7a8a9a", arrowsize=0.6];
 {}}}
 )",
-                       title, body_);
+                       dot_quoted(title + '\n', "\\l"), body_);
   }
 
 private:
@@ -134,10 +138,10 @@ private:
   void cluster(std::size_t group) {
     const auto waves = plan_.group(group);
     const std::uint64_t bytes = plan_.group_fused_bytes[group];
-    const std::string label = fmt::format("group {}\n{}, {}", group, bytes_text(bytes), share_text(bytes, budget_));
+    const std::string label = fmt::format("group {}\n{}, {}\n", group, bytes_text(bytes), share_text(bytes, budget_));
     body_ += fmt::format("  subgraph cluster_{} {{\n", group);
     line("    label={}; fontsize=12; style=\"rounded,filled\"; color=\"#b5c3d1\"; fillcolor=\"{}\"; rank=same",
-         dot_quoted(label), colour_of(bytes, budget_));
+         dot_quoted(label, "\\l"), colour_of(bytes, budget_));
     anchors_.push_back(fmt::format("w{}", waves.front()));
     const std::size_t shown = std::min(waves.size(), most_waves_ - drawn_waves_);
     for (const std::uint32_t wave : waves.first(shown)) {

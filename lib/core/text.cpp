@@ -115,6 +115,24 @@ std::string shortened(std::string_view text) {
   return printable(text, most);
 }
 
+std::string shortened_middle(std::string_view text, std::size_t most) {
+  const std::string shown = printable(text);
+  const std::size_t count = character_count(shown);
+  if (count <= most) {
+    return shown;
+  }
+  const auto skip = [&shown](std::size_t characters) {
+    std::size_t at = 0;
+    for (; characters > 0; --characters) {
+      at += std::max<std::size_t>(utf8_sequence_length(std::string_view(shown).substr(at)), 1);
+    }
+    return at;
+  };
+  const std::size_t head = most / 2;
+  const std::size_t tail = most - head - 1;
+  return shown.substr(0, skip(head)) + "…" + shown.substr(skip(count - tail));
+}
+
 std::string quoted(std::string_view text) {
   return '"' + shortened(text) + '"';
 }

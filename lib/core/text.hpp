@@ -32,6 +32,9 @@ std::string printable(std::string_view text, std::size_t most = std::string_view
 // The first 40 characters of printable(). What of the input goes into a message goes through here.
 std::string shortened(std::string_view text);
 
+// printable(), and past `most` characters with "…" in the middle: of names the ends tell them apart.
+std::string shortened_middle(std::string_view text, std::size_t most);
+
 // shortened() in double quotes.
 std::string quoted(std::string_view text);
 
