@@ -11,13 +11,13 @@
 namespace tidegate::app {
 namespace {
 
-struct Settings {
+struct ArenaSettings {
   commands::Route route;
   commands::ArenaOptions arena;
   Format format = Format::json;
 };
 
-Result<ExitCode> run(Settings& settings) {
+Result<ExitCode> run_arena(ArenaSettings& settings) {
   const bool table = settings.format == Format::table;
   if (auto usable = refuse_stream(settings.route.stream, table ? "table" : "json"); !usable) {
     return tl::unexpected(std::move(usable.error()));
@@ -43,7 +43,7 @@ Result<ExitCode> run(Settings& settings) {
 } // namespace
 
 void define_arena(CLI::App& command, Invocation& invocation) {
-  const auto settings = std::make_shared<Settings>();
+  const auto settings = std::make_shared<ArenaSettings>();
   add_input(command, settings->route.input, "Buffer lifetimes");
   add_bytes(command, "--capacity", settings->arena.capacity_bytes, "Capacity instead of the document's");
   command
@@ -53,7 +53,7 @@ void define_arena(CLI::App& command, Invocation& invocation) {
   add_format(command, settings->format);
   add_stream(command, settings->route.stream);
   add_output(command, settings->route.output);
-  command.callback([&invocation, settings] { invocation.run = [settings] { return run(*settings); }; });
+  command.callback([&invocation, settings] { invocation.run = [settings] { return run_arena(*settings); }; });
 }
 
 } // namespace tidegate::app

@@ -21,7 +21,7 @@ struct PlanType {
   std::string_view word;
   std::string_view document;
   std::string_view option;
-  std::optional<std::string> commands::CheckRequest::* premise;
+  std::optional<std::string> commands::CheckRequest::*premise;
 };
 constexpr std::array<PlanType, 2> plan_types{
     PlanType{"plan", "frontier_memory_plan", "--dag", &commands::CheckRequest::dag},
@@ -36,7 +36,8 @@ Result<void> take_type(commands::CheckRequest& request) {
     if (!(request.*(type->premise))) {
       return tl::unexpected(
           Error{.code = ErrorCode::invalid_usage,
-                .message = fmt::format("check {} holds a plan against its input and needs {}", type->word, type->option),
+                .message = fmt::format("check {} holds a plan against its input and needs {}", type->word,
+                                       type->option),
                 .fix = fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the "
                                    "document alone",
                                    type->word, type->option, type->document)});
@@ -50,9 +51,10 @@ Result<void> take_type(commands::CheckRequest& request) {
   }
   for (const PlanType& plan : plan_types) {
     if (request.*(plan.premise) && request.document && *request.document != plan.document) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = fmt::format("{} is for plans of type {}", plan.option, plan.document),
-                                  .fix = fmt::format("leave it out, or check {}", plan.word)});
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("{} is for plans of type {}", plan.option, plan.document),
+                .fix = fmt::format("leave it out, or check {}", plan.word)});
     }
   }
   if (request.files.empty()) {

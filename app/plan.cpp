@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> picture_names{"json", "table", "dot", "svg"};
 
-struct Settings {
+struct PlanSettings {
   commands::Route route;
   commands::PlanOptions plan;
   std::string strategy = std::string(documents::plan_strategy_names.front());
@@ -33,7 +33,7 @@ Result<std::string> svg(const std::string& dot) {
   return picture;
 }
 
-Result<std::string> picture(std::string_view json, const Settings& settings) {
+Result<std::string> picture(std::string_view json, const PlanSettings& settings) {
   const auto planned = commands::plan_document(json, settings.plan);
   if (!planned) {
     return tl::unexpected(planned.error());
@@ -46,7 +46,7 @@ Result<std::string> picture(std::string_view json, const Settings& settings) {
   return settings.format == "svg" ? svg(dot) : dot;
 }
 
-Result<ExitCode> run(Settings& settings) {
+Result<ExitCode> run_plan(PlanSettings& settings) {
   if (auto usable = refuse_stream(settings.route.stream, settings.format); !usable) {
     return tl::unexpected(std::move(usable.error()));
   }
@@ -69,7 +69,7 @@ Result<ExitCode> run(Settings& settings) {
 } // namespace
 
 void define_plan(CLI::App& command, Invocation& invocation) {
-  const auto settings = std::make_shared<Settings>();
+  const auto settings = std::make_shared<PlanSettings>();
   add_input(command, settings->route.input, "Wave DAG");
   CLI::Option* strategy =
       add_choice(command, "--strategy", settings->strategy, documents::plan_strategy_names,
@@ -86,7 +86,8 @@ void define_plan(CLI::App& command, Invocation& invocation) {
   add_bytes(command, "--budget", settings->plan.budget_bytes, "Budget instead of the document's");
   add_choice(command, "--format", settings->format, picture_names,
              "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it");
-  command.add_option("--most-waves", settings->most_waves, "Waves in a picture at most (default 300), 0 for all")
+  command
+      .add_option("--most-waves", settings->most_waves, "Waves in a picture at most (default 300), 0 for all")
       ->type_name("N");
   add_stream(command, settings->route.stream);
   add_output(command, settings->route.output);
@@ -101,7 +102,7 @@ void define_plan(CLI::App& command, Invocation& invocation) {
       if (compact) {
         settings->strategy = "compact";
       }
-      return run(*settings);
+      return run_plan(*settings);
     };
   });
 }

@@ -18,7 +18,7 @@
 namespace tidegate::app {
 namespace {
 
-struct Settings {
+struct RecommendSettings {
   commands::Route route;
   commands::RecommendOptions recommend;
   std::optional<std::string> policy_file;
@@ -34,7 +34,7 @@ Error wrong_usage(std::string message, std::string fix) {
   return {.code = ErrorCode::invalid_usage, .message = std::move(message), .fix = std::move(fix)};
 }
 
-Result<void> read_policy(Settings& settings) {
+Result<void> read_policy(RecommendSettings& settings) {
   if (!settings.policy_file) {
     return {};
   }
@@ -55,7 +55,7 @@ Result<void> read_policy(Settings& settings) {
   return {};
 }
 
-Result<void> read_evidence(Settings& settings) {
+Result<void> read_evidence(RecommendSettings& settings) {
   if (!settings.evidence) {
     return {};
   }
@@ -86,10 +86,12 @@ void print_statistics(const policy::RecommendationCache& cache) {
   std::fputs(line.c_str(), stderr);
 }
 
-Result<ExitCode> run(Settings& settings) {
+Result<ExitCode> run_recommend(RecommendSettings& settings) {
   const bool table = settings.format == Format::table;
   if (auto read = refuse_stream(settings.route.stream, table ? "table" : "json")
-                      .and_then([&] { return read_policy(settings); }).and_then([&] { return read_evidence(settings); }); !read) {
+                      .and_then([&] { return read_policy(settings); })
+                      .and_then([&] { return read_evidence(settings); });
+      !read) {
     return tl::unexpected(std::move(read.error()));
   }
   if (!settings.previous_topology.empty()) {
@@ -126,7 +128,7 @@ Result<ExitCode> run(Settings& settings) {
 } // namespace
 
 void define_recommend(CLI::App& command, Invocation& invocation) {
-  const auto settings = std::make_shared<Settings>();
+  const auto settings = std::make_shared<RecommendSettings>();
   add_input(command, settings->route.input, "Launch request");
   command
       .add_option("--policy", settings->policy_file, "Launch policy that a request's own policy overrides")
@@ -143,7 +145,8 @@ void define_recommend(CLI::App& command, Invocation& invocation) {
                    "Keep a recommendation cache and print its statistics on standard error at the end");
   add_format(command, settings->format);
   add_output(command, settings->route.output);
-  command.callback([&invocation, settings] { invocation.run = [settings] { return run(*settings); }; });
+  command.callback(
+      [&invocation, settings] { invocation.run = [settings] { return run_recommend(*settings); }; });
 }
 
 } // namespace tidegate::app

@@ -141,7 +141,8 @@ Result<void> arena(std::string_view json, const ArenaOptions& options, documents
                                         .buffers = {}};
   document.buffers.reserve(plan.offsets.size());
   for (std::size_t i = 0; i < plan.offsets.size(); ++i) {
-    document.buffers.push_back({.id = std::move(planned->lifetimes.buffers[i].id), .offset = plan.offsets[i]});
+    document.buffers.push_back(
+        {.id = std::move(planned->lifetimes.buffers[i].id), .offset = plan.offsets[i]});
   }
   documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style, answer);
   return {};

@@ -26,12 +26,12 @@ documents::CheckedDocument check_document(std::string_view json, const std::opti
                                           const Premises& premises = {});
 
 struct CheckRequest {
-  std::optional<std::string> document; // the type of every document; without it each says its own
-  std::vector<std::string> files;      // paths, or - for standard input
-  bool stream = false;                 // each line of a file is a document
-  std::optional<std::string> dag;             // path of a wave_dag
+  std::optional<std::string> document;         // the type of every document; without it each says its own
+  std::vector<std::string> files;              // paths, or - for standard input
+  bool stream = false;                         // each line of a file is a document
+  std::optional<std::string> dag;              // path of a wave_dag
   std::optional<std::uint64_t> budget_bytes;   // instead of that document's
-  std::optional<std::string> lifetimes;       // path of buffer_lifetimes
+  std::optional<std::string> lifetimes;        // path of buffer_lifetimes
   std::optional<std::uint64_t> capacity_bytes; // instead of that document's
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 // FUNCTION stands for the name of the entry function, PROGRAM for the root command. Beware of `set -eu`:
 // every function ends with a status of its own, and arrays are expanded so that old shells accept empty ones.
-constexpr std::string_view engine = R"(FUNCTION_takes_value() {
+constexpr std::string_view bash_engine = R"(FUNCTION_takes_value() {
   local entry
   for entry in ${options[@]+"${options[@]}"}; do
     if [[ $entry == *= && ",${entry%=}," == *",$1,"* ]]; then
@@ -237,7 +237,7 @@ std::string bash_completion(const CommandModel& root) {
 
 {4})",
                      root.name, function, command_table(all), value_table(all),
-                     replaced(replaced(engine, "FUNCTION", function), "PROGRAM", root.name));
+                     replaced(replaced(bash_engine, "FUNCTION", function), "PROGRAM", root.name));
 }
 
 } // namespace tidegate::commands

@@ -15,7 +15,7 @@ std::string fish_quoted(std::string_view text) {
 }
 
 // FUNCTION stands for the prefix of the function names.
-constexpr std::string_view engine = R"(    set -l path PROGRAM
+constexpr std::string_view fish_engine = R"(    set -l path PROGRAM
     set -l count 0
     set -l used
     set -l value_of ''
@@ -76,7 +76,7 @@ std::string fish_word(std::string_view text) {
 }
 
 // The argument of -a, which fish reads once more.
-std::string word_list(const std::vector<std::string>& choices) {
+std::string fish_word_list(const std::vector<std::string>& choices) {
   std::vector<std::string> words;
   for (const std::string& choice : choices) {
     words.push_back(fish_word(choice));
@@ -132,7 +132,7 @@ private:
         "without one that\n# still waits for its value.\nfunction {}_line\n"
         "    set -l commands{}\n    set -l valued{}\n",
         prefix_, commands, valued);
-    text_ += replaced(replaced(engine, "FUNCTION", prefix_), "PROGRAM", program_);
+    text_ += replaced(replaced(fish_engine, "FUNCTION", prefix_), "PROGRAM", program_);
   }
 
   void add(const std::string& when, const std::string& what, std::string_view meaning) {
@@ -145,7 +145,7 @@ private:
 
   void add_subcommands(const Place& place) {
     for (const CommandModel& subcommand : place.command->subcommands) {
-      add(condition(prefix_ + "_word", place.path, "1"), "-a " + word_list({subcommand.name}),
+      add(condition(prefix_ + "_word", place.path, "1"), "-a " + fish_word_list({subcommand.name}),
           subcommand.summary);
     }
   }
@@ -158,7 +158,7 @@ private:
       const std::string from_here = repeats(positional) ? exactly + " +" : exactly;
       if (!positional.choices.empty()) {
         add(condition(prefix_ + "_word", place.path, names_then_files(positional) ? exactly : from_here),
-            "-a " + word_list(positional.choices), positional.takes_file ? "" : positional.meaning);
+            "-a " + fish_word_list(positional.choices), positional.takes_file ? "" : positional.meaning);
       }
       if (positional.takes_file) {
         add(condition(prefix_ + "_word", place.path, from_here), "-F", "");
@@ -176,7 +176,7 @@ private:
       what += option.takes_file ? " -r -F" : " -x";
     }
     if (!option.choices.empty()) {
-      what += " -a " + word_list(option.choices);
+      what += " -a " + fish_word_list(option.choices);
     }
     add(condition(prefix_ + "_lacks", place.path, fmt::format("{}", fmt::join(option.names, " "))),
         what.substr(1), option.meaning);

@@ -27,7 +27,7 @@ std::string explanation(const OptionModel& option) {
   return '[' + backslashed(option.meaning, R"(\[]:)") + ']';
 }
 
-std::string word_list(const std::vector<std::string>& choices) {
+std::string zsh_word_list(const std::vector<std::string>& choices) {
   std::vector<std::string> words;
   for (const std::string& choice : choices) {
     words.push_back(backslashed(choice, "\\ \t\"'`$&;|<>(){}[]*?~#^=!%"));
@@ -47,9 +47,9 @@ std::string action(const OptionModel& option) {
     return option.takes_file ? "_files" : "";
   }
   if (!option.takes_file) {
-    return part(word_list(option.choices));
+    return part(zsh_word_list(option.choices));
   }
-  return part(fmt::format(" _alternative {} {}", shell_quoted("names:name:" + word_list(option.choices)),
+  return part(fmt::format(" _alternative {} {}", shell_quoted("names:name:" + zsh_word_list(option.choices)),
                           shell_quoted("files:file:_files")));
 }
 

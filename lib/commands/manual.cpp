@@ -52,7 +52,7 @@ std::string escaped(std::string_view text) {
   return roff;
 }
 
-std::string bold(std::string_view text) {
+std::string roff_bold(std::string_view text) {
   return "\\fB" + escaped(text) + "\\fR";
 }
 std::string italic(std::string_view text) {
@@ -65,7 +65,7 @@ std::string line(std::string_view text) {
   const bool paired = std::ranges::count(text, '`') % 2 == 0;
   for (bool code = false;; code = !code) {
     const std::size_t end = paired ? text.find('`') : std::string_view::npos;
-    roff += code ? bold(text.substr(0, end)) : escaped(text.substr(0, end));
+    roff += code ? roff_bold(text.substr(0, end)) : escaped(text.substr(0, end));
     if (end == std::string_view::npos) {
       return (roff.starts_with('.') ? "\\&" : "") + roff + '\n';
     }
@@ -109,7 +109,7 @@ std::string value(const OptionModel& option) {
   }
   std::vector<std::string> names;
   for (const std::string& choice : option.choices) {
-    names.push_back(bold(choice));
+    names.push_back(roff_bold(choice));
   }
   return fmt::format("{}", fmt::join(names, "|"));
 }
@@ -125,7 +125,7 @@ std::string one_of(const std::vector<std::string>& choices) {
 std::string option_entry(const OptionModel& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.names) {
-    names.push_back(bold(name));
+    names.push_back(roff_bold(name));
   }
   const std::string tag =
       fmt::format("{}{}{}", fmt::join(names, ", "), option.value.empty() ? "" : " ", value(option));
@@ -139,7 +139,7 @@ std::string positional_entry(const OptionModel& positional) {
 }
 
 std::string usage(const Place& place) {
-  std::string roff = bold(place.path);
+  std::string roff = roff_bold(place.path);
   if (!place.options.empty()) {
     roff += " [" + italic("OPTIONS") + ']';
   }
@@ -231,7 +231,7 @@ std::string exit_status() {
   }};
   std::string roff = ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] : meanings) {
-    roff += entry(bold(fmt::format("{}", static_cast<int>(code))), meaning);
+    roff += entry(roff_bold(fmt::format("{}", static_cast<int>(code))), meaning);
   }
   return roff;
 }
@@ -239,10 +239,10 @@ std::string exit_status() {
 std::string environment() {
   return ".SH ENVIRONMENT\nTables and errors are coloured on a terminal that is not dumb, unless these say "
          "otherwise; JSON never is.\n" +
-         entry(bold("NO_COLOR"), "If set and not empty: no colour, whatever the other two say.") +
-         entry(bold("CLICOLOR_FORCE"),
+         entry(roff_bold("NO_COLOR"), "If set and not empty: no colour, whatever the other two say.") +
+         entry(roff_bold("CLICOLOR_FORCE"),
                "If set and neither empty nor 0: colour also where there is no terminal.") +
-         entry(bold("TERM"), "If dumb or empty: no colour.");
+         entry(roff_bold("TERM"), "If dumb or empty: no colour.");
 }
 
 std::string examples() {
@@ -259,7 +259,7 @@ std::string examples() {
   std::string roff;
   for (const auto& [purpose, command_line] : purposes) {
     roff += roff.empty() ? ".SH EXAMPLES\n" : ".PP\n";
-    roff += line(purpose) + ".PP\n.RS 4\n.nf\n" + bold(command_line) + "\n.fi\n.RE\n";
+    roff += line(purpose) + ".PP\n.RS 4\n.nf\n" + roff_bold(command_line) + "\n.fi\n.RE\n";
   }
   return roff;
 }

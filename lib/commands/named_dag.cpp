@@ -44,12 +44,11 @@ Result<UniqueNames> index_names(const std::vector<documents::NamedWave>& waves) 
       return tl::unexpected(empty_name(wave));
     }
     if (const auto earlier = names.insert(wave)) {
-      return tl::unexpected(Error{
-          .code = ErrorCode::duplicate_name,
-          .message = fmt::format("waves {} and {} are both called {}", *earlier, wave,
-                                 quoted(name_of(waves[wave]))),
-          .fix = "rename one of them",
-          .pointer = fmt::format("/waves/{}/name", wave)});
+      return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
+                                  .message = fmt::format("waves {} and {} are both called {}", *earlier, wave,
+                                                         quoted(name_of(waves[wave]))),
+                                  .fix = "rename one of them",
+                                  .pointer = fmt::format("/waves/{}/name", wave)});
     }
   }
   return names;
@@ -138,8 +137,7 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
                         : earlier.error();
       break;
     }
-    dag.dependencies.push_back(
-        {static_cast<std::uint32_t>(*before), static_cast<std::uint32_t>(*after)});
+    dag.dependencies.push_back({static_cast<std::uint32_t>(*before), static_cast<std::uint32_t>(*after)});
   }
   document.dependencies = {}; // by far the larger part of the document
 
@@ -199,8 +197,7 @@ Error to_error(const PlanError& error, const NamedDag& named) {
     result.field = std::string(error.field);
     result.pointer = single ? fmt::format("/waves/{}", error.wave) : "/resident_graph_bytes";
     std::uint64_t least = error.required_bytes;
-    const bool reachable =
-        !single || !__builtin_add_overflow(least, named.dag.resident_graph_bytes, &least);
+    const bool reachable = !single || !__builtin_add_overflow(least, named.dag.resident_graph_bytes, &least);
     result.fix = reachable ? fmt::format("raise the budget to {} bytes or more, or make {} smaller", least,
                                          single ? "the wave" : "the graph")
                            : "make the wave smaller";

@@ -29,7 +29,8 @@ planning::PlanResult<planning::MemoryPlan> make_plan(const planning::WaveDag& da
 documents::FrontierMemoryPlan to_document(const planning::MemoryPlan& plan, const PlanOptions& options) {
   documents::FrontierMemoryPlan document{
       .strategy = options.strategy,
-      .objective = options.strategy == PlanStrategy::compact ? std::optional(options.objective) : std::nullopt,
+      .objective =
+          options.strategy == PlanStrategy::compact ? std::optional(options.objective) : std::nullopt,
       .barriers = {.groups = {}, .global_barriers = plan.global_barriers()},
       .peak_frontier_bytes = plan.peak_frontier_bytes,
       .peak_scratch_bytes = plan.peak_scratch_bytes,

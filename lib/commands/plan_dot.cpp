@@ -58,8 +58,8 @@ std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
   for (std::uint32_t i = 0; i < edges.size(); ++i) {
     edges[i] = i;
   }
-  std::ranges::stable_sort(
-      edges, {}, [&](std::uint32_t edge) { return group_of[dependencies[edge].before]; });
+  std::ranges::stable_sort(edges, {},
+                           [&](std::uint32_t edge) { return group_of[dependencies[edge].before]; });
   std::vector<std::uint32_t> length(plan.order.size(), 1);
   std::vector<std::uint32_t> previous(plan.order.size(), none);
   for (const std::uint32_t edge : edges) {
@@ -111,8 +111,8 @@ public:
     edges();
 
     std::string title = headline;
-    title += fmt::format("\nbudget of a group {}, critical path of {} in red",
-                         bytes_text(budget_), plural(path_.size(), "wave"));
+    title += fmt::format("\nbudget of a group {}, critical path of {} in red", bytes_text(budget_),
+                         plural(path_.size(), "wave"));
     if (missing != 0) {
       title += fmt::format("\n{} of {} waves are drawn; --most-waves draws more", drawn_waves_,
                            plan_.order.size());
@@ -138,10 +138,12 @@ private:
   void cluster(std::size_t group) {
     const auto waves = plan_.group(group);
     const std::uint64_t bytes = plan_.group_fused_bytes[group];
-    const std::string label = fmt::format("group {}\n{}, {}\n", group, bytes_text(bytes), share_text(bytes, budget_));
+    const std::string label =
+        fmt::format("group {}\n{}, {}\n", group, bytes_text(bytes), share_text(bytes, budget_));
     body_ += fmt::format("  subgraph cluster_{} {{\n", group);
-    line("    label={}; fontsize=12; style=\"rounded,filled\"; color=\"#b5c3d1\"; fillcolor=\"{}\"; rank=same",
-         dot_quoted(label, "\\l"), colour_of(bytes, budget_));
+    line(
+        "    label={}; fontsize=12; style=\"rounded,filled\"; color=\"#b5c3d1\"; fillcolor=\"{}\"; rank=same",
+        dot_quoted(label, "\\l"), colour_of(bytes, budget_));
     anchors_.push_back(fmt::format("w{}", waves.front()));
     const std::size_t shown = std::min(waves.size(), most_waves_ - drawn_waves_);
     for (const std::uint32_t wave : waves.first(shown)) {

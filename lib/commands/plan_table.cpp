@@ -48,7 +48,8 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   const std::size_t groups = plan.group_count();
   const std::size_t skipped = groups > most_groups ? groups - most_groups : 0;
 
-  std::vector<std::vector<std::string>> rows{{"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
+  std::vector<std::vector<std::string>> rows{
+      {"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
   for (std::size_t i = 0; i < groups; ++i) {
     if (skipped != 0 && i == most_groups - groups_at_the_end) {
       rows.push_back({"…", "", "", "", "", "", fmt::format("{} groups not shown", skipped)});
@@ -64,15 +65,17 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   const std::uint64_t largest =
       plan.group_fused_bytes.empty() ? 0 : *std::ranges::max_element(plan.group_fused_bytes);
   std::vector<std::vector<std::string>> figures;
-  figures.push_back({"budget of a group",
-                     named.dag.resident_graph_bytes == 0
-                         ? bytes_text(budget)
-                         : fmt::format("{}: {} less the resident graph's {}", bytes_text(budget),
-                                       bytes_text(named.dag.budget_bytes),
-                                       bytes_text(named.dag.resident_graph_bytes))});
-  figures.push_back({"largest group", fmt::format("{} {}", bytes_text(largest), share_text(largest, budget))});
-  figures.push_back({"peaks", fmt::format("{} frontier, {} scratch, {} output", bytes_text(plan.peak_frontier_bytes),
-                                          bytes_text(plan.peak_scratch_bytes), bytes_text(plan.peak_output_bytes))});
+  figures.push_back(
+      {"budget of a group",
+       named.dag.resident_graph_bytes == 0
+           ? bytes_text(budget)
+           : fmt::format("{}: {} less the resident graph's {}", bytes_text(budget),
+                         bytes_text(named.dag.budget_bytes), bytes_text(named.dag.resident_graph_bytes))});
+  figures.push_back(
+      {"largest group", fmt::format("{} {}", bytes_text(largest), share_text(largest, budget))});
+  figures.push_back(
+      {"peaks", fmt::format("{} frontier, {} scratch, {} output", bytes_text(plan.peak_frontier_bytes),
+                            bytes_text(plan.peak_scratch_bytes), bytes_text(plan.peak_output_bytes))});
   figures.push_back({"readback", bytes_text(plan.amortized_readback_bytes)});
   figures.push_back({"widest group", plural(plan.max_group_width, "wave")});
   figures.push_back({"lower bound", plural(plan.lower_bound_groups, "group")});

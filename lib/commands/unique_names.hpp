@@ -46,7 +46,7 @@ private:
   // The slot that holds the name, or the empty one where it belongs.
   [[nodiscard]] std::size_t slot_of(std::string_view name) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = std::hash<std::string_view>{}(name) & mask;
+    std::size_t slot = std::hash<std::string_view>{}(name)&mask;
     while (slots_[slot] != none && name_of_(slots_[slot]) != name) {
       slot = (slot + 1) & mask;
     }

@@ -143,13 +143,13 @@ struct Error {
 
   // Typed fields; a code says which of them it carries.
   std::optional<std::string> field;
-  std::optional<std::string> nearest; // the known name closest to an unknown one
-  std::optional<std::uint64_t> requested, available;           // bytes
-  std::optional<std::uint64_t> wave, wave_count;               // an index; how many there are
-  std::optional<std::uint64_t> before, after;                  // a dependency, by wave indices
-  std::optional<std::uint64_t> unscheduled_waves;              // on a cycle or behind one
-  std::optional<std::vector<std::uint32_t>> cycle;             // each wave before the next, the last before the first
-  std::optional<std::uint64_t> required_bytes, budget_bytes;   // of a group, or of an arena
+  std::optional<std::string> nearest;                // the known name closest to an unknown one
+  std::optional<std::uint64_t> requested, available; // bytes
+  std::optional<std::uint64_t> wave, wave_count;     // an index; how many there are
+  std::optional<std::uint64_t> before, after;        // a dependency, by wave indices
+  std::optional<std::uint64_t> unscheduled_waves;    // on a cycle or behind one
+  std::optional<std::vector<std::uint32_t>> cycle;   // each wave before the next, the last before the first
+  std::optional<std::uint64_t> required_bytes, budget_bytes;      // of a group, or of an arena
   std::optional<std::uint64_t> capacity_bytes, best_height_bytes; // of an arena
 };
 

@@ -1,8 +1,8 @@
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/program.hpp>
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -13,8 +13,7 @@ std::string type_phrase(const Type& type) {
   case Kind::u64: return fmt::format("an integer from {} to {}", type.minimum, type.maximum);
   case Kind::f64: return "a number";
   case Kind::text: return "a string";
-  case Kind::identifier:
-    return fmt::format("an integer from {} to {} or a name", type.minimum, type.maximum);
+  case Kind::identifier: return fmt::format("an integer from {} to {} or a name", type.minimum, type.maximum);
   case Kind::choice: return "one of the names " + one_of(type.choices);
   case Kind::record: return "an object";
   case Kind::list: break;

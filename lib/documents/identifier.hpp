@@ -20,7 +20,7 @@ public:
   Identifier& operator=(Identifier&&) noexcept = default;
   ~Identifier() = default;
 
-  [[nodiscard]] std::uint64_t number() const { return number_; } // 0 for a name
+  [[nodiscard]] std::uint64_t number() const { return number_; }        // 0 for a name
   [[nodiscard]] const std::string* name() const { return name_.get(); } // nullptr for a number
 
   friend bool operator==(const Identifier& a, const Identifier& b);

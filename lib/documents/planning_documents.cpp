@@ -58,8 +58,7 @@ constexpr Field wave_fields[] = {
 
 constexpr Field dependency_fields[] = {
     required<&NamedDependency::before>("before", "index or name of the wave that writes"),
-    required<&NamedDependency::after>("after",
-                                      "index or name of the wave that reads, behind a barrier"),
+    required<&NamedDependency::after>("after", "index or name of the wave that reads, behind a barrier"),
 };
 
 constexpr Field dag_fields[] = {
@@ -102,16 +101,17 @@ constexpr Field plan_fields[] = {
 constexpr Field buffer_fields[] = {
     required<&NamedBuffer::id>("id", "number or name of the buffer, unique"),
     required<&NamedBuffer::lifetime, &ArenaBuffer::lower>("lower", "first moment (group) it is alive in"),
-    required<&NamedBuffer::lifetime, &ArenaBuffer::upper>("upper", "first moment it is dead again, above lower"),
+    required<&NamedBuffer::lifetime, &ArenaBuffer::upper>("upper",
+                                                          "first moment it is dead again, above lower"),
     required<&NamedBuffer::lifetime, &ArenaBuffer::size>("size", "bytes"),
-    defaulted<&NamedBuffer::lifetime, &ArenaBuffer::alignment>("alignment",
-                                                               "bytes, a power of two that divides the offset"),
+    defaulted<&NamedBuffer::lifetime, &ArenaBuffer::alignment>(
+        "alignment", "bytes, a power of two that divides the offset"),
 };
 
 constexpr Field lifetimes_fields[] = {
     required<&BufferLifetimes::buffers>("buffers", "the buffers and when they are alive"),
-    optional<&BufferLifetimes::capacity_bytes>("capacity_bytes",
-                                               "bytes the arena may have; left out, it is as low as possible"),
+    optional<&BufferLifetimes::capacity_bytes>(
+        "capacity_bytes", "bytes the arena may have; left out, it is as low as possible"),
 };
 
 constexpr Field placed_fields[] = {
@@ -124,9 +124,10 @@ constexpr Field arena_fields[] = {
     required<&ArenaPlanDocument::lower_bound_bytes>("lower_bound_bytes", "largest sum alive at one moment"),
     required<&ArenaPlanDocument::optimal>("optimal", "true when it is proved that no arena is lower"),
     required<&ArenaPlanDocument::proof>("proof", "how that is known"),
-    required<&ArenaPlanDocument::gave_up>("gave_up",
-                                          "true when the effort ran out while a lower arena was still looked for"),
-    required<&ArenaPlanDocument::search_nodes>("search_nodes", "nodes of the exact search; 0 when none was needed"),
+    required<&ArenaPlanDocument::gave_up>(
+        "gave_up", "true when the effort ran out while a lower arena was still looked for"),
+    required<&ArenaPlanDocument::search_nodes>("search_nodes",
+                                               "nodes of the exact search; 0 when none was needed"),
     required<&ArenaPlanDocument::buffers>("buffers", "every buffer with its offset, as they were given"),
 };
 
@@ -149,24 +150,25 @@ constinit const Record Description<PlacedBuffer>::record =
 constinit const Record Description<ArenaPlanDocument>::record =
     record_of<ArenaPlanDocument>("arena_plan", arena_fields);
 
-constinit const Document DocumentOf<NamedWaveDag>::document{.kind = "wave_dag",
-                                                            .title = "Waves, their bytes, and which waits for which",
-                                                            .direction = Direction::input,
-                                                            .record = &Description<NamedWaveDag>::record};
+constinit const Document DocumentOf<NamedWaveDag>::document{
+    .kind = "wave_dag",
+    .title = "Waves, their bytes, and which waits for which",
+    .direction = Direction::input,
+    .record = &Description<NamedWaveDag>::record};
 constinit const Document DocumentOf<FrontierMemoryPlan>::document{
     .kind = "frontier_memory_plan",
     .title = "Barrier groups of waves under a memory budget",
     .direction = Direction::output,
     .record = &Description<FrontierMemoryPlan>::record};
-constinit const Document DocumentOf<BufferLifetimes>::document{
-    .kind = "buffer_lifetimes",
-    .title = "Buffers and when they are alive",
-    .direction = Direction::input,
-    .record = &Description<BufferLifetimes>::record};
-constinit const Document DocumentOf<ArenaPlanDocument>::document{
-    .kind = "arena_plan",
-    .title = "Offsets of buffers in one arena",
-    .direction = Direction::output,
-    .record = &Description<ArenaPlanDocument>::record};
+constinit const Document DocumentOf<BufferLifetimes>::document{.kind = "buffer_lifetimes",
+                                                               .title = "Buffers and when they are alive",
+                                                               .direction = Direction::input,
+                                                               .record =
+                                                                   &Description<BufferLifetimes>::record};
+constinit const Document DocumentOf<ArenaPlanDocument>::document{.kind = "arena_plan",
+                                                                 .title = "Offsets of buffers in one arena",
+                                                                 .direction = Direction::output,
+                                                                 .record =
+                                                                     &Description<ArenaPlanDocument>::record};
 
 } // namespace tidegate::documents

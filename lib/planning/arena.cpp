@@ -11,8 +11,6 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
-
 // Pairs of overlapping items that the heuristics look at; about a second.
 constexpr std::uint64_t heuristic_work = 35'000'000;
 

@@ -15,9 +15,12 @@
 #include <tidegate/planning/arena.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace tidegate::planning {
+
+inline constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
 
 // Size times lifetime may need all of its 128 bits.
 __extension__ using ArenaArea = unsigned __int128;

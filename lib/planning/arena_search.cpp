@@ -8,7 +8,6 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
 // The table of failed states starts small, because most searches end at once, and grows to 4 MiB.
 constexpr std::size_t fewest_failed_states = std::size_t{1} << 6U;
 constexpr std::size_t most_failed_states = std::size_t{1} << 17U;

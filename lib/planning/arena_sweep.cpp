@@ -11,8 +11,6 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
-
 // The free blocks below the highest byte ever used, by offset and by length; neighbours are always joined.
 class FreeBlocks {
 public:

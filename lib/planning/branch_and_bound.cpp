@@ -11,7 +11,7 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_node = std::numeric_limits<std::uint32_t>::max();
 
 // splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a set's hash is the exclusive or of its items' numbers.
 std::uint64_t scrambled(std::uint64_t value) {
@@ -22,7 +22,7 @@ std::uint64_t scrambled(std::uint64_t value) {
 }
 
 struct Node {
-  std::uint32_t parent = none;
+  std::uint32_t parent = no_node;
   std::uint32_t depth = 0; // groups used
   std::uint64_t hash = 0;
 };
@@ -61,7 +61,7 @@ public:
     }
     SearchResult result{.exhausted = (!any && !truncated_) || best_groups_ <= bounds_.groups,
                         .effort = effort_};
-    if (best_node_ != none) {
+    if (best_node_ != no_node) {
       result.packing = packing_of(best_node_);
     }
     return result;
@@ -157,7 +157,7 @@ private:
 
   Packing packing_of(std::uint32_t node) const {
     Packing packing{.group_of = std::vector<std::uint32_t>(problem_.count()), .groups = nodes_[node].depth};
-    for (; nodes_[node].parent != none; node = nodes_[node].parent) {
+    for (; nodes_[node].parent != no_node; node = nodes_[node].parent) {
       const std::span<const std::uint64_t> before = packed(nodes_[node].parent);
       for_each_bit(packed(node), [&](std::uint32_t item) {
         if (!has_bit(before, item)) {
@@ -174,7 +174,7 @@ private:
   const Replacements& replacements_;
   SearchLimits limits_;
   std::uint32_t best_groups_;
-  std::uint32_t best_node_ = none;
+  std::uint32_t best_node_ = no_node;
   std::size_t words_;
   std::vector<WaitingQueue> queues_; // by depth
   std::vector<Node> nodes_;

@@ -7,14 +7,14 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint32_t none = 0xFFFF'FFFF;
+constexpr std::uint32_t no_wave = 0xFFFF'FFFF;
 
 // Every stuck wave waits for a stuck wave, so walking backwards from any of them must come round.
 std::vector<std::uint32_t> any_cycle(std::span<const Dependency> dependencies,
                                      std::span<const std::uint32_t> waiting_for) {
-  std::vector<std::uint32_t> predecessor(waiting_for.size(), none);
+  std::vector<std::uint32_t> predecessor(waiting_for.size(), no_wave);
   for (const auto& [before, after] : dependencies) {
-    if (waiting_for[before] != 0 && waiting_for[after] != 0 && predecessor[after] == none) {
+    if (waiting_for[before] != 0 && waiting_for[after] != 0 && predecessor[after] == no_wave) {
       predecessor[after] = before;
     }
   }
@@ -67,13 +67,13 @@ std::vector<std::uint32_t> shortest_cycle(std::span<const Dependency> dependenci
     }
   }
 
-  std::vector<std::uint32_t> reached_from(waiting_for.size(), none);
+  std::vector<std::uint32_t> reached_from(waiting_for.size(), no_wave);
   std::vector<std::uint32_t> queue{closing.after};
   reached_from[closing.after] = closing.after;
-  for (std::size_t position = 0; reached_from[closing.before] == none; ++position) {
+  for (std::size_t position = 0; reached_from[closing.before] == no_wave; ++position) {
     const std::uint32_t wave = queue[position];
     for (std::uint32_t i = first[wave]; i < first[wave + 1]; ++i) {
-      if (reached_from[successors[i]] == none) {
+      if (reached_from[successors[i]] == no_wave) {
         reached_from[successors[i]] = wave;
         queue.push_back(successors[i]);
       }

@@ -8,7 +8,7 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_place = std::numeric_limits<std::uint32_t>::max();
 
 } // namespace
 
@@ -23,7 +23,7 @@ void LoadChoice::reset(const PackingProblem& problem, const LowerBounds& bounds,
   }
   open_full_.assign(bounds.cliques.size(), 0);
   open_chain_.assign(bounds.cliques.size(), 0);
-  place_of_.assign(problem.count(), none);
+  place_of_.assign(problem.count(), no_place);
   candidates_.clear();
 }
 
@@ -169,7 +169,7 @@ bool LoadEnumeration::is_dominated() const {
     const std::span<const std::uint32_t> others = replacements_.of(own.item);
     return !own.forced && std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
       const std::uint32_t place = choice_.place_of_[other];
-      return place != none && state_[place] != State::taken &&
+      return place != no_place && state_[place] != State::taken &&
              choice_.candidates_[place].size - own.size <= room_;
     });
   });

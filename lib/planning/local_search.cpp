@@ -9,12 +9,12 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_item = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t largest_total = std::uint64_t{1} << 62U; // so that changes fit signed 64 bits
 
 struct Move {
-  std::uint32_t item = none;
-  std::uint32_t partner = none; // trades places with the item
+  std::uint32_t item = no_item;
+  std::uint32_t partner = no_item; // trades places with the item
   std::uint32_t to = 0;
   std::int64_t change = std::numeric_limits<std::int64_t>::max(); // of the overload
 };
@@ -41,7 +41,7 @@ public:
     while (overload_ > 0) {
       const std::uint32_t group = next_overfull();
       Move move = best_move(group);
-      if (move.item == none) {
+      if (move.item == no_item) {
         effort_ -= std::min<std::uint64_t>(effort_, 16);
       } else {
         make(move);
@@ -145,7 +145,7 @@ private:
     overload_ += move.change;
     best_ = std::min(best_, overload_);
     place(move.item, move.to);
-    if (move.partner != none) {
+    if (move.partner != no_item) {
       place(move.partner, from);
     }
   }

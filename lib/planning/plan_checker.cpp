@@ -136,7 +136,7 @@ Violation check_groups(const WaveDag& dag, const MemoryPlan& plan, Peaks& peaks)
                          allowed);
     }
     if (plan.group_fused_bytes[group] != fused.low) {
-      return fmt::format("fused_bytes of group {} are given as {} and the waves' sum is {}", group,
+      return fmt::format("fused_bytes of group {} are given as {} and the waves need {}", group,
                          plan.group_fused_bytes[group], fused.low);
     }
     // Within the fused bytes, so none of these has wrapped.

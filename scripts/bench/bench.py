@@ -22,6 +22,8 @@ from pathlib import Path
 REQUESTS = 200_000
 STREAM_RUNS = 7
 START_RUNS = 1000
+PLAN_RUNS = 3
+MINIMALLOC = os.environ.get("MINIMALLOC", "../shared/data/minimalloc")  # the instances of google/minimalloc
 
 Row = tuple[str, str, str]
 
@@ -104,6 +106,92 @@ def library(build: Path) -> list[Row]:
     return rows
 
 
+def wave_dag(path: Path, waves: int, dependencies: int) -> None:
+    """A named DAG whose dependencies reach up to 20 000 waves back."""
+    source = random.Random(1)
+    with path.open("w") as file:
+        file.write('{"waves": [')
+        for i in range(waves):
+            file.write(f'{", " if i else ""}{{"name": "wave_{i}", "frontier_bytes": {source.randrange(1 << 16)}, '
+                       f'"scratch_bytes": {source.randrange(1 << 14)}, "output_bytes": {source.randrange(1 << 16)}}}')
+        file.write('], "dependencies": [')
+        for i in range(dependencies):
+            after = source.randrange(1, waves)
+            before = max(0, after - source.randrange(1, 20_000))
+            file.write(f'{", " if i else ""}{{"before": {before}, "after": {after}}}')
+        file.write('], "budget_bytes": 100000000}')
+
+
+def peak_bytes(command: list[str]) -> int:
+    child = os.posix_spawn(command[0], command, {}, file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+    _, _, usage = os.wait4(child, 0)
+    return usage.ru_maxrss * 1024
+
+
+def plan(build: Path) -> list[Row]:
+    tidegate = str(build / "app" / "tidegate")
+    with tempfile.TemporaryDirectory() as folder:
+        dag = Path(folder) / "dag.json"
+        wave_dag(dag, 1_000_000, 4_000_000)
+        size = dag.stat().st_size
+        median = alternating(PLAN_RUNS, {
+            "tidegate": lambda: seconds([tidegate, "plan", str(dag)]),
+            "jq": lambda: seconds(["jq", "-c", ".", str(dag)]),
+        })
+        return [(f"plan, 10^6 named waves, 4 * 10^6 dependencies, {size / 1e6:.0f} MB", f"{median['tidegate']:.2f} s", ""),
+                ("jq -c . on the same file", f"{median['jq']:.2f} s", ""),
+                ("ratio", f"{median['jq'] / median['tidegate']:.1f} times faster", "at least 10"),
+                ("memory at its peak, the text included", f"{peak_bytes([tidegate, 'plan', str(dag)]) / 1e6:.0f} MB", "")]
+
+
+def planning(build: Path) -> list[Row]:
+    done = subprocess.run([str(build / "scripts" / "bench" / "planning_benchmark"), "--benchmark_format=json"],
+                          capture_output=True, check=True)
+    rows = []
+    for result in json.loads(done.stdout)["benchmarks"]:
+        if "per_wave_and_dependency" in result:
+            rows.append((f"library: {result['name']}", f"{result['per_wave_and_dependency'] * 1e9:.1f} ns per wave and dependency",
+                         "below 3 to 20 ns"))
+        else:
+            rows.append((f"library: {result['name']}",
+                         f"{result['real_time']:.0f} ms, {result['groups']:.0f} groups, at least {result['bound']:.0f}", ""))
+    return rows
+
+
+def quality(build: Path) -> list[Row]:
+    done = subprocess.run([str(build / "scripts" / "bench" / "planning_quality")], capture_output=True, check=True, text=True)
+    return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
+
+
+def arena(build: Path) -> list[Row]:
+    tidegate = str(build / "app" / "tidegate")
+    rows = []
+    for instance in sorted(Path(MINIMALLOC).glob("*.csv")):
+        lines = [line.split(",") for line in instance.read_text().split()[1:]]
+        buffers = [{"id": name, "lower": int(lower), "upper": int(upper), "size": int(size)}
+                   for name, lower, upper, size in lines]
+        with tempfile.TemporaryDirectory() as folder:
+            document = Path(folder) / "lifetimes.json"
+            document.write_text(json.dumps({"buffers": buffers, "capacity_bytes": 1_048_576}))
+            elapsed = statistics.median(seconds([tidegate, "arena", str(document)]) for _ in range(3))
+        rows.append((f"arena, minimalloc {instance.stem}, {len(buffers)} buffers", f"{elapsed:.2f} s", "below 10 s"))
+    with tempfile.TemporaryDirectory() as folder:
+        source = random.Random(1)
+        document = Path(folder) / "lifetimes.json"
+        buffers = []
+        for i in range(100_000):
+            lower = source.randrange(100_000)
+            buffers.append({"id": i, "lower": lower, "upper": lower + source.randrange(1, 300), "size": source.randrange(1, 1 << 20)})
+        document.write_text(json.dumps({"buffers": buffers}))
+        start = time.perf_counter()
+        done = subprocess.run([tidegate, "arena", str(document)], capture_output=True, check=True)
+        elapsed = time.perf_counter() - start
+        answer = json.loads(done.stdout)
+        rows.append(("arena, 100 000 buffers, 150 alive at a time",
+                     f"{elapsed:.2f} s, {answer['height_bytes'] / answer['lower_bound_bytes']:.3f} times the bound", "about 1 s"))
+    return rows
+
+
 def spawned(command: list[str]) -> float:
     actions = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
     start = time.perf_counter()
@@ -136,7 +224,8 @@ def start(build: Path) -> list[Row]:
 
 
 def main() -> None:
-    parts = {"stream": stream, "library": library, "start": start}
+    parts = {"stream": stream, "library": library, "start": start, "plan": plan, "planning": planning, "quality": quality,
+             "arena": arena}
     build, chosen = Path(sys.argv[1]), sys.argv[2:] or list(parts)
     if unknown := set(chosen) - set(parts):
         sys.exit(f"bench: no benchmark {', '.join(sorted(unknown))}; there are {', '.join(parts)}")

@@ -26,6 +26,21 @@ TEST_CASE("no trailing spaces, no rows") {
   CHECK(render_table({}).empty());
 }
 
+TEST_CASE("columns of numbers stand to the right, by characters") {
+  std::vector<std::vector<std::string>> rows{
+      {"n", "größe", "text"}, {"10", "1", "x"}, {"7"}, {"…", "123456", "y"}};
+  align_right(rows, {0, 1, 5});
+  CHECK(rows == std::vector<std::vector<std::string>>{
+                    {" n", " größe", "text"}, {"10", "     1", "x"}, {" 7"}, {" …", "123456", "y"}});
+  CHECK(render_table(rows) == " n   größe  text\n"
+                              "10       1  x\n"
+                              " 7\n"
+                              " …  123456  y\n");
+  std::vector<std::vector<std::string>> none;
+  align_right(none, {0});
+  CHECK(none.empty());
+}
+
 TEST_CASE("bold only where it is wanted") {
   CHECK(bold("x", false) == "x");
   CHECK(bold("x", true) == "\x1b[1mx\x1b[0m");

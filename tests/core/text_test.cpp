@@ -51,6 +51,30 @@ TEST_CASE("input in messages is safe to print and short") {
   CHECK(shortened("").empty());
 }
 
+TEST_CASE("long names are cut in the middle") {
+  CHECK(shortened_middle("abcdefghij", 10) == "abcdefghij");
+  CHECK(shortened_middle("abcdefghijk", 10) == "abcde…hijk");
+  CHECK(shortened_middle("abcdefghijk", 9) == "abcd…hijk");
+  CHECK(shortened_middle("abc", 1) == "…");
+  CHECK(shortened_middle("abc", 2) == "a…");
+  CHECK(shortened_middle("", 5).empty());
+}
+
+TEST_CASE("long names are cut between characters, and safe to print") {
+  CHECK(shortened_middle("größegröße", 10) == "größegröße");
+  CHECK(shortened_middle("größegröße", 6) == "grö…ße");
+  CHECK(shortened_middle("→→→→😀", 4) == "→→…😀");
+  CHECK(shortened_middle("a\nb", 6) == "a\\x0ab");
+  CHECK(shortened_middle("\xff\xff\xff", 5) == "\\x…ff");
+}
+
+TEST_CASE("nouns take an s unless there is one") {
+  CHECK(plural(0, "wave") == "0 waves");
+  CHECK(plural(1, "wave") == "1 wave");
+  CHECK(plural(2, "wave") == "2 waves");
+  CHECK(plural(18446744073709551615U, "byte") == "18446744073709551615 bytes");
+}
+
 TEST_CASE("characters are counted, not bytes") {
   CHECK(character_count("größe") == 5);
   CHECK(character_count("→…") == 2);

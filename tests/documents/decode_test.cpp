@@ -1,6 +1,7 @@
 // Strict decoding: what is refused, with which words, and where.
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/priority_documents.hpp>
 #include <tidegate/documents/tuning_documents.hpp>
 
@@ -8,7 +9,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 
 using namespace tidegate;
 using namespace tidegate::documents;
@@ -262,6 +265,42 @@ TEST_CASE("errors inside a list of objects point into it") {
             R"({"kind":"launch_recommendation","schema_version":1,"explanation":[{"step":"a","outcome":"b",)"
             R"("rule":"c","because":"d","numbers":[]},{"step":3}]})")
             .find("at: /explanation/1/step") != std::string::npos);
+}
+
+TEST_CASE("an identifier is a whole number or a name") {
+  const auto with_id = [](std::string_view id) {
+    return R"({"buffers":[{"lower":0,"upper":1,"size":1,"id":)" + std::string(id) + "}]}";
+  };
+  const auto id_of = [&](std::string_view id) {
+    auto decoded = decode<BufferLifetimes>(with_id(id));
+    REQUIRE(decoded);
+    return std::move(decoded->buffers.at(0).id);
+  };
+  CHECK(id_of("7") == Identifier(std::uint64_t{7}));
+  CHECK(id_of("-0") == Identifier(std::uint64_t{0}));
+  CHECK(id_of("18446744073709551615") == Identifier(std::numeric_limits<std::uint64_t>::max()));
+  CHECK(id_of(R"("7")") == Identifier("7"));
+  CHECK(id_of(R"("")") == Identifier(""));
+  CHECK(id_of(R"("a\u0000\u00fc")") == Identifier(std::string_view("a\0ü", 4)));
+  CHECK_FALSE(id_of("7") == id_of(R"("7")"));
+  CHECK_FALSE(id_of("0") == id_of(R"("")"));
+
+  CHECK(refusal<BufferLifetimes>(with_id("-1")) ==
+        "tidegate: input:1:48: error: -1 is outside the range 0 to 18446744073709551615 [out_of_range]\n"
+        "  at: /buffers/0/id\n"
+        "  fix: give an integer from 0 to 18446744073709551615 or a name");
+  CHECK(refusal<BufferLifetimes>(with_id("18446744073709551616")).find("[out_of_range]") !=
+        std::string::npos);
+  CHECK(refusal<BufferLifetimes>(with_id("7.0")) ==
+        "tidegate: input:1:48: error: 7.0 is not written as an integer [not_an_integer]\n"
+        "  at: /buffers/0/id\n"
+        "  fix: give an integer from 0 to 18446744073709551615 or a name");
+  for (const std::string_view other : {"true", "null", "[7]", R"({"id":7})"}) {
+    CHECK(refusal<BufferLifetimes>(with_id(other)).find("[wrong_type]\n  at: /buffers/0/id\n") !=
+          std::string::npos);
+  }
+  CHECK(refusal<BufferLifetimes>(R"({"buffers":[{"lower":0,"upper":1,"size":1}]})")
+            .find("missing key \"id\"") != std::string::npos);
 }
 
 TEST_CASE("the kind of a document is found without decoding it") {

@@ -2,6 +2,7 @@
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/priority_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/documents/tuning_documents.hpp>
@@ -65,6 +66,24 @@ TEST_CASE("an error is an object without a kind") {
         R"("requested":18446744073709551615,"available":1})");
   CHECK(encode(StreamError{.error = {.code = ErrorCode::overflow, .message = "m", .fix = "f"}, .line = 4},
                Style::compact) == R"({"error":{"code":"overflow","message":"m","fix":"f"},"line":4})");
+}
+
+TEST_CASE("identifiers are numbers or strings, as they came") {
+  const std::string json =
+      R"({"kind":"arena_plan","schema_version":1,"height_bytes":0,"lower_bound_bytes":0,)"
+      R"("optimal":true,"proof":"meets_bound","gave_up":false,"search_nodes":0,"buffers":[)"
+      R"({"id":7,"offset":0},{"id":"7","offset":0},{"id":18446744073709551615,"offset":0},)"
+      R"({"id":"","offset":0},{"id":"größe \"x\" \\ \n","offset":0}]})";
+  const auto plan = decode<ArenaPlanDocument>(json);
+  REQUIRE(plan);
+  CHECK(encode(*plan, Style::compact) == json);
+  CHECK(describe(plan->buffers.at(0).id) == "7");
+  CHECK(describe(plan->buffers.at(1).id) == "\"7\"");
+  Identifier copy = plan->buffers.at(4).id;
+  CHECK(copy == plan->buffers.at(4).id);
+  copy = plan->buffers.at(0).id;
+  CHECK(copy == Identifier(std::uint64_t{7}));
+  CHECK(copy.name() == nullptr);
 }
 
 TEST_CASE("numbers that are not finite are null beside a diagnostic") {

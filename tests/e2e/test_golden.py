@@ -165,6 +165,25 @@ class PriorityAndTuning(unittest.TestCase):
         self.check(["tune", "step"], "natural_gradient_step", cases)
 
 
+class Plan(unittest.TestCase):
+    """Vectors of the layered strategy; its lines may say more than the vectors do, also of each group."""
+
+    def check(self, cases: list[Case]) -> None:
+        check_stream(self, ["plan", "--strategy", "layered"], cases, extra_ok=True)
+
+    def line(self, expected: Document) -> Document:
+        return {"kind": "frontier_memory_plan", "schema_version": 1, **expected}
+
+    def test_frontier_memory_plan(self) -> None:
+        self.check(cases_of("frontier_memory_plan", dict, self.line))
+
+    def test_barrier_plan(self) -> None:
+        weightless = {"frontier_bytes": 0, "scratch_bytes": 0, "output_bytes": 0}
+        self.check(cases_of("barrier_plan", lambda given: {
+            "waves": [weightless] * given["wave_count"], "dependencies": given["dependencies"],
+            "budget_bytes": U64}, lambda expected: self.line({"barriers": expected})))
+
+
 class StreamOfMixedLines(unittest.TestCase):
     """The exit code is that of the worst line, and no line stops the ones after it."""
 
