@@ -46,10 +46,8 @@ void define_arena(CLI::App& command, Invocation& invocation) {
   const auto settings = std::make_shared<ArenaSettings>();
   add_input(command, settings->route.input, "Buffer lifetimes");
   add_bytes(command, "--capacity", settings->arena.capacity_bytes, "Capacity instead of the document's");
-  command
-      .add_option("--effort", settings->arena.effort,
-                  "Nodes of the exact search, 0 for none; equal effort, equal plan")
-      ->type_name("N");
+  add_count(command, "--effort", settings->arena.effort,
+            "Nodes of the exact search, 0 for none; equal effort, equal plan");
   add_format(command, settings->format);
   add_stream(command, settings->route.stream);
   add_output(command, settings->route.output);

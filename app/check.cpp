@@ -82,9 +82,9 @@ std::optional<Error> wrong_words(const commands::CheckRequest& request) {
   return {};
 }
 
-void add_premise(CLI::App& command, const std::string& option, std::optional<std::string>& file,
-                 const std::string& meaning) {
-  command.add_option(option, file, meaning)->type_name("FILE");
+CLI::Option* add_premise(CLI::App& command, const std::string& option, std::optional<std::string>& file,
+                         const std::string& meaning) {
+  return command.add_option(option, file, meaning)->type_name("FILE");
 }
 
 } // namespace
@@ -103,11 +103,14 @@ void define_check(CLI::App& command, Invocation& invocation) {
       ->type_name("[KIND] FILE...")
       ->option_text(positional_text);
   command.add_flag("--stream", settings->request.stream, "Each line of a file is a document");
-  add_premise(command, "--dag", settings->request.dag, "Wave DAG that plans are held against");
-  add_bytes(command, "--budget", settings->request.budget_bytes, "Budget instead of the wave DAG's");
-  add_premise(command, "--lifetimes", settings->request.lifetimes,
-              "Buffer lifetimes that arena plans are held against");
-  add_bytes(command, "--capacity", settings->request.capacity_bytes, "Capacity instead of the lifetimes'");
+  CLI::Option* dag =
+      add_premise(command, "--dag", settings->request.dag, "Wave DAG that plans are held against");
+  add_bytes(command, "--budget", settings->request.budget_bytes, "Budget instead of the wave DAG's")
+      ->needs(dag);
+  CLI::Option* lifetimes = add_premise(command, "--lifetimes", settings->request.lifetimes,
+                                       "Buffer lifetimes that arena plans are held against");
+  add_bytes(command, "--capacity", settings->request.capacity_bytes, "Capacity instead of the lifetimes'")
+      ->needs(lifetimes);
   add_format(command, settings->format);
   add_output(command, settings->output);
   command.callback([&invocation, settings] {

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,6 +25,7 @@ constexpr std::array all_subcommands{
     Subcommand{"arena", "Place buffers with lifetimes in one arena", define_arena},
     Subcommand{"priority", "Drain requeue counters, diffuse priorities between siblings", define_priority},
     Subcommand{"tune", "Choose from measured costs, take a natural-gradient step", define_tune},
+    Subcommand{"devices", "List the OpenCL devices of this machine with their limits", define_devices},
     Subcommand{"check", "Check documents: schema, kind, completeness of evidence, plans against their input",
                define_check},
     Subcommand{"schema", "Print the JSON Schema or the reference of a document type", define_schema},
@@ -228,6 +232,27 @@ CLI::Option* add_bytes(CLI::App& command, const std::string& option, std::option
           },
           ""))
       ->type_name("BYTES");
+}
+
+CLI::Option* add_count(CLI::App& command, const std::string& option, std::uint64_t& value,
+                       const std::string& meaning) {
+  const auto parsed = [](const std::string& text, std::uint64_t& count) {
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, count);
+    return error == std::errc() && stop == end;
+  };
+  return command
+      .add_option_function<std::string>(
+          option, [parsed, &value](const std::string& text) { parsed(text, value); }, meaning)
+      ->check(CLI::Validator(
+          [parsed](const std::string& text) {
+            std::uint64_t count = 0;
+            return parsed(text, count)
+                       ? std::string()
+                       : fmt::format("{} is no whole number from 0 to 2^64 - 1", tidegate::quoted(text));
+          },
+          ""))
+      ->type_name("N");
 }
 
 Result<void> refuse_stream(bool stream, std::string_view format) {

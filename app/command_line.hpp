@@ -38,6 +38,7 @@ void define_plan(CLI::App& command, Invocation& invocation);
 void define_arena(CLI::App& command, Invocation& invocation);
 void define_priority(CLI::App& command, Invocation& invocation);
 void define_tune(CLI::App& command, Invocation& invocation);
+void define_devices(CLI::App& command, Invocation& invocation);
 void define_check(CLI::App& command, Invocation& invocation);
 void define_schema(CLI::App& command, Invocation& invocation);
 void define_completion(CLI::App& command, Invocation& invocation);
@@ -72,6 +73,10 @@ CLI::Option* add_choice(CLI::App& command, const std::string& option, std::strin
 
 // An option that takes a number of bytes, also as 64MiB or 1.5GB.
 CLI::Option* add_bytes(CLI::App& command, const std::string& option, std::optional<std::uint64_t>& value,
+                       const std::string& meaning);
+
+// An option that takes a whole number: CLI11 would read -1 as 2^64 - 1.
+CLI::Option* add_count(CLI::App& command, const std::string& option, std::uint64_t& value,
                        const std::string& meaning);
 
 // A table or a picture is one answer, not a stream: invalid_usage.

@@ -21,7 +21,7 @@ struct PlanSettings {
   std::string strategy = std::string(documents::plan_strategy_names.front());
   std::string objective = std::string(documents::plan_objective_names.front());
   std::string format = "json";
-  std::size_t most_waves = 300; // beyond, a picture is no longer read
+  std::uint64_t most_waves = 300; // beyond, a picture is no longer read
 };
 
 Result<std::string> svg(const std::string& dot) {
@@ -78,17 +78,14 @@ void define_plan(CLI::App& command, Invocation& invocation) {
       add_choice(command, "--objective", settings->objective, documents::plan_objective_names,
                  "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
                  "Means --strategy compact");
-  CLI::Option* effort = command
-                            .add_option("--effort", settings->plan.effort,
-                                        "Steps of the search, 0 for none; equal effort, equal plan. Means "
-                                        "--strategy compact")
-                            ->type_name("N");
+  CLI::Option* effort =
+      add_count(command, "--effort", settings->plan.effort,
+                "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact");
   add_bytes(command, "--budget", settings->plan.budget_bytes, "Budget instead of the document's");
   add_choice(command, "--format", settings->format, picture_names,
              "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it");
-  command
-      .add_option("--most-waves", settings->most_waves, "Waves in a picture at most (default 300), 0 for all")
-      ->type_name("N");
+  add_count(command, "--most-waves", settings->most_waves,
+            "Waves in a picture at most (default 300), 0 for all");
   add_stream(command, settings->route.stream);
   add_output(command, settings->route.output);
   command.callback([&invocation, settings, strategy, objective, effort] {

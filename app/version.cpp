@@ -1,7 +1,7 @@
 // tidegate version
 #include "command_line.hpp"
 #include <tidegate/core/table.hpp>
-#include <tidegate/device/icd_loader.hpp>
+#include <tidegate/device/loader.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/report_documents.hpp>
 
@@ -30,7 +30,7 @@ documents::VersionReport versions() {
           .nlohmann_json = fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                        NLOHMANN_JSON_VERSION_PATCH),
           .fmt = fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
-          .opencl_loader = device::icd_loader()};
+          .opencl_loader = device::loader_version()};
 }
 
 std::string table(const documents::VersionReport& report) {

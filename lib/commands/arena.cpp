@@ -17,7 +17,8 @@ using planning::ArenaError;
 using planning::ArenaErrorCode;
 using planning::ArenaProof;
 
-Error to_error(const ArenaError& refusal, const documents::BufferLifetimes& lifetimes) {
+Error to_error(const ArenaError& refusal, const documents::BufferLifetimes& lifetimes,
+               const ArenaOptions& options) {
   Error error;
   error.message = describe(refusal);
   const auto at_buffer = [&](std::string_view key) {
@@ -56,8 +57,10 @@ Error to_error(const ArenaError& refusal, const documents::BufferLifetimes& life
     break;
   case ArenaErrorCode::arena_search_exhausted:
     error.code = ErrorCode::arena_search_exhausted;
-    error.fix = refusal.best_height_bytes == 0
-                    ? "raise --effort"
+    // Effort and no node: the problem is too large to be searched at all.
+    error.fix = refusal.best_height_bytes == 0 ? "raise --effort"
+                : refusal.search_nodes == 0 && options.effort != 0
+                    ? fmt::format("raise the capacity to {} bytes", refusal.best_height_bytes)
                     : fmt::format("raise --effort, or the capacity to {} bytes", refusal.best_height_bytes);
     error.best_height_bytes = refusal.best_height_bytes;
     with_bytes();
@@ -66,12 +69,26 @@ Error to_error(const ArenaError& refusal, const documents::BufferLifetimes& life
   return error;
 }
 
+// "3.9 KiB (4003 bytes)"
+std::string exact_bytes(std::uint64_t count) {
+  return count < 1024 ? bytes_text(count) : fmt::format("{} ({} bytes)", bytes_text(count), count);
+}
+
+// The number, or the name, which has quotes when it could be taken for a number.
+std::string label(const documents::Identifier& id) {
+  if (id.name() == nullptr) {
+    return std::to_string(id.number());
+  }
+  return id.name()->find_first_not_of("0123456789") == std::string::npos ? quoted(*id.name())
+                                                                         : shortened(*id.name());
+}
+
 std::string headline(const planning::ArenaPlan& plan) {
   const std::string_view verdict = plan.proof == ArenaProof::meets_bound ? "which is the least possible"
                                    : plan.proof == ArenaProof::exhausted_search
                                        ? "which an exhaustive search proves to be the least"
                                        : "not proved to be the least";
-  return fmt::format("arena of {} ({} bytes) for {}, {}", bytes_text(plan.height_bytes), plan.height_bytes,
+  return fmt::format("arena of {} for {}, {}", exact_bytes(plan.height_bytes),
                      plural(plan.offsets.size(), "buffer"), verdict);
 }
 
@@ -120,7 +137,7 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
   auto plan = planning::plan_arena(arena_problem(*lifetimes),
                                    {.effort = options.effort, .threads = options.threads, .techniques = {}});
   if (!plan) {
-    return tl::unexpected(to_error(plan.error(), *lifetimes));
+    return tl::unexpected(to_error(plan.error(), *lifetimes, options));
   }
   return PlannedArena{.lifetimes = std::move(*lifetimes), .plan = std::move(*plan)};
 }
@@ -164,22 +181,21 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
       break;
     }
     const auto& [id, lifetime] = lifetimes.buffers[i];
-    rows.push_back({id.name() != nullptr ? shortened(*id.name()) : std::to_string(id.number()),
-                    std::to_string(plan.offsets[i]), std::to_string(lifetime.size),
+    rows.push_back({label(id), std::to_string(plan.offsets[i]), std::to_string(lifetime.size),
                     fmt::format("[{}, {})", lifetime.lower, lifetime.upper)});
   }
   align_right(rows, {1, 2});
 
   std::vector<std::vector<std::string>> figures;
-  figures.push_back({"lower bound", fmt::format("{} ({} bytes) alive at one moment",
-                                                bytes_text(plan.lower_bound_bytes), plan.lower_bound_bytes)});
+  figures.push_back({"lower bound", exact_bytes(plan.lower_bound_bytes) + " alive at one moment"});
   if (lifetimes.capacity_bytes) {
-    figures.push_back({"capacity", fmt::format("{} ({} bytes)", bytes_text(*lifetimes.capacity_bytes),
-                                               *lifetimes.capacity_bytes)});
+    figures.push_back({"capacity", exact_bytes(*lifetimes.capacity_bytes)});
   }
-  std::string searched = plan.search_nodes == 0 ? "not needed" : plural(plan.search_nodes, "node");
+  std::string searched = plan.search_nodes != 0 ? plural(plan.search_nodes, "node")
+                         : plan.gave_up         ? "none"
+                                                : "not needed";
   if (plan.gave_up) {
-    searched += ", then the effort ran out; --effort allows more";
+    searched += ", no more effort was allowed; --effort allows more";
   }
   figures.push_back({"search", std::move(searched)});
   return fmt::format("{}\n\n{}\n{}", bold(headline(plan), colour), render_table(rows), render_table(figures));

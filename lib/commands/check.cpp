@@ -157,9 +157,23 @@ std::optional<Error> judge(const documents::ArenaPlanDocument& document,
     return invalid_plan(fmt::format("buffer {} has no offset", describe(buffer.id)), "arena");
   }
   if (auto violation = planning::check_arena(arena_problem(lifetimes), plan)) {
-    return invalid_plan(*std::move(violation), "arena");
+    return invalid_plan(*violation + " (buffers are counted from 0)", "arena");
   }
   return {};
+}
+
+// A premise that no document of this type is held against would make its verdict look like more than it is.
+std::optional<Error> idle_premise(const Document& document, const Premises& premises) {
+  const bool used =
+      (premises.dag && &document == &documents::DocumentOf<documents::FrontierMemoryPlan>::document) ||
+      (premises.lifetimes && &document == &documents::DocumentOf<documents::ArenaPlanDocument>::document);
+  if (used || (!premises.dag && !premises.lifetimes)) {
+    return {};
+  }
+  return Error{.code = ErrorCode::wrong_kind,
+               .message = fmt::format("a {} is not held against {}", document.kind,
+                                      premises.dag ? "a wave DAG" : "buffer lifetimes"),
+               .fix = fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes")};
 }
 
 // What the schema cannot say about a document.
@@ -230,6 +244,9 @@ std::optional<Error> fault(std::string_view json, const std::optional<std::strin
     return document.error();
   }
   checked.document = (*document)->kind;
+  if (auto idle = idle_premise(**document, premises)) {
+    return idle;
+  }
   const std::shared_ptr<void> object = (*document)->record->create();
   if (auto decoded = documents::Decoder().decode(**document, json, object.get()); !decoded) {
     return std::move(decoded.error());

@@ -17,6 +17,8 @@ namespace tidegate::commands {
 namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t edges_per_wave = 3;
 
 // Text as a quoted Graphviz string; lines end with `line_end`, which says how they are aligned.
 std::string dot_quoted(std::string_view text, std::string_view line_end = "\\n") {
@@ -26,10 +28,20 @@ std::string dot_quoted(std::string_view text, std::string_view line_end = "\\n")
       quoted += line_end;
       continue;
     }
+    if (c == '&') { // Graphviz reads HTML entities in labels
+      quoted += "&amp;";
+      continue;
+    }
     if (c == '"' || c == '\\') {
       quoted += '\\';
     }
     quoted += c;
+  }
+  // U+FFFE and U+FFFF are in no XML, nor in an SVG: the replacement character stands for them.
+  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
+    for (std::size_t at = quoted.find(forbidden); at != std::string::npos; at = quoted.find(forbidden, at)) {
+      quoted.replace(at, forbidden.size(), "\xef\xbf\xbd");
+    }
   }
   return quoted + "\"";
 }
@@ -86,7 +98,8 @@ public:
       : named_(planned.named), plan_(planned.plan),
         budget_(named_.dag.budget_bytes - named_.dag.resident_graph_bytes), most_waves_(most_waves),
         path_(critical_path(planned)), next_on_path_(plan_.order.size(), none),
-        on_path_(plan_.order.size(), false), drawn_(plan_.order.size(), false) {
+        on_path_(plan_.order.size(), false), drawn_(plan_.order.size(), false),
+        most_edges_(most_waves > everything / edges_per_wave ? everything : most_waves * edges_per_wave) {
     for (std::size_t i = 0; i < path_.size(); ++i) {
       on_path_[path_[i]] = true;
       next_on_path_[path_[i]] = i + 1 < path_.size() ? path_[i + 1] : none;
@@ -116,6 +129,10 @@ public:
     if (missing != 0) {
       title += fmt::format("\n{} of {} waves are drawn; --most-waves draws more", drawn_waves_,
                            plan_.order.size());
+    }
+    if (missing_edges_ != 0) {
+      title += fmt::format("\n{} of {} dependencies between them are drawn", drawn_edges_,
+                           drawn_edges_ + missing_edges_);
     }
     return fmt::format(R"(digraph tidegate {{
   rankdir=LR; newrank=true; ranksep=0.9; nodesep=0.12; compound=true;
@@ -161,14 +178,21 @@ private:
     body_ += "  }\n";
   }
 
+  // Between drawn waves, each once. A picture of very many takes minutes to lay out and shows nothing; the
+  // critical path is always in it.
   void edges() {
     std::unordered_set<std::uint64_t> seen; // a dependency may be given twice
     for (const auto& [before, after] : named_.dag.dependencies) {
-      if (drawn_[before] && drawn_[after] && seen.insert(std::uint64_t{before} << 32U | after).second) {
-        line("  w{} -> w{}{}", before, after,
-             next_on_path_[before] == after ? " [color=\"#c0392b\", penwidth=2.2]" : "");
+      if (!drawn_[before] || !drawn_[after] || !seen.insert(std::uint64_t{before} << 32U | after).second) {
+        continue;
+      }
+      const bool critical = next_on_path_[before] == after;
+      if (drawn_edges_ < most_edges_ || critical) {
+        line("  w{} -> w{}{}", before, after, critical ? " [color=\"#c0392b\", penwidth=2.2]" : "");
+        ++drawn_edges_;
       }
     }
+    missing_edges_ = seen.size() - drawn_edges_;
   }
 
   const NamedDag& named_;
@@ -180,6 +204,9 @@ private:
   std::vector<bool> on_path_;
   std::vector<bool> drawn_;
   std::size_t drawn_waves_ = 0;
+  std::size_t most_edges_;
+  std::size_t drawn_edges_ = 0;
+  std::size_t missing_edges_ = 0;
   std::vector<std::string> anchors_; // a node in each column
   std::string body_;
 };
@@ -187,8 +214,7 @@ private:
 } // namespace
 
 std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, std::size_t most_waves) {
-  const std::size_t all = std::numeric_limits<std::size_t>::max();
-  return Picture(planned, most_waves == 0 ? all : most_waves).draw(plan_headline(planned, options));
+  return Picture(planned, most_waves == 0 ? everything : most_waves).draw(plan_headline(planned, options));
 }
 
 } // namespace tidegate::commands

@@ -62,7 +62,11 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::invalid_usage: return ExitCode::usage;
   case ErrorCode::cannot_write:
   case ErrorCode::missing_program:
-  case ErrorCode::program_failed: return ExitCode::environment;
+  case ErrorCode::program_failed:
+  case ErrorCode::no_opencl:
+  case ErrorCode::no_device:
+  case ErrorCode::ambiguous_device:
+  case ErrorCode::opencl_failure: return ExitCode::environment;
   case ErrorCode::internal_error: break;
   }
   return ExitCode::bug;

@@ -73,12 +73,17 @@ enum class ErrorCode : std::uint8_t {
   cannot_write,
   missing_program,
   program_failed,
+  // devices
+  no_opencl,
+  no_device,
+  ambiguous_device,
+  opencl_failure,
   // everything else
   internal_error,
 };
 
 // The stable names as they stand in documents, by ErrorCode.
-inline constexpr std::array<std::string_view, 41> error_code_names{
+inline constexpr std::array<std::string_view, 45> error_code_names{
     "overflow",
     "zero_adapter_limit",
     "policy_out_of_range",
@@ -119,6 +124,10 @@ inline constexpr std::array<std::string_view, 41> error_code_names{
     "cannot_write",
     "missing_program",
     "program_failed",
+    "no_opencl",
+    "no_device",
+    "ambiguous_device",
+    "opencl_failure",
     "internal_error",
 };
 

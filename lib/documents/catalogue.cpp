@@ -1,5 +1,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/catalogue.hpp>
+#include <tidegate/documents/device_documents.hpp>
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/priority_documents.hpp>
@@ -30,6 +31,7 @@ constexpr std::array all_documents{
     &DocumentOf<TuningChoice>::document,
     &DocumentOf<NaturalGradient>::document,
     &DocumentOf<NaturalGradientStep>::document,
+    &DocumentOf<device::DeviceList>::document,
     &DocumentOf<CheckReport>::document,
     &DocumentOf<SchemaList>::document,
     &DocumentOf<VersionReport>::document,

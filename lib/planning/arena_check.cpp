@@ -131,7 +131,7 @@ Violation check_lower_bound(const ArenaProblem& problem, const ArenaPlan& plan) 
   return std::nullopt;
 }
 
-Violation check_optimality(const ArenaPlan& plan) {
+Violation check_optimality(const ArenaProblem& problem, const ArenaPlan& plan) {
   const bool meets_bound = plan.height_bytes == plan.lower_bound_bytes;
   const ArenaProof expected = meets_bound    ? ArenaProof::meets_bound
                               : plan.optimal ? ArenaProof::exhausted_search
@@ -151,6 +151,13 @@ Violation check_optimality(const ArenaPlan& plan) {
   if (plan.optimal && plan.gave_up) {
     return "the plan is called optimal and the search is said to have given up";
   }
+  if (plan.proof == ArenaProof::exhausted_search && plan.search_nodes == 0) {
+    return "an exhausted search is the proof, and search_nodes is 0";
+  }
+  if (!plan.optimal && !problem.capacity_bytes && !plan.gave_up) {
+    return "without a capacity the search goes on until the plan is optimal or it gives up, and gave_up is "
+           "false";
+  }
   return std::nullopt;
 }
 
@@ -169,7 +176,7 @@ std::optional<std::string> check_arena(const ArenaProblem& problem, const ArenaP
   if (auto violation = check_lower_bound(problem, plan)) {
     return violation;
   }
-  return check_optimality(plan);
+  return check_optimality(problem, plan);
 }
 
 } // namespace tidegate::planning

@@ -16,7 +16,8 @@ namespace tidegate::planning {
 //   height;
 //   - the lower bound is the largest sum of sizes alive at one moment;
 //   - `optimal` is claimed exactly when the height is the bound or the proof is a search, and the proof fits
-//   it.
+//   it; an exhausted search has nodes; without a capacity a plan that is not optimal is one that was given
+//   up.
 // That a search has ruled out everything lower cannot be checked here and is taken on trust. O(n log n).
 std::optional<std::string> check_arena(const ArenaProblem& problem, const ArenaPlan& plan);
 

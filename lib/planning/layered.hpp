@@ -13,7 +13,8 @@ namespace tidegate::planning {
 // Errors: group_over_budget {resident graph bytes}.
 PlanResult<std::uint64_t> group_budget(const WaveDag& dag);
 
-// frontier + 4 * scratch + output. Errors: byte_count_overflow {fused wave scratch bytes, fused wave bytes}.
+// frontier + 4 * scratch + output. Errors: byte_count_overflow {fused wave scratch bytes, fused wave bytes};
+// which wave it is only the caller knows.
 PlanResult<std::uint64_t> fused_bytes(const Wave& wave);
 
 // Takes linear time. Its lower bound is the best of those that cost next to nothing: the critical path, and

@@ -74,8 +74,8 @@ TraceStep step_memory(const Context& c) {
     step.numbers = {{"memory_pressure_bps", pressure}};
   } else if (resident != 0 && budget != 0) {
     step.rule = "inferred";
-    step.because =
-        fmt::format("{} resident of a budget of {}: {}", bytes_text(resident), bytes_text(budget), percent(pressure));
+    step.because = fmt::format("{} resident of a budget of {}: {}", bytes_text(resident), bytes_text(budget),
+                               percent(pressure));
   } else {
     step.rule = "unknown";
     step.because =

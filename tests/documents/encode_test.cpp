@@ -98,7 +98,7 @@ TEST_CASE("numbers that are not finite are null beside a diagnostic") {
 
 TEST_CASE("random documents survive encoding and decoding") {
   const char* given = std::getenv("TIDEGATE_SEED");
-  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20'261'121;
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   const auto u32 = [&random] { return static_cast<std::uint32_t>(random() >> (random() % 64)); };

@@ -187,7 +187,7 @@ class Usage(unittest.TestCase):
     def test_no_command(self) -> None:
         result = run()
         self.assertEqual(result.rc, 2)
-        self.assertIn("tidegate: error: tidegate needs a command: recommend, priority, tune, check", result.stderr)
+        self.assertIn("tidegate: error: tidegate needs a command: recommend, plan, arena, priority, tune, ", result.stderr)
         self.assertIn("fix: `tidegate --help` shows the usage\n", result.stderr)
 
     def test_wrong_choice(self) -> None:
@@ -205,8 +205,8 @@ class Usage(unittest.TestCase):
                      'tidegate: error: --evidence has no "" [invalid_usage]\n'
                      "  fix: give topology, promotion, both with a comma, or all\n")
         self.refused(["recommend", "--stream", "--format", "table"],
-                     "tidegate: error: --format table shows one recommendation, not a stream [invalid_usage]\n"
-                     "  fix: leave --stream or --format table out\n")
+                     "tidegate: error: --format table shows one answer, not a stream [invalid_usage]\n"
+                     "  fix: leave --stream or --format out\n")
 
     def test_too_many_files(self) -> None:
         self.refused(["recommend", "a.json", "b.json"],

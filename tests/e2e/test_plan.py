@@ -216,7 +216,6 @@ class Options(Planning):
             error = self.error("plan", DIAMOND, *options, rc=2)
             self.assertEqual(error.get("nearest"), nearest, options)
 
-    @unittest.expectedFailure  # -1 is taken for 2^64 - 1
     def test_counts_do_not_wrap(self) -> None:
         for options in (("--effort", "-1"), ("--effort", str(U64 + 1)), ("--most-waves", "-1")):
             self.error("plan", DIAMOND, *options, rc=2)

@@ -160,7 +160,6 @@ class Drawn(Planning):
         for text in shown.values():
             self.assertEqual(texts.count(text), 1, f"{text!r} in {texts}")
 
-    @unittest.expectedFailure  # Graphviz takes &lt; in a label for <
     @needs_graphviz
     def test_names_like_entities(self) -> None:
         names = ["a&lt;b", "&amp;", "R&D"]
@@ -168,7 +167,6 @@ class Drawn(Planning):
         for name in names:
             self.assertEqual(texts.count(name), 1, f"{name!r} in {texts}")
 
-    @unittest.expectedFailure  # &#1; and U+FFFF become characters that XML forbids
     @needs_graphviz
     def test_names_that_xml_forbids(self) -> None:
         self.texts(dag([wave(1, name="&#1;"), wave(1, name="\uffff")], (), 1000))

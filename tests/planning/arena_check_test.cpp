@@ -63,7 +63,7 @@ TEST_CASE("offsets") {
 
 TEST_CASE("a buffer that starts late runs into one below it, or into one above it") {
   const ArenaProblem asked{.buffers = {{0, 9, 2}, {0, 9, 2}, {5, 6, 3}}};
-  ArenaPlan plan{.offsets = {0, 6, 3}, .height_bytes = 8, .lower_bound_bytes = 7};
+  ArenaPlan plan{.offsets = {0, 6, 3}, .height_bytes = 8, .lower_bound_bytes = 7, .gave_up = true};
   CHECK(verdict(asked, plan) == "right");
   plan.offsets[2] = 1;
   CHECK(verdict(asked, plan) == "buffers 0 and 2 are alive together at 5 and share bytes: [0, 2) and [1, 4)");
@@ -113,9 +113,16 @@ TEST_CASE("optimality") {
   plan.proof = ArenaProof::exhausted_search;
   CHECK(verdict(asked, plan) == "the plan is called optimal and the search is said to have given up");
   plan.gave_up = false;
+  CHECK(verdict(asked, plan) == "an exhausted search is the proof, and search_nodes is 0");
+  plan.search_nodes = 1;
   CHECK(verdict(asked, plan) == "right");
   plan.optimal = false;
   CHECK(verdict(asked, plan) == "the proof is given as exhausted_search and should be none");
+  plan.proof = ArenaProof::none;
+  CHECK(verdict(asked, plan) ==
+        "without a capacity the search goes on until the plan is optimal or it gives up, and "
+        "gave_up is false");
+  CHECK(verdict({.buffers = asked.buffers, .capacity_bytes = 7}, plan) == "right");
 }
 
 TEST_CASE("a problem that cannot be planned has no right plan") {

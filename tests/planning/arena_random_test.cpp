@@ -1,5 +1,6 @@
 // Generated arena problems: every plan through the checker, every claim to be optimal against brute force,
 // and every technique of the search turned off in turn.
+#include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/arena_check.hpp>
 
@@ -7,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <random>
 #include <string>
@@ -15,14 +15,6 @@
 
 namespace tidegate::planning {
 namespace {
-
-// TIDEGATE_SEED repeats a failure, otherwise every run draws its own seed.
-std::uint64_t seed() {
-  if (const char* given = std::getenv("TIDEGATE_SEED")) {
-    return std::strtoull(given, nullptr, 10);
-  }
-  return std::random_device{}();
-}
 
 class Generator {
 public:
@@ -120,7 +112,7 @@ bool exists_within(const ArenaProblem& problem, std::uint64_t height) {
 }
 
 TEST_CASE("20 000 generated problems are planned and pass the checker") {
-  const std::uint64_t used_seed = seed();
+  const std::uint64_t used_seed = test::seed();
   MESSAGE("TIDEGATE_SEED=", used_seed);
   Generator generator(used_seed);
   std::size_t optimal = 0;
@@ -141,7 +133,7 @@ TEST_CASE("20 000 generated problems are planned and pass the checker") {
 }
 
 TEST_CASE("tiny problems are planned as brute force does") {
-  const std::uint64_t used_seed = seed();
+  const std::uint64_t used_seed = test::seed();
   Generator generator(used_seed);
   std::size_t above_bound = 0;
   for (std::size_t i = 0; i < 5000; ++i) {
@@ -173,7 +165,7 @@ TEST_CASE("tiny problems are planned as brute force does") {
 }
 
 TEST_CASE("a block that was cut into buffers is put together again") {
-  const std::uint64_t used_seed = seed();
+  const std::uint64_t used_seed = test::seed();
   Generator generator(used_seed);
   for (std::size_t i = 0; i < 500; ++i) {
     ArenaProblem problem = generator.guillotine(35);
@@ -189,7 +181,7 @@ TEST_CASE("a block that was cut into buffers is put together again") {
 }
 
 TEST_CASE("each technique can be turned off without changing the answer") {
-  const std::uint64_t used_seed = seed();
+  const std::uint64_t used_seed = test::seed();
   Generator generator(used_seed);
   constexpr std::array switches{&ArenaTechniques::canonical_order, &ArenaTechniques::dominance,
                                 &ArenaTechniques::section_bound,   &ArenaTechniques::monotone_floor,
@@ -224,7 +216,7 @@ TEST_CASE("each technique can be turned off without changing the answer") {
 }
 
 TEST_CASE("the plan does not depend on the number of threads") {
-  const std::uint64_t used_seed = seed();
+  const std::uint64_t used_seed = test::seed();
   Generator generator(used_seed);
   for (std::size_t i = 0; i < 30; ++i) {
     const ArenaProblem problem = generator.problem(80, 30, 1000);

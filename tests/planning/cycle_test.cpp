@@ -20,9 +20,9 @@ TEST_CASE("a cycle is named wave by wave, with the dependency that points back")
   CHECK(error.before == 3);
   CHECK(error.after == 1);
   CHECK(error.unscheduled_waves == 4);
-  CHECK(describe(error) ==
-        "the dependencies form a cycle, wave 1 -> wave 2 -> wave 3 -> wave 1, and keep 4 waves from running; without "
-        "the dependency of wave 1 on wave 3 this cycle is gone");
+  CHECK(describe(error) == "the dependencies form a cycle, wave 1 -> wave 2 -> wave 3 -> wave 1, and keep 4 "
+                           "waves from running; without "
+                           "the dependency of wave 1 on wave 3 this cycle is gone");
 }
 
 TEST_CASE("the cycle is a shortest one through that dependency") {

@@ -20,8 +20,7 @@ TEST_CASE("errors read as sentences") {
   CHECK(describe({.code = PlanErrorCode::group_over_budget,
                   .field = "resident graph bytes",
                   .required_bytes = 2,
-                  .budget_bytes = 1}) ==
-        "the resident graph bytes are 2 and the budget is 1 bytes");
+                  .budget_bytes = 1}) == "the resident graph bytes are 2 and the budget is 1 bytes");
   CHECK(describe({.code = PlanErrorCode::group_over_budget,
                   .field = single_wave_bytes,
                   .wave = 3,
@@ -30,9 +29,10 @@ TEST_CASE("errors read as sentences") {
   CHECK(describe({.code = PlanErrorCode::byte_count_overflow, .field = "output wave bytes", .wave = 1}) ==
         "the output wave bytes do not fit 64 bits once wave 1 is counted");
   const WaveText letters = [](std::uint64_t index) { return std::string(1, static_cast<char>('a' + index)); };
-  CHECK(describe({.code = PlanErrorCode::cycle, .before = 2, .after = 0, .unscheduled_waves = 4, .cycle = {0, 2}},
-                 letters) == "the dependencies form a cycle, a -> c -> a, and keep 4 waves from running; "
-                             "without the dependency of a on c this cycle is gone");
+  CHECK(describe(
+            {.code = PlanErrorCode::cycle, .before = 2, .after = 0, .unscheduled_waves = 4, .cycle = {0, 2}},
+            letters) == "the dependencies form a cycle, a -> c -> a, and keep 4 waves from running; "
+                        "without the dependency of a on c this cycle is gone");
 }
 
 } // namespace

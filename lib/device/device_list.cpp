@@ -1,0 +1,214 @@
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/device/loader.hpp>
+#include <tidegate/device/opencl.hpp>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace tidegate::device {
+namespace {
+
+// Vendor extensions that the headers of Debian 12 do not all name.
+constexpr cl_device_info device_uuid = 0x106A; // cl_khr_device_uuid
+constexpr std::size_t uuid_bytes = 16;
+
+// One query; the value's default when the driver does not answer it.
+template <class T>
+T query(const cl::Device& device, cl_device_info what) {
+  T value{};
+  if constexpr (std::is_same_v<T, std::string>) {
+    std::size_t size = 0;
+    if (::clGetDeviceInfo(device(), what, 0, nullptr, &size) == CL_SUCCESS && size > 0) {
+      value.resize(size);
+      if (::clGetDeviceInfo(device(), what, size, value.data(), nullptr) != CL_SUCCESS) {
+        value.clear();
+      }
+      value.erase(std::min(value.find('\0'), value.size()));
+      value.erase(0, std::min(value.find_first_not_of(' '), value.size()));
+      value.erase(value.find_last_not_of(' ') + 1);
+    }
+  } else {
+    (void)::clGetDeviceInfo(device(), what, sizeof value, &value, nullptr);
+  }
+  return value;
+}
+
+bool has(const std::string& extensions, std::string_view name) {
+  const std::string all = " " + extensions + " ";
+  return all.find(" " + std::string(name) + " ") != std::string::npos;
+}
+
+DeviceType type_of(const cl::Device& device) {
+  const auto type = query<cl_device_type>(device, CL_DEVICE_TYPE);
+  return (type & CL_DEVICE_TYPE_GPU) != 0           ? DeviceType::gpu
+         : (type & CL_DEVICE_TYPE_CPU) != 0         ? DeviceType::cpu
+         : (type & CL_DEVICE_TYPE_ACCELERATOR) != 0 ? DeviceType::accelerator
+                                                    : DeviceType::custom;
+}
+
+// 8-4-4-4-12 hexadecimal digits.
+std::optional<std::string> uuid_of(const cl::Device& device, const std::string& extensions) {
+  std::array<unsigned char, uuid_bytes> bytes{};
+  if (!has(extensions, "cl_khr_device_uuid") ||
+      ::clGetDeviceInfo(device(), device_uuid, bytes.size(), bytes.data(), nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+  }
+  return text;
+}
+
+Megakernel judge_megakernel(const DeviceInfo& info) {
+  if (!info.available) {
+    return {.reason = "the device is not available"};
+  }
+  if (!info.compiler_available) {
+    return {.reason = "the driver has no compiler"};
+  }
+  if (info.type == DeviceType::custom) {
+    return {.reason = "a custom device runs no kernels of one's own"};
+  }
+  if (info.type == DeviceType::cpu) {
+    return {.supported = true,
+            .max_worker_count = info.compute_units,
+            .reason = "a CPU device runs one work-group per compute unit at a time"};
+  }
+  return {.supported = true, .reason = "how many work-groups are resident together has to be discovered"};
+}
+
+DeviceInfo describe(const cl::Device& device, const std::string& platform, std::uint32_t index) {
+  DeviceInfo info{.index = index, .platform = platform};
+  info.name = query<std::string>(device, CL_DEVICE_NAME);
+  info.type = type_of(device);
+  info.vendor = query<std::string>(device, CL_DEVICE_VENDOR);
+  info.opencl_version = query<std::string>(device, CL_DEVICE_VERSION);
+  info.opencl_c_version = query<std::string>(device, CL_DEVICE_OPENCL_C_VERSION);
+  info.driver_version = query<std::string>(device, CL_DRIVER_VERSION);
+  info.extensions = query<std::string>(device, CL_DEVICE_EXTENSIONS);
+  info.uuid = uuid_of(device, info.extensions);
+  info.available = query<cl_bool>(device, CL_DEVICE_AVAILABLE) == CL_TRUE;
+  info.compiler_available = query<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
+  info.compute_units = query<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
+  info.max_clock_mhz = query<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
+  info.max_workgroup_size = query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  std::vector<std::size_t> sizes(query<cl_uint>(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS));
+  if (::clGetDeviceInfo(device(), CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(std::size_t),
+                        sizes.data(), nullptr) == CL_SUCCESS) {
+    info.max_work_item_sizes.assign(sizes.begin(), sizes.end());
+  }
+  info.global_memory_bytes = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+  info.max_allocation_bytes = query<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  info.local_memory_bytes = query<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
+  info.dedicated_local_memory = query<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
+  info.constant_memory_bytes = query<cl_ulong>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
+  info.global_cache_bytes = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+  info.cache_line_bytes = query<cl_uint>(device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE);
+  info.base_alignment_bytes = query<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; // given in bits
+  info.max_argument_bytes = query<std::size_t>(device, CL_DEVICE_MAX_PARAMETER_SIZE);
+  info.timer_resolution_ns = query<std::size_t>(device, CL_DEVICE_PROFILING_TIMER_RESOLUTION);
+  info.double_precision = has(info.extensions, "cl_khr_fp64") ||
+                          query<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+  info.half_precision = has(info.extensions, "cl_khr_fp16");
+  info.int64_atomics = has(info.extensions, "cl_khr_int64_base_atomics");
+  info.megakernel = judge_megakernel(info);
+  return info;
+}
+
+// The folder in which the loader looks for drivers.
+std::filesystem::path drivers_folder() {
+  for (const char* name : {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"}) {
+    const char* value = std::getenv(name); // NOLINT: nobody changes the environment
+    if (value != nullptr && *value != '\0') {
+      return value;
+    }
+  }
+  return "/etc/OpenCL/vendors";
+}
+
+// Loaders pass over a driver that they cannot open, in silence; whoever wonders where a device is wants to
+// know.
+std::vector<BrokenDriver> broken_drivers() {
+  std::vector<BrokenDriver> broken;
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(drivers_folder(), error)) {
+    if (entry.path().extension() == ".icd") {
+      files.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(files);
+  for (const auto& file : files) {
+    std::ifstream in(file);
+    std::string library;
+    if (!std::getline(in, library) || library.empty()) {
+      broken.push_back({file.string(), "the file names no library"});
+      continue;
+    }
+    library.erase(library.find_last_not_of(" \t\r") + 1);
+    // Left open: the loader has it open too, and drivers do not like to go.
+    if (::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr) {
+      const char* why = ::dlerror();
+      broken.push_back({file.string(), why != nullptr ? why : "the library cannot be opened"});
+    }
+  }
+  return broken;
+}
+
+} // namespace
+
+Result<DeviceList> list_devices() {
+  if (auto loaded = load_opencl(); !loaded) {
+    return tl::unexpected(std::move(loaded.error()));
+  }
+  DeviceList list{.devices = {}, .broken_drivers = broken_drivers(), .notes = {}};
+  std::vector<cl::Platform> platforms;
+  if (cl::Platform::get(&platforms) != CL_SUCCESS) {
+    platforms.clear(); // -1001: the loader has found no driver
+  }
+  for (const cl::Platform& platform : platforms) {
+    std::string name;
+    (void)platform.getInfo(CL_PLATFORM_NAME, &name);
+    name.erase(std::min(name.find('\0'), name.size()));
+    std::vector<cl::Device> devices;
+    const cl_int status = platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    if (status != CL_SUCCESS || devices.empty()) {
+      list.notes.push_back(
+          name.starts_with("Portable Computing Language")
+              ? fmt::format(
+                    "platform {} has no devices; PoCL needs a cache folder it can write to (POCL_CACHE_DIR)",
+                    name)
+              : fmt::format("platform {} has no devices (error {})", name, status));
+      continue;
+    }
+    for (const cl::Device& device : devices) {
+      list.devices.push_back(describe(device, name, static_cast<std::uint32_t>(list.devices.size())));
+    }
+  }
+  return list;
+}
+
+Error no_device(const DeviceList& list) {
+  Error error{.code = ErrorCode::no_device,
+              .message = "there is no OpenCL device",
+              .fix = "install a driver (Debian, for the CPU: pocl-opencl-icd); /etc/OpenCL/vendors or "
+                     "OCL_ICD_VENDORS says which ones the loader knows"};
+  for (const BrokenDriver& broken : list.broken_drivers) {
+    error.message += fmt::format("; {}: {}", broken.file, broken.problem);
+  }
+  for (const std::string& note : list.notes) {
+    error.message += "; " + note;
+  }
+  return error;
+}
+
+} // namespace tidegate::device

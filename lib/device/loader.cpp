@@ -1,0 +1,85 @@
+// The OpenCL functions that the project calls, each passed on to the loader.
+#include <tidegate/device/loader.hpp>
+#include <tidegate/device/opencl.hpp>
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstddef>
+
+namespace tidegate::device {
+namespace {
+
+constexpr const char* loader_file = "libOpenCL.so.1";
+
+// Never closed: ocl-icd forgets what it has allocated when it is unloaded.
+void* library() {
+  static void* const handle = ::dlopen(loader_file, RTLD_LAZY | RTLD_LOCAL);
+  return handle;
+}
+
+// The function of the loader, or nullptr.
+template <class Function>
+Function* loaded(const char* name) {
+  return library() == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(library(), name));
+}
+
+// The query of the extension cl_loader_info: clGetICDLoaderInfoOCLICD(name, size, value, size_returned).
+using LoaderInfo = int(unsigned name, std::size_t size, void* value, std::size_t* size_returned);
+constexpr unsigned loader_info_opencl = 1;
+constexpr unsigned loader_info_version = 2;
+constexpr unsigned loader_info_name = 3;
+
+std::string query(LoaderInfo* info, unsigned name) {
+  std::array<char, 256> value{};
+  return info(name, value.size(), value.data(), nullptr) == 0 ? value.data() : "";
+}
+
+} // namespace
+
+std::string loader_version() {
+  if (library() == nullptr) {
+    return "none";
+  }
+  // The query is an extension, which a loader hands out by name and does not export.
+  using ExtensionAddress = void*(const char* name);
+  auto* const address = loaded<ExtensionAddress>("clGetExtensionFunctionAddress");
+  auto* const info =
+      address == nullptr ? nullptr : reinterpret_cast<LoaderInfo*>(address("clGetICDLoaderInfoOCLICD"));
+  if (info == nullptr) {
+    return loader_file;
+  }
+  return query(info, loader_info_name) + " " + query(info, loader_info_version) + " (" +
+         query(info, loader_info_opencl) + ")";
+}
+
+Result<void> load_opencl() {
+  if (library() == nullptr) {
+    return tl::unexpected(Error{.code = ErrorCode::no_opencl,
+                                .message = std::string("there is no OpenCL loader (") + loader_file + ")",
+                                .fix =
+                                    "install one and a driver (Debian: ocl-icd-libopencl1 and, for the CPU, "
+                                    "pocl-opencl-icd)"});
+  }
+  return {};
+}
+
+} // namespace tidegate::device
+
+// PASS_ON(return type, name, parameters, arguments, what is returned without a loader)
+#define PASS_ON(type, name, parameters, arguments, otherwise)                                                \
+  extern "C" CL_API_ENTRY type CL_API_CALL name parameters {                                                 \
+    static auto* const function = tidegate::device::loaded<type CL_API_CALL parameters>(#name);              \
+    return function == nullptr ? (otherwise) : function arguments;                                           \
+  }
+
+// clang-format off
+PASS_ON(cl_int, clGetPlatformIDs, (cl_uint n, cl_platform_id* ids, cl_uint* count), (n, ids, count), CL_INVALID_PLATFORM)
+PASS_ON(cl_int, clGetPlatformInfo, (cl_platform_id platform, cl_platform_info what, size_t size, void* value, size_t* returned), (platform, what, size, value, returned), CL_INVALID_PLATFORM)
+PASS_ON(cl_int, clGetDeviceIDs, (cl_platform_id platform, cl_device_type type, cl_uint n, cl_device_id* ids, cl_uint* count), (platform, type, n, ids, count), CL_INVALID_PLATFORM)
+PASS_ON(cl_int, clGetDeviceInfo, (cl_device_id device, cl_device_info what, size_t size, void* value, size_t* returned), (device, what, size, value, returned), CL_INVALID_DEVICE)
+PASS_ON(cl_int, clRetainDevice, (cl_device_id device), (device), CL_INVALID_DEVICE)
+PASS_ON(cl_int, clReleaseDevice, (cl_device_id device), (device), CL_INVALID_DEVICE)
+PASS_ON(cl_int, clReleaseContext, (cl_context context), (context), CL_INVALID_CONTEXT)
+PASS_ON(cl_int, clReleaseCommandQueue, (cl_command_queue queue), (queue), CL_INVALID_COMMAND_QUEUE)
+// clang-format on

@@ -1,0 +1,17 @@
+// The OpenCL loader of this machine, opened when it is first needed.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+
+#include <string>
+
+namespace tidegate::device {
+
+// "NAME VERSION (OpenCL X.Y)" of the loader, its file name when it does not say more, or "none".
+std::string loader_version();
+
+// Opens the loader. From then on the functions of opencl.hpp work; before, and without a loader, they return
+// CL_INVALID_PLATFORM or nothing. no_opencl.
+Result<void> load_opencl();
+
+} // namespace tidegate::device

@@ -1,0 +1,98 @@
+#include <tidegate/documents/device_documents.hpp>
+
+namespace tidegate::documents {
+
+using device::BrokenDriver;
+using device::DeviceInfo;
+using device::DeviceList;
+using device::Megakernel;
+
+template <>
+struct Description<Megakernel> {
+  static const Record record;
+};
+template <>
+struct Description<DeviceInfo> {
+  static const Record record;
+};
+template <>
+struct Description<BrokenDriver> {
+  static const Record record;
+};
+template <>
+struct Description<DeviceList> {
+  static const Record record;
+};
+
+namespace {
+
+constexpr Field megakernel_fields[] = {
+    required<&Megakernel::supported>("supported", "whether the device's limits allow one"),
+    optional<&Megakernel::max_worker_count>("max_worker_count",
+                                            "work-groups that are resident together, where that is known"),
+    required<&Megakernel::reason>("reason", "why, in words"),
+};
+
+constexpr Field device_fields[] = {
+    required<&DeviceInfo::index>("index", "number of the device, counted over all platforms"),
+    required<&DeviceInfo::name>("name", "name, in the driver's words"),
+    required<&DeviceInfo::type>("type", "kind of device"),
+    optional<&DeviceInfo::uuid>("uuid", "universally unique identifier"),
+    required<&DeviceInfo::vendor>("vendor", "who made it"),
+    required<&DeviceInfo::platform>("platform", "OpenCL platform that it belongs to"),
+    required<&DeviceInfo::opencl_version>("opencl_version", "version of OpenCL"),
+    required<&DeviceInfo::opencl_c_version>("opencl_c_version", "version of OpenCL C"),
+    required<&DeviceInfo::driver_version>("driver_version", "version of the driver"),
+    required<&DeviceInfo::available>("available", "whether it can be used now"),
+    required<&DeviceInfo::compiler_available>("compiler_available", "whether the driver compiles kernels"),
+    required<&DeviceInfo::compute_units>("compute_units", "parallel compute units"),
+    required<&DeviceInfo::max_clock_mhz>("max_clock_mhz", "highest clock, in MHz"),
+    required<&DeviceInfo::max_workgroup_size>("max_workgroup_size", "work-items of a work-group at most"),
+    required<&DeviceInfo::max_work_item_sizes>("max_work_item_sizes",
+                                               "work-items of a work-group at most, by dimension"),
+    required<&DeviceInfo::global_memory_bytes>("global_memory_bytes", "global memory"),
+    required<&DeviceInfo::max_allocation_bytes>("max_allocation_bytes", "largest buffer"),
+    required<&DeviceInfo::local_memory_bytes>("local_memory_bytes", "local memory of a work-group"),
+    required<&DeviceInfo::dedicated_local_memory>("dedicated_local_memory",
+                                                  "whether local memory is memory of its own"),
+    required<&DeviceInfo::constant_memory_bytes>("constant_memory_bytes", "largest constant argument"),
+    required<&DeviceInfo::global_cache_bytes>("global_cache_bytes", "cache of global memory"),
+    required<&DeviceInfo::cache_line_bytes>("cache_line_bytes", "line of that cache"),
+    required<&DeviceInfo::base_alignment_bytes>("base_alignment_bytes", "alignment of a sub-buffer's start"),
+    required<&DeviceInfo::max_argument_bytes>("max_argument_bytes",
+                                              "arguments of a kernel at most, together"),
+    required<&DeviceInfo::timer_resolution_ns>("timer_resolution_ns", "step of the clock of event profiling"),
+    required<&DeviceInfo::double_precision>("double_precision", "double in kernels"),
+    required<&DeviceInfo::half_precision>("half_precision", "half in kernels"),
+    required<&DeviceInfo::int64_atomics>("int64_atomics", "64-bit atomics in kernels"),
+    required<&DeviceInfo::extensions>("extensions", "extensions, divided by spaces"),
+    required<&DeviceInfo::megakernel>("megakernel", "whether a persistent launch is possible"),
+};
+
+constexpr Field broken_fields[] = {
+    required<&BrokenDriver::file>("file", "the .icd file that names the driver"),
+    required<&BrokenDriver::problem>("problem", "why it cannot be used"),
+};
+
+constexpr Field list_fields[] = {
+    required<&DeviceList::devices>("devices", "every device, platform by platform"),
+    required<&DeviceList::broken_drivers>("broken_drivers", "drivers that the loader passes over"),
+    required<&DeviceList::notes>("notes",
+                                 "what else a reader should know, such as platforms without devices"),
+};
+
+} // namespace
+
+constinit const Record Description<Megakernel>::record =
+    record_of<Megakernel>("megakernel", megakernel_fields);
+constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>("device", device_fields);
+constinit const Record Description<BrokenDriver>::record =
+    record_of<BrokenDriver>("broken_driver", broken_fields);
+constinit const Record Description<DeviceList>::record = record_of<DeviceList>("device_list", list_fields);
+
+constinit const Document DocumentOf<DeviceList>::document{.kind = "device_list",
+                                                          .title = "The OpenCL devices of this machine",
+                                                          .direction = Direction::output,
+                                                          .record = &Description<DeviceList>::record};
+
+} // namespace tidegate::documents

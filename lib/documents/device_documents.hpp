@@ -1,0 +1,19 @@
+// The devices of a machine as a document.
+#pragma once
+
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/documents/describe.hpp>
+
+namespace tidegate::documents {
+
+template <>
+struct Choices<device::DeviceType> {
+  static constexpr std::span<const std::string_view> names = device::device_type_names;
+};
+
+template <>
+struct DocumentOf<device::DeviceList> {
+  static const Document document;
+};
+
+} // namespace tidegate::documents

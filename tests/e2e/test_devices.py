@@ -1,0 +1,124 @@
+"""tidegate devices: what there is, which one is meant, and clear answers where there is nothing.
+
+PoCL, which scripts/setup installs for the tests, is the device that is always there."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+import jsonschema
+
+from support import run
+
+
+def devices(*args: str, env: dict[str, str] | None = None) -> dict:
+    result = run("devices", *args, env=env)
+    if result.rc != 0:
+        raise AssertionError(f"devices {args}: exit code {result.rc}: {result.stderr}")
+    return json.loads(result.stdout)
+
+
+class Devices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.list = devices()
+        cls.pocl = next(device for device in cls.list["devices"] if device["platform"] == "Portable Computing Language")
+
+    def test_schema(self) -> None:
+        schema = json.loads(run("schema", "device_list").stdout)
+        jsonschema.Draft202012Validator(schema).validate(self.list)
+        self.assertEqual(run("check", input=json.dumps(self.list)).rc, 0)
+
+    def test_limits_of_the_cpu(self) -> None:
+        self.assertEqual([device["index"] for device in self.list["devices"]], list(range(len(self.list["devices"]))))
+        self.assertEqual(self.pocl["type"], "cpu")
+        self.assertEqual(self.pocl["compute_units"], os.cpu_count())
+        self.assertEqual(self.pocl["megakernel"]["max_worker_count"], os.cpu_count())
+        self.assertTrue(self.pocl["megakernel"]["supported"])
+        self.assertTrue(self.pocl["available"] and self.pocl["compiler_available"])
+        self.assertGreaterEqual(self.pocl["max_workgroup_size"], 1024)
+        self.assertEqual(len(self.pocl["max_work_item_sizes"]), 3)
+        self.assertGreater(self.pocl["global_memory_bytes"], 1 << 28)
+        self.assertLessEqual(self.pocl["max_allocation_bytes"], self.pocl["global_memory_bytes"])
+        self.assertTrue(self.pocl["opencl_version"].startswith("OpenCL "))
+        self.assertIn("cl_khr_", self.pocl["extensions"])
+
+    def test_selection(self) -> None:
+        for selector in (str(self.pocl["index"]), self.pocl["name"], self.pocl["name"][2:12].upper()):
+            self.assertEqual([device["name"] for device in devices("--device", selector)["devices"]],
+                             [self.pocl["name"]], selector)
+        self.assertEqual(devices("--device", "cpu")["devices"][0]["type"], "cpu")
+        unknown = run("devices", "--device", "abacus", "--errors", "json")
+        self.assertEqual((unknown.rc, unknown.stdout), (4, ""))
+        error = json.loads(unknown.stderr)
+        self.assertEqual(error["code"], "no_device")
+        self.assertIn(self.pocl["name"], error["fix"])
+
+    def test_table(self) -> None:
+        table = run("devices", "--format", "table").stdout
+        self.assertIn(self.pocl["name"], table)
+        self.assertIn(f"{os.cpu_count()} at ", table)
+        self.assertRegex(table, r"persistent launch +possible, up to \d+ work-groups?: ")
+        self.assertRegex(table, r"(?m)^\d+ devices?$")
+
+
+class Nothing(unittest.TestCase):
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def refused(self) -> str:
+        result = run("devices", env={"OCL_ICD_VENDORS": f"{self.folder}/"})
+        self.assertEqual((result.rc, result.stdout), (4, ""), result.stderr)
+        self.assertIn("there is no OpenCL device", result.stderr)
+        self.assertIn("[no_device]", result.stderr)
+        self.assertIn("fix: install a driver", result.stderr)
+        return result.stderr
+
+    def test_no_driver(self) -> None:
+        self.refused()
+
+    def test_broken_drivers(self) -> None:
+        (self.folder / "gone.icd").write_text("libnowhere.so.1\n")
+        (self.folder / "empty.icd").write_text("")
+        (self.folder / "other.icd").write_text("libc.so.6\n")  # a library that is no driver
+        self.assertRegex(self.refused(), r"empty\.icd: the file names no library; .*gone\.icd: libnowhere\.so\.1: ")
+
+    def test_a_broken_driver_beside_a_good_one(self) -> None:
+        (self.folder / "a.icd").write_text("libnowhere.so.1\n")
+        (self.folder / "b.icd").write_text("libpocl.so.2\n")
+        answer = devices(env={"OCL_ICD_VENDORS": f"{self.folder}/"})
+        self.assertEqual([Path(driver["file"]).name for driver in answer["broken_drivers"]], ["a.icd"])
+        self.assertEqual(len(answer["devices"]), 1)
+
+    def test_no_loader(self) -> None:
+        # A file that is no library stands in for the loader.
+        (self.folder / "libOpenCL.so.1").write_text("")
+        result = run("devices", env={"LD_LIBRARY_PATH": str(self.folder)})
+        if result.rc == 0:
+            self.skipTest("the loader is found all the same")
+        self.assertEqual((result.rc, result.stdout), (4, ""))
+        self.assertIn("[no_opencl]", result.stderr)
+
+    def test_unwritable_cache(self) -> None:
+        (self.folder / "cache").write_text("a file where PoCL wants a folder")
+        result = run("devices", env={"POCL_CACHE_DIR": str(self.folder / "cache"),
+                                     "OCL_ICD_VENDORS": f"{self.folder}/icd/", **self.only_pocl()})
+        if result.rc == 0:
+            self.skipTest("this PoCL does without its cache folder")
+        self.assertEqual(result.rc, 4)
+        self.assertIn("POCL_CACHE_DIR", result.stderr)
+
+    def only_pocl(self) -> dict[str, str]:
+        (self.folder / "icd").mkdir()
+        (self.folder / "icd" / "pocl.icd").write_text("libpocl.so.2\n")
+        return {}
+
+
+if __name__ == "__main__":
+    unittest.main()
