@@ -48,7 +48,7 @@ CLI::Validator member_of(std::span<const std::string_view> names) {
           return {};
         }
         const auto nearest = nearest_name(word, names);
-        return fmt::format("{} is not one of {}{}", tidegate::quoted(word), one_of(names),
+        return fmt::format("{} is not one of {}{}", in_quotes(word), one_of(names),
                            nearest ? fmt::format("{}{}", nearest_mark, *nearest) : "");
       },
       "");
@@ -99,7 +99,7 @@ Result<std::string> named_subcommand(const std::vector<std::string>& arguments) 
   for (const std::string& argument : arguments) {
     if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
       return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = fmt::format("{} has no value", tidegate::quoted(argument)),
+                                  .message = fmt::format("{} has no value", in_quotes(argument)),
                                   .fix = "give a value behind the =, or leave the option out"});
     }
   }
@@ -115,7 +115,7 @@ Result<std::string> named_subcommand(const std::vector<std::string>& arguments) 
                              [](const Subcommand& subcommand) { return std::string(subcommand.name); });
       return tl::unexpected(
           with_nearest({.code = ErrorCode::unknown_command,
-                        .message = fmt::format("tidegate has no command {}", tidegate::quoted(arguments[i])),
+                        .message = fmt::format("tidegate has no command {}", in_quotes(arguments[i])),
                         .fix = "`tidegate --help` lists the commands"},
                        arguments[i], known));
     }
@@ -174,16 +174,16 @@ Error usage_error(const CLI::App& command_line, const CLI::ParseError& refusal) 
   if (option != unexpected.end()) {
     const std::string word = option->substr(0, option->find('='));
     error.code = ErrorCode::unknown_option;
-    error.message = fmt::format("{} has no option {}", name, tidegate::quoted(word));
+    error.message = fmt::format("{} has no option {}", name, in_quotes(word));
     return with_nearest(std::move(error), word, option_names(command));
   }
   const std::vector<std::string> known = subcommand_names(command);
   if (!known.empty()) {
     error.code = ErrorCode::unknown_command;
-    error.message = fmt::format("{} has no command {}", name, tidegate::quoted(unexpected.front()));
+    error.message = fmt::format("{} has no command {}", name, in_quotes(unexpected.front()));
     return with_nearest(std::move(error), unexpected.front(), known);
   }
-  error.message = fmt::format("{} takes no further argument {}", name, tidegate::quoted(unexpected.front()));
+  error.message = fmt::format("{} takes no further argument {}", name, in_quotes(unexpected.front()));
   return error;
 }
 
@@ -249,7 +249,7 @@ CLI::Option* add_count(CLI::App& command, const std::string& option, std::uint64
             std::uint64_t count = 0;
             return parsed(text, count)
                        ? std::string()
-                       : fmt::format("{} is no whole number from 0 to 2^64 - 1", tidegate::quoted(text));
+                       : fmt::format("{} is no whole number from 0 to 2^64 - 1", in_quotes(text));
           },
           ""))
       ->type_name("N");

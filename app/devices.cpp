@@ -14,6 +14,8 @@ namespace {
 
 struct DevicesSettings {
   std::string selector;
+  bool probe = false;
+  bool fresh = false;
   std::string output = "-";
   Format format = Format::json;
 };
@@ -33,6 +35,13 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
     }
     list->devices = {device::DeviceInfo(**chosen)};
   }
+  for (device::DeviceInfo& device : list->devices) {
+    if (settings.probe || settings.fresh) {
+      if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, settings.fresh); !probed) {
+        list->notes.push_back(device.name + ": " + probed.error().message);
+      }
+    }
+  }
   if (settings.format == Format::table) {
     const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
     return commands::write_text(settings.output, commands::devices_table(*list, colour));
@@ -48,6 +57,10 @@ void define_devices(CLI::App& command, Invocation& invocation) {
       .add_option("--device", settings->selector,
                   "Only this one: an index, cpu, gpu, a UUID, a name or a part of one")
       ->type_name("SEL");
+  command.add_flag(
+      "--probe", settings->probe,
+      "Run the self-test, or take its kept result: memory ordering, resident work-groups, costs");
+  command.add_flag("--fresh", settings->fresh, "Run the self-test again");
   add_format(command, settings->format);
   add_output(command, settings->output);
   command.callback(

@@ -64,7 +64,7 @@ Result<void> read_evidence(RecommendSettings& settings) {
     const std::string_view word = rest.substr(0, rest.find(','));
     if (std::ranges::find(evidence_names, word) == evidence_names.end()) {
       const auto nearest = nearest_name(word, evidence_names);
-      Error error = wrong_usage(fmt::format("--evidence has no {}", tidegate::quoted(word)),
+      Error error = wrong_usage(fmt::format("--evidence has no {}", in_quotes(word)),
                                 nearest ? fmt::format("did you mean \"{}\"?", *nearest)
                                         : "give topology, promotion, both with a comma, or all");
       error.nearest = nearest;

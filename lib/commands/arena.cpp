@@ -79,7 +79,7 @@ std::string label(const documents::Identifier& id) {
   if (id.name() == nullptr) {
     return std::to_string(id.number());
   }
-  return id.name()->find_first_not_of("0123456789") == std::string::npos ? quoted(*id.name())
+  return id.name()->find_first_not_of("0123456789") == std::string::npos ? in_quotes(*id.name())
                                                                          : shortened(*id.name());
 }
 

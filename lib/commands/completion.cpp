@@ -104,7 +104,7 @@ Result<std::string> completion_script(std::string_view shell, const CommandModel
     return fish_completion(root);
   }
   return tl::unexpected(Error{.code = ErrorCode::unknown_name,
-                              .message = fmt::format("there is no completion for {}", quoted(shell)),
+                              .message = fmt::format("there is no completion for {}", in_quotes(shell)),
                               .fix = fmt::format("give {}", one_of(shell_names))});
 }
 

@@ -1,14 +1,95 @@
 #include <tidegate/commands/devices.hpp>
+#include <tidegate/commands/serve.hpp>
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/files.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/device/probe.hpp>
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/device_documents.hpp>
 
+#define XXH_INLINE_ALL
 #include <fmt/format.h>
+#include <xxhash.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace tidegate::commands {
 namespace {
+
+// The cache's folder, or an empty path when the environment names none.
+std::filesystem::path cache_folder() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') {
+    return std::filesystem::path(cache) / "tidegate";
+  }
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::filesystem::path(home) / ".cache" / "tidegate"
+                                         : std::filesystem::path();
+}
+
+// Where the profile of this device, driver and tool is kept.
+std::filesystem::path cache_file(const device::DeviceInfo& device, const std::string& tool_version) {
+  const std::filesystem::path folder = cache_folder();
+  if (folder.empty()) {
+    return {};
+  }
+  std::string key;
+  for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""), device.vendor,
+                                  device.opencl_version, device.driver_version, tool_version}) {
+    key += part;
+    key += '\n';
+  }
+  key += std::to_string(device.compute_units);
+  return folder / fmt::format("device-{:016x}.json", XXH3_64bits(key.data(), key.size()));
+}
+
+std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path& file) {
+  constexpr std::size_t most = std::size_t{1} << 20U;
+  const auto text = read_all(file.string(), most);
+  if (!text) {
+    return {};
+  }
+  auto profile = documents::decode<device::DeviceProfile>(*text);
+  // A damaged entry must not become a launch that hangs.
+  return profile && profile->co_resident_groups != 0 ? std::optional(std::move(*profile)) : std::nullopt;
+}
+
+void keep(const device::DeviceProfile& profile, const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  if (!error) {
+    // A folder that cannot be written to costs the next run a self-test and nothing else.
+    (void)write_text(file.string(), documents::encode(profile) + '\n');
+  }
+}
+
+// What the trials say, a row each.
+void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vector<std::string>>& rows) {
+  rows.push_back(
+      {"  resident", fmt::format("{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
+                                 profile.workgroup_size)});
+  for (const device::OrderingTrial& trial : profile.trials) {
+    std::string text(device::trial_verdict_names[static_cast<std::size_t>(trial.verdict)]);
+    if (trial.barrier_ns) {
+      text += fmt::format(", barrier {:.2f} us", *trial.barrier_ns / 1000);
+    }
+    if (profile.ordering == trial.ordering) {
+      text += ", used";
+    }
+    rows.push_back(
+        {fmt::format("  ordering {}", device::ordering_names[static_cast<std::size_t>(trial.ordering)]),
+         std::move(text)});
+  }
+  rows.push_back({"  launch", fmt::format("{:.1f} us in a row, {:.1f} us with a wait",
+                                          profile.launch_ns / 1000, profile.launch_round_trip_ns / 1000)});
+  rows.push_back({"  claims", fmt::format("{:.2f} G items/s", profile.claimed_items_per_second / 1e9)});
+}
 
 std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) {
   std::string sizes;
@@ -23,7 +104,7 @@ std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) 
   if (megakernel.max_worker_count) {
     persistent += fmt::format(", up to {}", plural(*megakernel.max_worker_count, "work-group"));
   }
-  return {
+  std::vector<std::vector<std::string>> rows{
       {"  platform", printable(device.platform)},
       {"  version", fmt::format("{}; {}; driver {}", printable(device.opencl_version),
                                 printable(device.opencl_c_version), printable(device.driver_version))},
@@ -37,9 +118,44 @@ std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) 
       {"  precision", precision},
       {"  persistent launch", fmt::format("{}: {}", persistent, megakernel.reason)},
   };
+  if (device.profile) {
+    add_profile_rows(*device.profile, rows);
+  }
+  return rows;
 }
 
 } // namespace
+
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, bool fresh) {
+  if (!device.megakernel.supported) {
+    return {}; // nothing can be run on it
+  }
+  const std::filesystem::path file = cache_file(device, tool_version);
+  auto profile = fresh || file.empty() ? std::nullopt : cached_profile(file);
+  if (!profile) {
+    auto measured = device::probe(device);
+    if (!measured) {
+      return tl::unexpected(std::move(measured.error()));
+    }
+    measured->tidegate = tool_version;
+    profile = std::move(*measured);
+    if (!file.empty()) {
+      keep(*profile, file);
+    }
+  }
+  device.megakernel.supported = profile->ordering.has_value();
+  if (profile->ordering) {
+    device.megakernel.max_worker_count = profile->co_resident_groups;
+    device.megakernel.reason =
+        fmt::format("the self-test passed with the memory ordering {}",
+                    device::ordering_names[static_cast<std::size_t>(*profile->ordering)]);
+  } else {
+    device.megakernel.max_worker_count.reset();
+    device.megakernel.reason = "no memory ordering passed the self-test";
+  }
+  device.profile = std::move(*profile);
+  return {};
+}
 
 std::string devices_table(const device::DeviceList& list, bool colour) {
   std::string text;

@@ -7,6 +7,12 @@
 
 namespace tidegate::commands {
 
+// The device with its self-test: `profile` filled in, and `megakernel` as the test judges it. A result under
+// the user's cache folder (XDG_CACHE_HOME, or .cache in the home folder) serves when device, driver and tool
+// are the same and `fresh` is not set; a new one is kept there if the folder can be written to. Errors: those
+// of device::probe().
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, bool fresh);
+
 // For people: a paragraph for each device, then what is wrong with drivers.
 std::string devices_table(const device::DeviceList& list, bool colour);
 

@@ -46,7 +46,7 @@ Result<UniqueNames> index_names(const std::vector<documents::NamedWave>& waves) 
     if (const auto earlier = names.insert(wave)) {
       return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
                                   .message = fmt::format("waves {} and {} are both called {}", *earlier, wave,
-                                                         quoted(name_of(waves[wave]))),
+                                                         in_quotes(name_of(waves[wave]))),
                                   .fix = "rename one of them",
                                   .pointer = fmt::format("/waves/{}/name", wave)});
     }
@@ -64,8 +64,8 @@ Error unknown_wave(const std::string& name, const std::vector<documents::NamedWa
   }
   const auto nearest = nearest_name(name, known);
   Error error{.code = ErrorCode::unknown_name,
-              .message = fmt::format("no wave is called {}", quoted(name)),
-              .fix = nearest         ? fmt::format("did you mean {}?", quoted(*nearest))
+              .message = fmt::format("no wave is called {}", in_quotes(name)),
+              .fix = nearest         ? fmt::format("did you mean {}?", in_quotes(*nearest))
                      : known.empty() ? "no wave of this DAG has a name: give an index"
                                      : "give the name of a wave, or its index",
               .pointer = std::move(pointer)};
@@ -90,7 +90,7 @@ std::optional<std::string> pointer_to(const planning::WaveDag& dag, std::uint64_
 } // namespace
 
 std::string NamedDag::wave_text(std::uint64_t wave) const {
-  return wave < names.size() && !names[wave].empty() ? quoted(names[wave]) : fmt::format("wave {}", wave);
+  return wave < names.size() && !names[wave].empty() ? in_quotes(names[wave]) : fmt::format("wave {}", wave);
 }
 
 std::string NamedDag::wave_label(std::uint64_t wave) const {

@@ -56,7 +56,7 @@ std::optional<std::uint64_t> number_of(std::string_view digits) {
 
 Error refusal(std::string_view text, std::string_view why) {
   return {.code = ErrorCode::invalid_usage,
-          .message = fmt::format("{} {}", quoted(text), why),
+          .message = fmt::format("{} {}", in_quotes(text), why),
           .fix = "give a number of bytes such as 131072, 64MiB or 1.5GB"};
 }
 

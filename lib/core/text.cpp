@@ -133,7 +133,7 @@ std::string shortened_middle(std::string_view text, std::size_t most) {
   return shown.substr(0, skip(head)) + "…" + shown.substr(skip(count - tail));
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return '"' + shortened(text) + '"';
 }
 

@@ -36,7 +36,7 @@ std::string shortened(std::string_view text);
 std::string shortened_middle(std::string_view text, std::size_t most);
 
 // shortened() in double quotes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // Characters before `end`, counted as terminals and editors do: one per UTF-8 sequence.
 std::size_t character_count(std::string_view text);

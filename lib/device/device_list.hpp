@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tidegate/core/error.hpp>
+#include <tidegate/device/device_profile.hpp>
 
 #include <array>
 #include <cstdint>
@@ -56,6 +57,7 @@ struct DeviceInfo {
   std::string extensions; // divided by spaces
 
   Megakernel megakernel;
+  std::optional<DeviceProfile> profile; // of the self-test, once it has run
 };
 
 // A driver that the loader was told of and could not use.

@@ -94,12 +94,12 @@ Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view
   const std::vector<const DeviceInfo*> found = matches(list, selector);
   if (found.empty()) {
     return tl::unexpected(
-        refusal(ErrorCode::no_device, fmt::format("no device is {}", quoted(selector)), list));
+        refusal(ErrorCode::no_device, fmt::format("no device is {}", in_quotes(selector)), list));
   }
   if (found.size() > 1) {
     return tl::unexpected(
         refusal(ErrorCode::ambiguous_device,
-                fmt::format("{} devices have {} in their names", found.size(), quoted(selector)), list));
+                fmt::format("{} devices have {} in their names", found.size(), in_quotes(selector)), list));
   }
   return found.front();
 }

@@ -32,6 +32,7 @@ constexpr std::array all_documents{
     &DocumentOf<NaturalGradient>::document,
     &DocumentOf<NaturalGradientStep>::document,
     &DocumentOf<device::DeviceList>::document,
+    &DocumentOf<device::DeviceProfile>::document,
     &DocumentOf<CheckReport>::document,
     &DocumentOf<SchemaList>::document,
     &DocumentOf<VersionReport>::document,
@@ -56,7 +57,7 @@ Result<const Document*> find_document(std::string_view name) {
                          [](const Document* document) { return document->kind; });
   const auto nearest = nearest_name(name, names);
   Error error{.code = ErrorCode::unknown_name,
-              .message = fmt::format("there is no document type {}", quoted(name)),
+              .message = fmt::format("there is no document type {}", in_quotes(name)),
               .fix = nearest ? fmt::format("did you mean \"{}\"?", *nearest)
                              : "`tidegate schema --format table` lists them"};
   if (nearest) {

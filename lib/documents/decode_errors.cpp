@@ -82,7 +82,7 @@ bool DecodeHandler::not_an_integer() {
 bool DecodeHandler::unknown_name(std::string_view value) {
   const Type& type = *expected_type();
   const auto nearest = nearest_name(value, type.choices);
-  fail(ErrorCode::unknown_name, fmt::format("{} is not one of {}", quoted(value), one_of(type.choices)),
+  fail(ErrorCode::unknown_name, fmt::format("{} is not one of {}", in_quotes(value), one_of(type.choices)),
        nearest ? fmt::format("did you mean \"{}\"?", *nearest) : fmt::format("give {}", type_phrase(type)));
   if (nearest) {
     error_->nearest = *nearest;
@@ -97,7 +97,7 @@ bool DecodeHandler::unknown_key(std::string_view key) {
     known.push_back(field.name);
   }
   const auto nearest = nearest_name(key, known);
-  fail(ErrorCode::unknown_key, fmt::format("unknown key {}", quoted(key)),
+  fail(ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(key)),
        nearest ? fmt::format("did you mean \"{}\"?", *nearest)
                : fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
                              document_->kind));

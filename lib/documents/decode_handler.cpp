@@ -112,7 +112,7 @@ bool DecodeHandler::String(const char* text, rj::SizeType length, bool /*copy*/)
 
 bool DecodeHandler::envelope_kind(std::string_view value) {
   if (value != document_->kind) {
-    fail(ErrorCode::wrong_kind, fmt::format("this is a {}, not a {}", quoted(value), document_->kind),
+    fail(ErrorCode::wrong_kind, fmt::format("this is a {}, not a {}", in_quotes(value), document_->kind),
          fmt::format("give a document of kind \"{}\"", document_->kind));
     error_->pointer = "/kind";
     return false;
@@ -163,7 +163,7 @@ bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
     frame.field = &fields[index];
     const std::uint64_t bit = std::uint64_t{1} << index;
     if ((frame.seen & bit) != 0) {
-      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", quoted(key)),
+      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
                   "keep one of the two values");
     }
     frame.seen |= bit;
@@ -174,7 +174,7 @@ bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
   if (envelope_key_of(key)) {
     bool& seen = envelope_seen_[static_cast<std::size_t>(envelope_)];
     if (seen) {
-      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", quoted(key)),
+      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
                   "keep one of the two values");
     }
     seen = true;

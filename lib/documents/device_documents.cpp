@@ -5,10 +5,20 @@ namespace tidegate::documents {
 using device::BrokenDriver;
 using device::DeviceInfo;
 using device::DeviceList;
+using device::DeviceProfile;
 using device::Megakernel;
+using device::OrderingTrial;
 
 template <>
 struct Description<Megakernel> {
+  static const Record record;
+};
+template <>
+struct Description<OrderingTrial> {
+  static const Record record;
+};
+template <>
+struct Description<DeviceProfile> {
   static const Record record;
 };
 template <>
@@ -31,6 +41,28 @@ constexpr Field megakernel_fields[] = {
     optional<&Megakernel::max_worker_count>("max_worker_count",
                                             "work-groups that are resident together, where that is known"),
     required<&Megakernel::reason>("reason", "why, in words"),
+};
+
+constexpr Field trial_fields[] = {
+    required<&OrderingTrial::ordering>("ordering", "how work-groups publish and see what they write"),
+    required<&OrderingTrial::verdict>("verdict", "whether the litmus test passed"),
+    optional<&OrderingTrial::barrier_ns>("barrier_ns", "a barrier of all resident work-groups"),
+};
+
+constexpr Field profile_fields[] = {
+    required<&DeviceProfile::device>("device", "name of the device"),
+    required<&DeviceProfile::driver_version>("driver_version", "version of its driver"),
+    required<&DeviceProfile::tidegate>("tidegate", "version of the tool that measured"),
+    required<&DeviceProfile::workgroup_size>("workgroup_size",
+                                             "work-items of the work-groups that were measured"),
+    required<&DeviceProfile::co_resident_groups>("co_resident_groups",
+                                                 "work-groups that are resident together"),
+    optional<&DeviceProfile::ordering>("ordering", "of those that passed the one with the fastest barrier"),
+    required<&DeviceProfile::trials>("trials", "every memory ordering that was tried"),
+    required<&DeviceProfile::launch_ns>("launch_ns", "one of many launches in a row"),
+    required<&DeviceProfile::launch_round_trip_ns>("launch_round_trip_ns", "a launch and the wait for it"),
+    required<&DeviceProfile::claimed_items_per_second>("claimed_items_per_second",
+                                                       "items of a queue, claimed in batches of 256"),
 };
 
 constexpr Field device_fields[] = {
@@ -67,6 +99,7 @@ constexpr Field device_fields[] = {
     required<&DeviceInfo::int64_atomics>("int64_atomics", "64-bit atomics in kernels"),
     required<&DeviceInfo::extensions>("extensions", "extensions, divided by spaces"),
     required<&DeviceInfo::megakernel>("megakernel", "whether a persistent launch is possible"),
+    optional<&DeviceInfo::profile>("profile", "what the self-test found, when --probe asked for it"),
 };
 
 constexpr Field broken_fields[] = {
@@ -85,11 +118,19 @@ constexpr Field list_fields[] = {
 
 constinit const Record Description<Megakernel>::record =
     record_of<Megakernel>("megakernel", megakernel_fields);
+constinit const Record Description<OrderingTrial>::record =
+    record_of<OrderingTrial>("ordering_trial", trial_fields);
+constinit const Record Description<DeviceProfile>::record =
+    record_of<DeviceProfile>("device_profile", profile_fields);
 constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>("device", device_fields);
 constinit const Record Description<BrokenDriver>::record =
     record_of<BrokenDriver>("broken_driver", broken_fields);
 constinit const Record Description<DeviceList>::record = record_of<DeviceList>("device_list", list_fields);
 
+constinit const Document DocumentOf<DeviceProfile>::document{.kind = "device_profile",
+                                                             .title = "What the self-test of a device found",
+                                                             .direction = Direction::output,
+                                                             .record = &Description<DeviceProfile>::record};
 constinit const Document DocumentOf<DeviceList>::document{.kind = "device_list",
                                                           .title = "The OpenCL devices of this machine",
                                                           .direction = Direction::output,

@@ -12,6 +12,19 @@ struct Choices<device::DeviceType> {
 };
 
 template <>
+struct Choices<device::Ordering> {
+  static constexpr std::span<const std::string_view> names = device::ordering_names;
+};
+template <>
+struct Choices<device::TrialVerdict> {
+  static constexpr std::span<const std::string_view> names = device::trial_verdict_names;
+};
+
+template <>
+struct DocumentOf<device::DeviceProfile> {
+  static const Document document;
+};
+template <>
 struct DocumentOf<device::DeviceList> {
   static const Document document;
 };

@@ -19,7 +19,7 @@ bool operator==(const Identifier& a, const Identifier& b) {
 }
 
 std::string describe(const Identifier& identifier) {
-  return identifier.name() != nullptr ? quoted(*identifier.name()) : std::to_string(identifier.number());
+  return identifier.name() != nullptr ? in_quotes(*identifier.name()) : std::to_string(identifier.number());
 }
 
 } // namespace tidegate::documents

@@ -30,7 +30,7 @@ private:
   std::unique_ptr<std::string> name_;
 };
 
-// The number, or the name as quoted() shows it.
+// The number, or the name as in_quotes() shows it.
 std::string describe(const Identifier& identifier);
 
 } // namespace tidegate::documents

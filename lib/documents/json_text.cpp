@@ -50,7 +50,7 @@ std::string found_at(std::string_view json, std::size_t offset) {
   }
   const std::string_view rest = json.substr(offset);
   const std::size_t length = std::min<std::size_t>(rest.find_first_of(" \t\r\n"), 12);
-  return "at " + quoted(rest.substr(0, std::max<std::size_t>(length, 1)));
+  return "at " + in_quotes(rest.substr(0, std::max<std::size_t>(length, 1)));
 }
 
 std::string fix_for(rj::ParseErrorCode code, std::string_view json, std::size_t offset) {

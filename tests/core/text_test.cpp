@@ -42,10 +42,10 @@ TEST_CASE("lists of names read as English") {
 }
 
 TEST_CASE("input in messages is safe to print and short") {
-  CHECK(quoted("plain") == "\"plain\"");
-  CHECK(quoted("tab\tand\x1b[31m") == "\"tab\\x09and\\x1b[31m\"");
-  CHECK(quoted("größe") == "\"größe\"");
-  CHECK(quoted("\xff\xc3") == "\"\\xff\\xc3\"");
+  CHECK(in_quotes("plain") == "\"plain\"");
+  CHECK(in_quotes("tab\tand\x1b[31m") == "\"tab\\x09and\\x1b[31m\"");
+  CHECK(in_quotes("größe") == "\"größe\"");
+  CHECK(in_quotes("\xff\xc3") == "\"\\xff\\xc3\"");
   CHECK(shortened(std::string(41, 'x')) == std::string(40, 'x') + "…");
   CHECK(shortened(std::string(40, 'x')) == std::string(40, 'x'));
   CHECK(shortened("").empty());

@@ -66,6 +66,69 @@ class Devices(unittest.TestCase):
         self.assertRegex(table, r"(?m)^\d+ devices?$")
 
 
+class Probe(unittest.TestCase):
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def probed(self, *args: str, cache: str = "cache") -> dict:
+        answer = devices("--probe", "--device", "cpu", *args, env={"XDG_CACHE_HOME": str(self.folder / cache)})
+        self.assertEqual(answer["notes"], [])
+        return answer["devices"][0]
+
+    def kept(self) -> Path:
+        files = list((self.folder / "cache" / "tidegate").iterdir())
+        self.assertEqual(len(files), 1, "one entry for one device, and nothing unfinished")
+        return files[0]
+
+    def test_self_test(self) -> None:
+        device = self.probed()
+        profile = device["profile"]
+        self.assertEqual(profile["device"], device["name"])
+        self.assertEqual(profile["co_resident_groups"], device["compute_units"])
+        verdicts = {trial["ordering"]: trial["verdict"] for trial in profile["trials"]}
+        self.assertEqual(list(verdicts), ["ptx", "c11", "fence", "classic"])
+        self.assertEqual(verdicts["ptx"], "not_built")  # only NVIDIA's devices have it
+        passed = [trial for trial in profile["trials"] if trial["verdict"] == "passed"]
+        self.assertTrue(all("barrier_ns" in trial for trial in passed))
+        fastest = min(passed, key=lambda trial: trial["barrier_ns"])
+        self.assertEqual(profile["ordering"], fastest["ordering"])
+        self.assertEqual(device["megakernel"], {
+            "supported": True, "max_worker_count": device["compute_units"],
+            "reason": f"the self-test passed with the memory ordering {fastest['ordering']}"})
+        for key in ("launch_ns", "launch_round_trip_ns", "claimed_items_per_second"):
+            self.assertGreater(profile[key], 0, key)
+        schema = json.loads(run("schema", "device_profile").stdout)
+        jsonschema.Draft202012Validator(schema).validate(json.loads(self.kept().read_text()))
+
+    def test_kept_and_repeated(self) -> None:
+        first = self.probed()["profile"]
+        self.assertEqual(self.probed()["profile"], first, "measured values are never twice the same by chance")
+        self.assertNotEqual(self.probed("--fresh")["profile"], first)
+        self.assertNotEqual(json.loads(self.kept().read_text())["launch_ns"], first["launch_ns"])
+
+    def test_damaged_entry(self) -> None:
+        first = self.probed()["profile"]
+        good = self.kept().read_text()
+        for damage in ("", good[:100], good.replace('"co_resident_groups": ', '"co_resident_groups": -'),
+                       good.replace(f'"co_resident_groups": {first["co_resident_groups"]}', '"co_resident_groups": 0')):
+            self.kept().write_text(damage)
+            self.assertNotEqual(self.probed()["profile"]["launch_ns"], first["launch_ns"])
+            json.loads(self.kept().read_text())
+
+    def test_no_place_to_keep_it(self) -> None:
+        (self.folder / "file").write_text("")
+        self.assertIn("ordering", self.probed(cache="file")["profile"])
+
+    def test_table(self) -> None:
+        result = run("devices", "--probe", "--device", "cpu", "--format", "table",
+                     env={"XDG_CACHE_HOME": str(self.folder)})
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"ordering \w+ +passed, barrier [0-9.]+ us, used\n")
+        self.assertRegex(result.stdout, r"launch +[0-9.]+ us in a row, [0-9.]+ us with a wait\n")
+
+
 class Nothing(unittest.TestCase):
     def setUp(self) -> None:
         scratch = tempfile.TemporaryDirectory()

@@ -1,0 +1,49 @@
+// What the self-test of a device (probe.hpp) finds out. Plain data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::device {
+
+// How a work-group publishes and sees; the numbers are those of kernels/self_test.cl.
+enum class Ordering : std::uint8_t {
+  ptx,     // release and acquire in PTX; NVIDIA's devices only
+  c11,     // OpenCL C 2.0 atomics with device scope
+  fence,   // OpenCL C 2.0 fences with device scope
+  classic, // OpenCL C 1.2
+};
+inline constexpr std::array<std::string_view, 4> ordering_names{"ptx", "c11", "fence", "classic"};
+
+enum class TrialVerdict : std::uint8_t {
+  passed,
+  wrong,     // work-groups read stale data
+  hung,      // a wait ran out
+  not_built, // the compiler refused it
+};
+inline constexpr std::array<std::string_view, 4> trial_verdict_names{"passed", "wrong", "hung", "not_built"};
+
+struct OrderingTrial {
+  Ordering ordering = Ordering::ptx;
+  TrialVerdict verdict = TrialVerdict::not_built;
+  std::optional<double> barrier_ns; // of one barrier of all groups, when it passed
+};
+
+struct DeviceProfile {
+  std::string device;
+  std::string driver_version;
+  std::string tidegate; // version of the tool that measured
+  std::uint32_t workgroup_size = 0;
+  std::uint32_t co_resident_groups = 0; // of that size
+  std::optional<Ordering> ordering;     // the one that passed with the fastest barrier
+  std::vector<OrderingTrial> trials;    // in the order of the enumeration
+  double launch_ns = 0;                 // one of many launches in a row
+  double launch_round_trip_ns = 0;      // a launch and the wait for it
+  double claimed_items_per_second = 0;  // work-groups claim batches of 256 items
+};
+
+} // namespace tidegate::device

@@ -1,0 +1,256 @@
+#include <tidegate/device/handles.hpp>
+#include <tidegate/device/kernels.hpp>
+#include <tidegate/device/opencl_error.hpp>
+#include <tidegate/device/probe.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+
+namespace tidegate::device {
+namespace {
+
+constexpr std::size_t line_words = 64; // LINE of the kernels
+constexpr std::uint32_t claim_batch = 256;
+
+// What is asked of a device, by its type: a CPU runs few groups and may lose a core to other programs for a
+// scheduler's quantum at any time.
+struct Scale {
+  std::uint32_t workgroup_size;
+  std::uint32_t offered_per_unit; // groups offered to the discovery, per compute unit
+  std::uint32_t litmus_rounds;
+  std::uint32_t barrier_rounds;
+  std::uint32_t most_polls;
+  std::uint32_t claimed_items;
+};
+constexpr Scale cpu_scale{.workgroup_size = 64,
+                          .offered_per_unit = 1,
+                          .litmus_rounds = 64,
+                          .barrier_rounds = 1024,
+                          .most_polls = std::uint32_t{1} << 28U,
+                          .claimed_items = std::uint32_t{1} << 18U};
+constexpr Scale gpu_scale{.workgroup_size = 256,
+                          .offered_per_unit = 16,
+                          .litmus_rounds = 256,
+                          .barrier_rounds = 512,
+                          .most_polls = std::uint32_t{1} << 22U,
+                          .claimed_items = std::uint32_t{1} << 24U};
+
+// A step of the self-test that the driver refused; turned into a Result at the end of probe().
+struct Refused {
+  Error error;
+};
+
+void require(cl_int status, std::string_view what) {
+  if (status != CL_SUCCESS) {
+    throw Refused{opencl_failure(what, status)};
+  }
+}
+
+class SelfTest {
+public:
+  SelfTest(const DeviceInfo& info, Session session)
+      : info_(info), session_(std::move(session)),
+        scale_(info.type == DeviceType::cpu ? cpu_scale : gpu_scale) {
+    scale_.workgroup_size = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(scale_.workgroup_size, std::max<std::uint64_t>(info.max_workgroup_size, 1)));
+  }
+
+  DeviceProfile run() {
+    DeviceProfile profile{.device = info_.name,
+                          .driver_version = info_.driver_version,
+                          .workgroup_size = scale_.workgroup_size};
+    auto classic = build(Ordering::classic);
+    if (!classic) {
+      throw Refused{std::move(classic.error())};
+    }
+    profile.co_resident_groups = co_resident_groups(*classic);
+    double fastest = 0;
+    for (const Ordering ordering : {Ordering::ptx, Ordering::c11, Ordering::fence, Ordering::classic}) {
+      profile.trials.push_back(trial(ordering, profile.co_resident_groups));
+      const auto& barrier_ns = profile.trials.back().barrier_ns;
+      if (barrier_ns && (!profile.ordering || *barrier_ns < fastest)) {
+        profile.ordering = ordering;
+        fastest = *barrier_ns;
+      }
+    }
+    measure_launches(*classic, profile);
+    measure_claims(*classic, profile);
+    return profile;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  Result<cl::Program> build(Ordering ordering) {
+    const bool nvidia = info_.extensions.find("cl_nv_device_attribute_query") != std::string::npos;
+    if (ordering == Ordering::ptx && !nvidia) {
+      return tl::unexpected(opencl_failure("building for PTX", CL_BUILD_PROGRAM_FAILURE));
+    }
+    // The version in "OpenCL 3.0 …": what OpenCL C 1.2 devices report otherwise differs between drivers.
+    const bool version_3 = info_.opencl_version.starts_with("OpenCL 3");
+    const std::string_view standard = ordering == Ordering::classic ? "CL1.2" : version_3 ? "CL3.0" : "CL2.0";
+    return build_program(session_, self_test_source(),
+                         fmt::format("-cl-std={} -DORDERING={}", standard, static_cast<int>(ordering)));
+  }
+
+  cl::Buffer buffer(std::size_t words) {
+    cl_int status = CL_SUCCESS;
+    cl::Buffer made(session_.context, CL_MEM_READ_WRITE, words * sizeof(cl_uint), nullptr, &status);
+    require(status, "allocating a buffer");
+    clear(made, words);
+    return made;
+  }
+
+  void clear(const cl::Buffer& cleared, std::size_t words) {
+    const std::vector<cl_uint> zeros(words);
+    require(session_.queue.enqueueWriteBuffer(cleared, CL_TRUE, 0, words * sizeof(cl_uint), zeros.data()),
+            "clearing a buffer");
+  }
+
+  std::vector<cl_uint> read(const cl::Buffer& source, std::size_t words) {
+    std::vector<cl_uint> values(words);
+    require(session_.queue.enqueueReadBuffer(source, CL_TRUE, 0, words * sizeof(cl_uint), values.data()),
+            "reading a buffer back");
+    return values;
+  }
+
+  template <class... Arguments>
+  cl::Kernel kernel(const cl::Program& program, const char* name, const Arguments&... arguments) {
+    cl_int status = CL_SUCCESS;
+    cl::Kernel made(program, name, &status);
+    require(status, "making a kernel");
+    cl_uint index = 0;
+    (require(made.setArg(index++, arguments), "setting an argument"), ...);
+    return made;
+  }
+
+  // Launches `groups` work-groups and, with `wait`, waits for them. Seconds.
+  double launch(const cl::Kernel& launched, std::uint32_t groups, bool wait = true) {
+    const auto start = Clock::now();
+    require(session_.queue.enqueueNDRangeKernel(launched, cl::NullRange,
+                                                cl::NDRange(std::size_t{groups} * scale_.workgroup_size),
+                                                cl::NDRange(scale_.workgroup_size)),
+            "launching a kernel");
+    if (wait) {
+      require(session_.queue.finish(), "running a kernel");
+    }
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  std::uint32_t co_resident_groups(const cl::Program& program) {
+    if (info_.type == DeviceType::cpu) {
+      // Drivers for CPUs deal groups to threads in chunks that run one after another: there is nothing to
+      // discover, and one group per unit is what runs at a time.
+      return std::max(info_.compute_units, 1U);
+    }
+    constexpr std::size_t participants_line = 3;
+    constexpr std::size_t gave_up_line = 4;
+    constexpr std::size_t words = 5 * line_words;
+    const cl::Buffer state = buffer(words);
+    launch(kernel(program, "discover", state, cl_uint{scale_.most_polls}),
+           std::max(info_.compute_units, 1U) * scale_.offered_per_unit);
+    const std::vector<cl_uint> result = read(state, words);
+    // A lock that was given up counted who had it; one group is always resident.
+    return result[gave_up_line * line_words] != 0 ? 1 : std::max(result[participants_line * line_words], 1U);
+  }
+
+  OrderingTrial trial(Ordering ordering, std::uint32_t groups) {
+    OrderingTrial result{.ordering = ordering};
+    const auto program = build(ordering);
+    if (!program) {
+      return result;
+    }
+    constexpr std::size_t counter_words = 2 * line_words;
+    const cl::Buffer counters = buffer(counter_words);
+    const cl::Buffer errors = buffer(1);
+    const cl::Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size);
+    launch(kernel(*program, "litmus", data, counters, errors, cl_uint{scale_.litmus_rounds},
+                  cl_uint{scale_.most_polls}),
+           groups);
+    if (read(counters, counter_words)[line_words] != 0) {
+      result.verdict = TrialVerdict::hung;
+      return result;
+    }
+    if (read(errors, 1).front() != 0) {
+      result.verdict = TrialVerdict::wrong;
+      return result;
+    }
+    result.verdict = TrialVerdict::passed;
+
+    // The difference of two lengths, so that the launch itself does not count; the best of a few tries.
+    constexpr int tries = 3;
+    constexpr std::uint32_t few_rounds = 8;
+    const auto seconds = [&](std::uint32_t rounds) {
+      double best = 0;
+      for (int i = 0; i < tries; ++i) {
+        clear(counters, counter_words);
+        const double once = launch(
+            kernel(*program, "barriers", counters, cl_uint{rounds}, cl_uint{scale_.most_polls}), groups);
+        best = i == 0 ? once : std::min(best, once);
+      }
+      return best;
+    };
+    const double few = seconds(few_rounds);
+    const double many = seconds(few_rounds + scale_.barrier_rounds);
+    // On a busy machine the shorter run may have been the longer one: then all of it counts.
+    result.barrier_ns = (many > few ? many - few : many) * 1e9 / scale_.barrier_rounds;
+    return result;
+  }
+
+  void measure_launches(const cl::Program& program, DeviceProfile& profile) {
+    constexpr int launches = 64;
+    const cl::Buffer unused = buffer(1);
+    const cl::Kernel empty = kernel(program, "nothing", unused);
+    launch(empty, 1); // the first one compiles or uploads
+    std::vector<double> round_trips;
+    const auto start = Clock::now();
+    for (int i = 0; i < launches; ++i) {
+      launch(empty, 1, false);
+    }
+    require(session_.queue.finish(), "running a kernel");
+    profile.launch_ns = std::chrono::duration<double>(Clock::now() - start).count() * 1e9 / launches;
+    for (int i = 0; i < launches; ++i) {
+      round_trips.push_back(launch(empty, 1));
+    }
+    std::ranges::nth_element(round_trips, round_trips.begin() + launches / 2);
+    profile.launch_round_trip_ns = round_trips[launches / 2] * 1e9;
+  }
+
+  void measure_claims(const cl::Program& program, DeviceProfile& profile) {
+    const cl::Buffer next = buffer(1);
+    const cl::Buffer items = buffer(scale_.claimed_items);
+    const cl::Kernel claims =
+        kernel(program, "claims", next, items, cl_uint{scale_.claimed_items}, cl_uint{claim_batch});
+    double best = 0;
+    for (int i = 0; i < 3; ++i) {
+      clear(next, 1);
+      const double once = launch(claims, profile.co_resident_groups);
+      best = i == 0 ? once : std::min(best, once);
+    }
+    profile.claimed_items_per_second = scale_.claimed_items / std::max(best, 1e-9);
+  }
+
+  const DeviceInfo& info_;
+  Session session_;
+  Scale scale_;
+};
+
+} // namespace
+
+Result<DeviceProfile> probe(const DeviceInfo& device) {
+  auto session = open_session(device);
+  if (!session) {
+    return tl::unexpected(std::move(session.error()));
+  }
+  try {
+    return SelfTest(device, std::move(*session)).run();
+  } catch (Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+} // namespace tidegate::device
