@@ -141,13 +141,15 @@ kernel void claims(volatile global uint* next, global uint* items, uint count, u
 
 // How many groups are resident together: the protocol of Sorensen et al. (OOPSLA 2016). Under a fair lock every
 // resident group takes a number before any of them comes round to close the poll; groups that start later find
-// it closed. state: next ticket, ticket being served, poll closed, participants, lock waits that ran out; a line
-// apart each.
+// it closed. Groups start one after another, so each takes `settle_polls` of time before it comes round; none of
+// them returns before the poll is closed. state: next ticket, ticket being served, poll closed, participants, lock
+// waits that ran out, a word to pass the time with; a line apart each.
 #define NEXT_TICKET 0
 #define SERVING LINE
 #define POLL_CLOSED (2 * LINE)
 #define PARTICIPANTS (3 * LINE)
 #define LOCK_GAVE_UP (4 * LINE)
+#define PASTIME (5 * LINE)
 
 bool lock(volatile global uint* state, uint most_polls) {
   const uint ticket = atomic_inc(&state[NEXT_TICKET]);
@@ -163,7 +165,7 @@ bool lock(volatile global uint* state, uint most_polls) {
   return false;
 }
 
-kernel void discover(volatile global uint* state, uint most_polls) {
+kernel void discover(volatile global uint* state, uint most_polls, uint settle_polls) {
   if (get_local_id(0) != 0 || !lock(state, most_polls)) {
     return;
   }
@@ -172,6 +174,9 @@ kernel void discover(volatile global uint* state, uint most_polls) {
     atomic_inc(&state[PARTICIPANTS]);
   }
   atomic_inc(&state[SERVING]);
+  for (uint poll = 0; joined && poll < settle_polls; ++poll) {
+    atomic_add(&state[PASTIME], 0u);
+  }
   if (joined && lock(state, most_polls)) {
     atomic_xchg(&state[POLL_CLOSED], 1u);
     atomic_inc(&state[SERVING]);

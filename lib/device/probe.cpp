@@ -149,9 +149,10 @@ private:
     }
     constexpr std::size_t participants_line = 3;
     constexpr std::size_t gave_up_line = 4;
-    constexpr std::size_t words = 5 * line_words;
+    constexpr std::size_t words = 6 * line_words;
+    constexpr cl_uint settle_polls = 1000;
     const cl::Buffer state = buffer(words);
-    launch(kernel(program, "discover", state, cl_uint{scale_.most_polls}),
+    launch(kernel(program, "discover", state, cl_uint{scale_.most_polls}, settle_polls),
            std::max(info_.compute_units, 1U) * scale_.offered_per_unit);
     const std::vector<cl_uint> result = read(state, words);
     // A lock that was given up counted who had it; one group is always resident.
