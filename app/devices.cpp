@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
+#include <tidegate/device/driver_guard.hpp>
 #include <tidegate/device/select.hpp>
 #include <tidegate/documents/device_documents.hpp>
 
@@ -14,6 +15,7 @@ namespace {
 
 struct DevicesSettings {
   std::string selector;
+  bool errors_as_json = false;
   bool probe = false;
   bool fresh = false;
   std::string output = "-";
@@ -21,6 +23,7 @@ struct DevicesSettings {
 };
 
 Result<ExitCode> run_devices(const DevicesSettings& settings) {
+  const device::DriverGuard guard(settings.errors_as_json);
   auto list = device::list_devices();
   if (!list) {
     return tl::unexpected(std::move(list.error()));
@@ -63,8 +66,12 @@ void define_devices(CLI::App& command, Invocation& invocation) {
   command.add_flag("--fresh", settings->fresh, "Run the self-test again");
   add_format(command, settings->format);
   add_output(command, settings->output);
-  command.callback(
-      [&invocation, settings] { invocation.run = [settings] { return run_devices(*settings); }; });
+  command.callback([&invocation, settings] {
+    invocation.run = [&invocation, settings] {
+      settings->errors_as_json = invocation.errors_as_json;
+      return run_devices(*settings);
+    };
+  });
 }
 
 } // namespace tidegate::app

@@ -66,7 +66,8 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::no_opencl:
   case ErrorCode::no_device:
   case ErrorCode::ambiguous_device:
-  case ErrorCode::opencl_failure: return ExitCode::environment;
+  case ErrorCode::opencl_failure:
+  case ErrorCode::driver_crash: return ExitCode::environment;
   case ErrorCode::internal_error: break;
   }
   return ExitCode::bug;

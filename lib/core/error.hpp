@@ -78,12 +78,13 @@ enum class ErrorCode : std::uint8_t {
   no_device,
   ambiguous_device,
   opencl_failure,
+  driver_crash,
   // everything else
   internal_error,
 };
 
 // The stable names as they stand in documents, by ErrorCode.
-inline constexpr std::array<std::string_view, 45> error_code_names{
+inline constexpr std::array<std::string_view, 46> error_code_names{
     "overflow",
     "zero_adapter_limit",
     "policy_out_of_range",
@@ -128,6 +129,7 @@ inline constexpr std::array<std::string_view, 45> error_code_names{
     "no_device",
     "ambiguous_device",
     "opencl_failure",
+    "driver_crash",
     "internal_error",
 };
 

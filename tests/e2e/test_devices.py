@@ -138,6 +138,20 @@ class Probe(unittest.TestCase):
         self.assertRegex(result.stdout, r"launch +[0-9.]+ us in a row, [0-9.]+ us with a wait\n")
 
 
+class Crash(unittest.TestCase):
+    """A driver that ends the process: PoCL 3.1 aborts when POCL_CACHE_DIR is set and empty."""
+
+    def test_is_an_error(self) -> None:
+        text = run("devices", env={"POCL_CACHE_DIR": ""})
+        if text.rc == 0:
+            self.skipTest("this PoCL does not crash")
+        self.assertEqual((text.rc, text.stdout), (4, ""))
+        self.assertIn("tidegate: error: an OpenCL driver has crashed [driver_crash]\n  fix: ", text.stderr)
+        error = json.loads(run("devices", "--errors", "json", env={"POCL_CACHE_DIR": ""}).stderr.splitlines()[-1])
+        schema = json.loads(run("schema", "error").stdout)
+        jsonschema.Draft202012Validator(schema).validate(error)
+
+
 class Nothing(unittest.TestCase):
     def setUp(self) -> None:
         scratch = tempfile.TemporaryDirectory()
@@ -180,8 +194,7 @@ class Nothing(unittest.TestCase):
     def test_unwritable_cache(self) -> None:
         (self.folder / "file").write_text("a file where PoCL wants a folder")
         (self.folder / "pocl.icd").write_text("libpocl.so.2\n")
-        result = run("devices", env={"XDG_CACHE_HOME": str(self.folder / "file"), "POCL_CACHE_DIR": "",
-                                     "OCL_ICD_VENDORS": f"{self.folder}/"})
+        result = run("devices", env={"XDG_CACHE_HOME": str(self.folder / "file"), "OCL_ICD_VENDORS": f"{self.folder}/"})
         if result.rc == 0:
             self.skipTest("this PoCL does without its cache folder")
         self.assertEqual(result.rc, 4)
