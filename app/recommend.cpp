@@ -4,6 +4,8 @@
 #include <tidegate/commands/recommend.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/device/driver_guard.hpp>
+#include <tidegate/device/select.hpp>
 #include <tidegate/documents/decode.hpp>
 
 #include <fmt/format.h>
@@ -24,6 +26,7 @@ struct RecommendSettings {
   std::optional<std::string> policy_file;
   std::string previous_topology;
   std::optional<std::string> evidence;
+  std::optional<std::string> device;
   bool cache_stats = false;
   Format format = Format::json;
 };
@@ -79,6 +82,23 @@ Result<void> read_evidence(RecommendSettings& settings) {
   }
 }
 
+Result<void> read_adapter(RecommendSettings& settings, bool errors_as_json) {
+  if (!settings.device) {
+    return {};
+  }
+  const device::DriverGuard guard(errors_as_json);
+  const auto list = device::list_devices();
+  if (!list) {
+    return tl::unexpected(list.error());
+  }
+  const auto chosen = device::select_device(*list, *settings.device);
+  if (!chosen) {
+    return tl::unexpected(chosen.error());
+  }
+  settings.recommend.adapter = commands::adapter_limits(**chosen);
+  return {};
+}
+
 void print_statistics(const policy::RecommendationCache& cache) {
   const policy::CacheStatistics statistics = cache.statistics();
   const std::string line = fmt::format("{{\"entries\":{},\"hits\":{},\"misses\":{}}}\n", statistics.entries,
@@ -86,11 +106,12 @@ void print_statistics(const policy::RecommendationCache& cache) {
   std::fputs(line.c_str(), stderr);
 }
 
-Result<ExitCode> run_recommend(RecommendSettings& settings) {
+Result<ExitCode> run_recommend(RecommendSettings& settings, bool errors_as_json) {
   const bool table = settings.format == Format::table;
   if (auto read = refuse_stream(settings.route.stream, table ? "table" : "json")
                       .and_then([&] { return read_policy(settings); })
-                      .and_then([&] { return read_evidence(settings); });
+                      .and_then([&] { return read_evidence(settings); })
+                      .and_then([&] { return read_adapter(settings, errors_as_json); });
       !read) {
     return tl::unexpected(std::move(read.error()));
   }
@@ -140,13 +161,20 @@ void define_recommend(CLI::App& command, Invocation& invocation) {
                   "Add the evidence of the choice, and whether it is complete")
       ->type_name("topology|promotion|all");
   command.add_flag("--explain", settings->recommend.explain, "Add the rule and the numbers of each step");
+  command
+      .add_option(
+          "--device", settings->device,
+          "Take the adapter limits and the memory budget that a request leaves out from a device: an index, "
+          "cpu, gpu, a UUID, a name or a part of one")
+      ->type_name("SEL");
   add_stream(command, settings->route.stream);
   command.add_flag("--cache-stats", settings->cache_stats,
                    "Keep a recommendation cache and print its statistics on standard error at the end");
   add_format(command, settings->format);
   add_output(command, settings->route.output);
-  command.callback(
-      [&invocation, settings] { invocation.run = [settings] { return run_recommend(*settings); }; });
+  command.callback([&invocation, settings] {
+    invocation.run = [&invocation, settings] { return run_recommend(*settings, invocation.errors_as_json); };
+  });
 }
 
 } // namespace tidegate::app

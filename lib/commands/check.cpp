@@ -94,7 +94,7 @@ std::optional<Error> judge(std::string_view which, const std::optional<EvidenceT
 }
 
 std::optional<Error> judge(const LaunchRecommendationDocument& document) {
-  const auto& [recommendation, evidence, explanation] = document;
+  const auto& [recommendation, evidence, explanation, device] = document;
   if (!evidence) {
     return {};
   }

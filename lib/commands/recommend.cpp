@@ -5,10 +5,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
 #include <utility>
 
 namespace tidegate::commands {
 namespace {
+
+// What --device fills in.
+constexpr std::array<std::string_view, 4> adapter_fields{
+    "max_workgroup_size_x", "max_compute_workgroups_per_dimension", "max_compute_invocations_per_workgroup",
+    "device_memory_budget_bytes"};
 
 using documents::LaunchRecommendationDocument;
 using documents::LaunchRequestDocument;
@@ -30,17 +40,44 @@ documents::Evidence collect_evidence(const RecommendOptions& options, const Laun
 
 } // namespace
 
+AdapterLimits adapter_limits(const device::DeviceInfo& device) {
+  constexpr std::uint64_t most =
+      std::numeric_limits<std::int32_t>::max(); // what drivers take in one dimension
+  const auto narrowed = [most](std::uint64_t limit) {
+    return static_cast<std::uint32_t>(std::min(limit, most));
+  };
+  const std::uint64_t in_x =
+      device.max_work_item_sizes.empty() ? device.max_workgroup_size : device.max_work_item_sizes.front();
+  return {.device = device.name,
+          .max_workgroup_size_x = narrowed(std::min(in_x, device.max_workgroup_size)),
+          .max_compute_workgroups_per_dimension = narrowed(most),
+          .max_compute_invocations_per_workgroup = narrowed(device.max_workgroup_size),
+          .device_memory_budget_bytes = device.global_memory_bytes};
+}
+
 Result<LaunchRecommendationDocument> Recommender::recommend(std::string_view request_json, bool explain) {
   LaunchRequestDocument request{
       .request = {}, .previous_topology = options_.previous_topology, .policy = options_.policy};
+  std::span<const std::string_view> given;
+  if (options_.adapter) {
+    const AdapterLimits& limits = *options_.adapter;
+    request.request.max_workgroup_size_x = limits.max_workgroup_size_x;
+    request.request.max_compute_workgroups_per_dimension = limits.max_compute_workgroups_per_dimension;
+    request.request.max_compute_invocations_per_workgroup = limits.max_compute_invocations_per_workgroup;
+    request.request.device_memory_budget_bytes = limits.device_memory_budget_bytes;
+    given = adapter_fields;
+  }
   const auto decoded =
-      decoder_.decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json, &request);
+      decoder_.decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json, &request, given);
   if (!decoded) {
     return tl::unexpected(decoded.error());
   }
 
   const bool evidence = options_.topology_evidence || options_.promotion_evidence;
   LaunchRecommendationDocument document;
+  if (options_.adapter) {
+    document.device = options_.adapter->device;
+  }
   // The cache serves requests without a previous topology; with evidence it is asked for the effective
   // request.
   const bool cached = cache_ != nullptr && !request.previous_topology;

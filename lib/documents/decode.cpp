@@ -85,13 +85,14 @@ Decoder::~Decoder() = default;
 Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
-Result<void> Decoder::decode(const Document& document, std::string_view json, void* object) {
+Result<void> Decoder::decode(const Document& document, std::string_view json, void* object,
+                             std::span<const std::string_view> given) {
   if (json.size() > document_bytes_limit) {
     return tl::unexpected(too_large());
   }
   auto& [reader, handler] = *implementation_;
   rj::MemoryStream in(json.data(), json.size());
-  handler.start(document, json, in, object);
+  handler.start(document, json, in, object, given);
   if (parse(reader, json, in, handler)) {
     return {};
   }

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,10 @@ public:
   Decoder& operator=(Decoder&&) noexcept;
 
   // Decodes `json` onto `object`, a struct that `document.record` describes. Fields left out keep the value
-  // the object has. After an error the object holds what was decoded before it.
-  Result<void> decode(const Document& document, std::string_view json, void* object);
+  // the object has. After an error the object holds what was decoded before it. Fields of the document that
+  // are `given` hold a value already: they may be left out although they are required.
+  Result<void> decode(const Document& document, std::string_view json, void* object,
+                      std::span<const std::string_view> given = {});
 
 private:
   struct Implementation;

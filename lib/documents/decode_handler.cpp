@@ -203,7 +203,8 @@ bool DecodeHandler::StartObject() {
 bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
   Frame& frame = frames_.back();
   frame.field = nullptr;
-  const std::uint64_t missing = frame.record->required_mask & ~frame.seen;
+  const std::uint64_t present = frame.seen | (frames_.size() == 1 ? given_mask_ : 0);
+  const std::uint64_t missing = frame.record->required_mask & ~present;
   if (missing != 0) {
     return missing_keys(missing);
   }
@@ -215,7 +216,7 @@ bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
   }
   const std::span<const Field> fields = frame.record->fields;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].fill != nullptr && (frame.seen >> i & 1U) == 0) {
+    if (fields[i].fill != nullptr && (present >> i & 1U) == 0) {
       fields[i].fill(frame.object);
     }
   }

@@ -16,9 +16,11 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,11 +44,17 @@ enum class Envelope : std::uint8_t { none, kind, version };
 
 class DecodeHandler : public rj::BaseReaderHandler<rj::UTF8<>, DecodeHandler> {
 public:
-  void start(const Document& document, std::string_view json, rj::MemoryStream& in, void* object) {
+  void start(const Document& document, std::string_view json, rj::MemoryStream& in, void* object,
+             std::span<const std::string_view> given) {
     document_ = &document;
     json_ = json;
     in_ = &in;
     root_ = object;
+    given_mask_ = 0;
+    for (std::size_t i = 0; i < document.record->fields.size() && !given.empty(); ++i) {
+      const bool is_given = std::ranges::find(given, document.record->fields[i].name) != given.end();
+      given_mask_ |= std::uint64_t{is_given ? 1U : 0U} << i;
+    }
     frames_.clear();
     envelope_ = Envelope::none;
     envelope_seen_ = {};
@@ -150,6 +158,7 @@ private:
   std::string_view json_;
   rj::MemoryStream* in_ = nullptr;
   void* root_ = nullptr;
+  std::uint64_t given_mask_ = 0; // fields of the outermost object that hold a value already
   std::vector<Frame> frames_;
   Envelope envelope_ = Envelope::none;
   std::array<bool, 3> envelope_seen_{}; // by Envelope

@@ -256,6 +256,8 @@ constexpr Field recommendation_document_fields[] = {
                                                       "with --evidence: what the answer rests on"),
     optional<&LaunchRecommendationDocument::explanation>("explanation",
                                                          "with --explain: each step and its reason"),
+    optional<&LaunchRecommendationDocument::device>("device",
+                                                    "the device that --device took the limits from"),
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <tidegate/policy/launch_policy.hpp>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tidegate::documents {
@@ -32,6 +33,7 @@ struct LaunchRecommendationDocument {
   policy::LaunchRecommendation recommendation;
   std::optional<Evidence> evidence;
   std::optional<std::vector<policy::TraceStep>> explanation;
+  std::optional<std::string> device; // that the adapter limits come from
 };
 
 template <>

@@ -118,7 +118,7 @@ class Shell(unittest.TestCase):
 
     def check_option_names(self, names: list[str]) -> None:
         self.assertEqual(sorted(names), sorted(
-            ["--cache-stats", "--errors", "--evidence", "--explain", "--format", "--help",
+            ["--cache-stats", "--device", "--errors", "--evidence", "--explain", "--format", "--help",
              "--output", "--policy", "--previous-topology", "--stream", "--version"]))
 
 

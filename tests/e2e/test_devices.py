@@ -66,6 +66,54 @@ class Devices(unittest.TestCase):
         self.assertRegex(table, r"(?m)^\d+ devices?$")
 
 
+class Recommend(unittest.TestCase):
+    """recommend --device: what the request leaves out comes from the device, what it says stands."""
+
+    BARE = {"queue_len": 100000, "requested_worker_groups": 300}
+
+    def answer(self, request: dict, *args: str) -> dict:
+        result = run("recommend", *args, input=json.dumps(request))
+        self.assertEqual(result.rc, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_limits_and_budget(self) -> None:
+        cpu = devices("--device", "cpu")["devices"][0]
+        made = self.answer(self.BARE, "--device", "cpu")
+        same = self.answer({**self.BARE, "max_workgroup_size_x": cpu["max_workgroup_size"],
+                            "max_compute_workgroups_per_dimension": 2**31 - 1,
+                            "device_memory_budget_bytes": cpu["global_memory_bytes"]})
+        self.assertEqual(made.pop("device"), cpu["name"])
+        self.assertEqual(made, same)
+
+    def test_the_request_wins(self) -> None:
+        request = {**self.BARE, "max_workgroup_size_x": 64, "max_compute_invocations_per_workgroup": 64,
+                   "max_compute_workgroups_per_dimension": 77, "device_memory_budget_bytes": 10**9}
+        made = self.answer(request, "--device", "cpu")
+        del made["device"]
+        self.assertEqual(made, self.answer(request))
+
+    def test_what_a_device_does_not_know_is_still_missing(self) -> None:
+        result = run("recommend", "--device", "cpu", input='{"queue_len": 1}')
+        self.assertEqual(result.rc, 3)
+        self.assertIn('missing key "requested_worker_groups" [missing_key]', result.stderr)
+        without = run("recommend", input=json.dumps(self.BARE))
+        self.assertEqual(without.rc, 3)
+        self.assertIn('missing key "max_workgroup_size_x"', without.stderr)
+
+    def test_streams_and_schema(self) -> None:
+        result = run("recommend", "--device", "cpu", "--stream", input="\n".join([json.dumps(self.BARE)] * 3) + "\n")
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(len(lines), 3)
+        schema = json.loads(run("schema", "launch_recommendation").stdout)
+        for line in lines:
+            jsonschema.Draft202012Validator(schema).validate(line)
+        self.assertEqual(run("check", "--stream", input=result.stdout).rc, 0)
+
+    def test_no_such_device(self) -> None:
+        result = run("recommend", "--device", "abacus", input=json.dumps(self.BARE))
+        self.assertEqual((result.rc, result.stdout), (4, ""))
+
+
 class Probe(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
