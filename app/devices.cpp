@@ -2,7 +2,7 @@
 #include "command_line.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
-#include <tidegate/device/driver_guard.hpp>
+#include <tidegate/device/isolation.hpp>
 #include <tidegate/device/select.hpp>
 #include <tidegate/documents/device_documents.hpp>
 
@@ -15,7 +15,6 @@ namespace {
 
 struct DevicesSettings {
   std::string selector;
-  bool errors_as_json = false;
   bool probe = false;
   bool fresh = false;
   std::string output = "-";
@@ -23,7 +22,9 @@ struct DevicesSettings {
 };
 
 Result<ExitCode> run_devices(const DevicesSettings& settings) {
-  const device::DriverGuard guard(settings.errors_as_json);
+  if (auto isolated = device::isolate_drivers(); !isolated) {
+    return tl::unexpected(std::move(isolated.error()));
+  }
   auto list = device::list_devices();
   if (!list) {
     return tl::unexpected(std::move(list.error()));
@@ -41,6 +42,9 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
   for (device::DeviceInfo& device : list->devices) {
     if (settings.probe || settings.fresh) {
       if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, settings.fresh); !probed) {
+        if (list->devices.size() == 1) {
+          return tl::unexpected(std::move(probed.error()));
+        }
         list->notes.push_back(device.name + ": " + probed.error().message);
       }
     }
@@ -66,12 +70,8 @@ void define_devices(CLI::App& command, Invocation& invocation) {
   command.add_flag("--fresh", settings->fresh, "Run the self-test again");
   add_format(command, settings->format);
   add_output(command, settings->output);
-  command.callback([&invocation, settings] {
-    invocation.run = [&invocation, settings] {
-      settings->errors_as_json = invocation.errors_as_json;
-      return run_devices(*settings);
-    };
-  });
+  command.callback(
+      [&invocation, settings] { invocation.run = [settings] { return run_devices(*settings); }; });
 }
 
 } // namespace tidegate::app

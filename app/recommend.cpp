@@ -4,7 +4,7 @@
 #include <tidegate/commands/recommend.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/device/driver_guard.hpp>
+#include <tidegate/device/isolation.hpp>
 #include <tidegate/device/select.hpp>
 #include <tidegate/documents/decode.hpp>
 
@@ -82,11 +82,13 @@ Result<void> read_evidence(RecommendSettings& settings) {
   }
 }
 
-Result<void> read_adapter(RecommendSettings& settings, bool errors_as_json) {
+Result<void> read_adapter(RecommendSettings& settings) {
   if (!settings.device) {
     return {};
   }
-  const device::DriverGuard guard(errors_as_json);
+  if (auto isolated = device::isolate_drivers(); !isolated) {
+    return tl::unexpected(std::move(isolated.error()));
+  }
   const auto list = device::list_devices();
   if (!list) {
     return tl::unexpected(list.error());
@@ -106,12 +108,12 @@ void print_statistics(const policy::RecommendationCache& cache) {
   std::fputs(line.c_str(), stderr);
 }
 
-Result<ExitCode> run_recommend(RecommendSettings& settings, bool errors_as_json) {
+Result<ExitCode> run_recommend(RecommendSettings& settings) {
   const bool table = settings.format == Format::table;
   if (auto read = refuse_stream(settings.route.stream, table ? "table" : "json")
+                      .and_then([&] { return read_adapter(settings); })
                       .and_then([&] { return read_policy(settings); })
-                      .and_then([&] { return read_evidence(settings); })
-                      .and_then([&] { return read_adapter(settings, errors_as_json); });
+                      .and_then([&] { return read_evidence(settings); });
       !read) {
     return tl::unexpected(std::move(read.error()));
   }
@@ -172,9 +174,8 @@ void define_recommend(CLI::App& command, Invocation& invocation) {
                    "Keep a recommendation cache and print its statistics on standard error at the end");
   add_format(command, settings->format);
   add_output(command, settings->route.output);
-  command.callback([&invocation, settings] {
-    invocation.run = [&invocation, settings] { return run_recommend(*settings, invocation.errors_as_json); };
-  });
+  command.callback(
+      [&invocation, settings] { invocation.run = [settings] { return run_recommend(*settings); }; });
 }
 
 } // namespace tidegate::app

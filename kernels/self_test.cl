@@ -1,5 +1,5 @@
 // What a device must prove before a persistent kernel runs on it, and what that costs. Compiled once per memory
-// ordering; the host defines ORDERING (the numbers of lib/device/probe.hpp).
+// ordering; the host defines ORDERING (the numbers of lib/device/device_profile.hpp).
 //
 // Every wait is a `for` loop with a bound: unbounded ones have hung on several drivers when compiled, and a
 // device on which a wait fails must come back and say so.
@@ -155,6 +155,7 @@ bool lock(volatile global uint* state, uint most_polls) {
   const uint ticket = atomic_inc(&state[NEXT_TICKET]);
   for (uint poll = 0; poll < most_polls; ++poll) {
     if (atomic_add(&state[SERVING], 0u) == ticket) {
+      mem_fence(CLK_GLOBAL_MEM_FENCE);
       return true;
     }
     if ((poll & 1023u) == 1023u && atomic_add(&state[LOCK_GAVE_UP], 0u) != 0) {
@@ -165,20 +166,33 @@ bool lock(volatile global uint* state, uint most_polls) {
   return false;
 }
 
-kernel void discover(volatile global uint* state, uint most_polls, uint settle_polls) {
-  if (get_local_id(0) != 0 || !lock(state, most_polls)) {
+void unlock(volatile global uint* state) {
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  atomic_inc(&state[SERVING]);
+}
+
+void take_part(volatile global uint* state, uint most_polls, uint settle_polls) {
+  if (!lock(state, most_polls)) {
     return;
   }
   const bool joined = atomic_add(&state[POLL_CLOSED], 0u) == 0;
   if (joined) {
     atomic_inc(&state[PARTICIPANTS]);
   }
-  atomic_inc(&state[SERVING]);
+  unlock(state);
   for (uint poll = 0; joined && poll < settle_polls; ++poll) {
     atomic_add(&state[PASTIME], 0u);
   }
   if (joined && lock(state, most_polls)) {
     atomic_xchg(&state[POLL_CLOSED], 1u);
-    atomic_inc(&state[SERVING]);
+    unlock(state);
   }
+}
+
+kernel void discover(volatile global uint* state, uint most_polls, uint settle_polls) {
+  if (get_local_id(0) == 0) {
+    take_part(state, most_polls, settle_polls);
+  }
+  // The others wait: hardware that hands on the room of single work-items would let further groups in.
+  barrier(CLK_LOCAL_MEM_FENCE);
 }

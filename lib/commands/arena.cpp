@@ -177,7 +177,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
   std::vector<std::vector<std::string>> rows{{"buffer", "offset", "size", "alive"}};
   for (const std::size_t i : by_offset) {
     if (rows.size() > most_rows) {
-      rows.push_back({"…", "", "", fmt::format("{} buffers not shown", by_offset.size() - most_rows)});
+      rows.push_back({"…", "", "", plural(by_offset.size() - most_rows, "buffer") + " not shown"});
       break;
     }
     const auto& [id, lifetime] = lifetimes.buffers[i];

@@ -10,6 +10,7 @@
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/planning/arena_check.hpp>
+#include <tidegate/planning/layering.hpp>
 #include <tidegate/planning/plan_checker.hpp>
 #include <tidegate/policy/evidence.hpp>
 
@@ -212,6 +213,12 @@ Result<Premises> read_premises(const CheckRequest& request) {
       named.error().source = display_name(*request.dag);
       return tl::unexpected(std::move(named.error()));
     }
+    if (auto checked = planning::check_dependencies(named->dag.waves.size(), named->dag.dependencies);
+        !checked) {
+      Error error = to_error(checked.error(), *named);
+      error.source = display_name(*request.dag);
+      return tl::unexpected(std::move(error));
+    }
     premises.dag = std::move(named->dag);
     premises.dag->budget_bytes = request.budget_bytes.value_or(premises.dag->budget_bytes);
   }
@@ -219,6 +226,10 @@ Result<Premises> read_premises(const CheckRequest& request) {
     auto lifetimes = read_premise<documents::BufferLifetimes>(*request.lifetimes);
     if (!lifetimes) {
       return tl::unexpected(std::move(lifetimes.error()));
+    }
+    if (auto index = index_buffers(*lifetimes); !index) {
+      index.error().source = display_name(*request.lifetimes);
+      return tl::unexpected(std::move(index.error()));
     }
     premises.lifetimes = std::move(*lifetimes);
     if (request.capacity_bytes) {

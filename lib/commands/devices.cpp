@@ -4,6 +4,7 @@
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/device/kernels.hpp>
 #include <tidegate/device/probe.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/device_documents.hpp>
@@ -46,18 +47,28 @@ std::filesystem::path cache_file(const device::DeviceInfo& device, const std::st
     key += '\n';
   }
   key += std::to_string(device.compute_units);
+  key += device::self_test_source();
   return folder / fmt::format("device-{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
-std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path& file) {
+// A damaged entry must not become a launch that hangs.
+bool plausible(const device::DeviceProfile& profile, const device::DeviceInfo& device) {
+  constexpr std::uint64_t most_groups_per_unit = 64;
+  return profile.device == device.name && profile.driver_version == device.driver_version &&
+         profile.ordering && profile.workgroup_size != 0 &&
+         profile.workgroup_size <= device.max_workgroup_size && profile.co_resident_groups != 0 &&
+         profile.co_resident_groups <= most_groups_per_unit * device.compute_units;
+}
+
+std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path& file,
+                                                    const device::DeviceInfo& device) {
   constexpr std::size_t most = std::size_t{1} << 20U;
   const auto text = read_all(file.string(), most);
   if (!text) {
     return {};
   }
   auto profile = documents::decode<device::DeviceProfile>(*text);
-  // A damaged entry must not become a launch that hangs.
-  return profile && profile->co_resident_groups != 0 ? std::optional(std::move(*profile)) : std::nullopt;
+  return profile && plausible(*profile, device) ? std::optional(std::move(*profile)) : std::nullopt;
 }
 
 void keep(const device::DeviceProfile& profile, const std::filesystem::path& file) {
@@ -131,15 +142,17 @@ Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_ver
     return {}; // nothing can be run on it
   }
   const std::filesystem::path file = cache_file(device, tool_version);
-  auto profile = fresh || file.empty() ? std::nullopt : cached_profile(file);
+  auto profile = fresh || file.empty() ? std::nullopt : cached_profile(file, device);
   if (!profile) {
     auto measured = device::probe(device);
     if (!measured) {
+      device.megakernel = {.reason = "the self-test was refused: " + measured.error().message};
       return tl::unexpected(std::move(measured.error()));
     }
     measured->tidegate = tool_version;
     profile = std::move(*measured);
-    if (!file.empty()) {
+    // What failed may have failed because the machine was busy: it is tried again the next time.
+    if (!file.empty() && plausible(*profile, device)) {
       keep(*profile, file);
     }
   }
@@ -149,6 +162,9 @@ Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_ver
     device.megakernel.reason =
         fmt::format("the self-test passed with the memory ordering {}",
                     device::ordering_names[static_cast<std::size_t>(*profile->ordering)]);
+    if (profile->co_resident_groups == 1) {
+      device.megakernel.reason += "; one work-group is resident, so nothing crossed between groups";
+    }
   } else {
     device.megakernel.max_worker_count.reset();
     device.megakernel.reason = "no memory ordering passed the self-test";

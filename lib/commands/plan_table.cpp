@@ -52,7 +52,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
       {"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
   for (std::size_t i = 0; i < groups; ++i) {
     if (skipped != 0 && i == most_groups - groups_at_the_end) {
-      rows.push_back({"…", "", "", "", "", "", fmt::format("{} groups not shown", skipped)});
+      rows.push_back({"…", "", "", "", "", "", plural(skipped, "group") + " not shown"});
       i += skipped;
     }
     const std::uint64_t bytes = plan.group_fused_bytes[i];

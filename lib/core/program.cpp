@@ -55,6 +55,7 @@ std::string read_to_end(int fd) {
 
 Result<std::string> filter(const std::vector<std::string>& command, std::string_view input) {
   const std::string& program = command.front();
+  ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended
   auto file = as_file(program, input);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
@@ -98,7 +99,12 @@ Result<std::string> filter(const std::vector<std::string>& command, std::string_
   write_end = Descriptor(-1);
   std::string output = read_to_end(read_end.get());
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t waited = 0;
+  do {
+    waited = ::waitpid(child, &status, 0);
+  } while (waited < 0 && errno == EINTR);
+  if (waited < 0) {
+    return tl::unexpected(failure(program, "ended nobody knows how: " + system_message(errno)));
   }
   if (WIFSIGNALED(status)) {
     return tl::unexpected(failure(program, fmt::format("was ended by signal {}", WTERMSIG(status))));

@@ -1,6 +1,7 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/loader.hpp>
 #include <tidegate/device/opencl.hpp>
+#include <tidegate/device/opencl_error.hpp>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -141,20 +142,22 @@ std::vector<BrokenDriver> broken_drivers() {
   std::vector<BrokenDriver> broken;
   std::error_code error;
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(drivers_folder(), error)) {
-    if (entry.path().extension() == ".icd") {
-      files.push_back(entry.path());
+  for (std::filesystem::directory_iterator entry(drivers_folder(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".icd") {
+      files.push_back(entry->path());
     }
   }
   std::ranges::sort(files);
   for (const auto& file : files) {
     std::ifstream in(file);
     std::string library;
-    if (!std::getline(in, library) || library.empty()) {
+    std::getline(in, library);
+    library.erase(library.find_last_not_of(" \t\r") + 1);
+    if (library.empty()) {
       broken.push_back({file.string(), "the file names no library"});
       continue;
     }
-    library.erase(library.find_last_not_of(" \t\r") + 1);
     // Left open: the loader has it open too, and drivers do not like to go.
     if (::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr) {
       const char* why = ::dlerror();
@@ -172,22 +175,27 @@ Result<DeviceList> list_devices() {
   }
   DeviceList list{.devices = {}, .broken_drivers = broken_drivers(), .notes = {}};
   std::vector<cl::Platform> platforms;
-  if (cl::Platform::get(&platforms) != CL_SUCCESS) {
-    platforms.clear(); // -1001: the loader has found no driver
+  const cl_int status = cl::Platform::get(&platforms);
+  if (status != CL_SUCCESS) {
+    platforms.clear();
+    constexpr cl_int no_platform = -1001; // the loader has found no driver
+    if (status != no_platform) {
+      list.notes.push_back("listing the platforms failed: " + opencl_error_name(status));
+    }
   }
   for (const cl::Platform& platform : platforms) {
     std::string name;
     (void)platform.getInfo(CL_PLATFORM_NAME, &name);
     name.erase(std::min(name.find('\0'), name.size()));
     std::vector<cl::Device> devices;
-    const cl_int status = platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
-    if (status != CL_SUCCESS || devices.empty()) {
+    const cl_int listed = platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    if (listed != CL_SUCCESS || devices.empty()) {
       list.notes.push_back(
           name.starts_with("Portable Computing Language")
               ? fmt::format(
                     "platform {} has no devices; PoCL needs a cache folder it can write to (POCL_CACHE_DIR)",
                     name)
-              : fmt::format("platform {} has no devices (error {})", name, status));
+              : fmt::format("platform {} has no devices ({})", name, opencl_error_name(listed)));
       continue;
     }
     for (const cl::Device& device : devices) {

@@ -69,7 +69,7 @@ struct BrokenDriver {
 struct DeviceList {
   std::vector<DeviceInfo> devices; // platform by platform
   std::vector<BrokenDriver> broken_drivers;
-  std::vector<std::string> notes; // platforms without devices, queries that failed
+  std::vector<std::string> notes; // platforms without devices or that could not be listed
 };
 
 // Asks every platform. no_opencl without a loader; no devices at all is an empty list.

@@ -24,8 +24,10 @@ enum class TrialVerdict : std::uint8_t {
   wrong,     // work-groups read stale data
   hung,      // a wait ran out
   not_built, // the compiler refused it
+  failed,    // the driver refused to run it
 };
-inline constexpr std::array<std::string_view, 4> trial_verdict_names{"passed", "wrong", "hung", "not_built"};
+inline constexpr std::array<std::string_view, 5> trial_verdict_names{"passed", "wrong", "hung", "not_built",
+                                                                     "failed"};
 
 struct OrderingTrial {
   Ordering ordering = Ordering::ptx;

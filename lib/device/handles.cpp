@@ -17,6 +17,11 @@ Result<Session> open_session(const DeviceInfo& info) {
       if (index++ != info.index) {
         continue;
       }
+      std::string name;
+      (void)device.getInfo(CL_DEVICE_NAME, &name);
+      if (name.find(info.name) == std::string::npos) {
+        break; // another device has this index by now
+      }
       cl_int status = CL_SUCCESS;
       Session session{
           .device = device, .context = cl::Context(device, nullptr, nullptr, nullptr, &status), .queue = {}};

@@ -20,7 +20,7 @@ struct Session {
 // opencl_failure; no_device when the list has changed since.
 Result<Session> open_session(const DeviceInfo& device);
 
-// A built program, or the build log in the message.
+// A built program; opencl_failure with the build log in the message.
 Result<cl::Program> build_program(const Session& session, std::string_view source,
                                   const std::string& options);
 

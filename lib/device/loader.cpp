@@ -24,6 +24,14 @@ Function* loaded(const char* name) {
   return library() == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(library(), name));
 }
 
+// What a function that makes something returns without a loader.
+std::nullptr_t not_there(cl_int* error) {
+  if (error != nullptr) {
+    *error = CL_INVALID_OPERATION;
+  }
+  return nullptr;
+}
+
 // The query of the extension cl_loader_info: clGetICDLoaderInfoOCLICD(name, size, value, size_returned).
 using LoaderInfo = int(unsigned name, std::size_t size, void* value, std::size_t* size_returned);
 constexpr unsigned loader_info_opencl = 1;
@@ -84,23 +92,23 @@ PASS_ON(cl_int, clReleaseContext, (cl_context context), (context), CL_INVALID_CO
 PASS_ON(cl_int, clReleaseCommandQueue, (cl_command_queue queue), (queue), CL_INVALID_COMMAND_QUEUE)
 PASS_ON(cl_int, clRetainContext, (cl_context context), (context), CL_INVALID_CONTEXT)
 PASS_ON(cl_int, clRetainCommandQueue, (cl_command_queue queue), (queue), CL_INVALID_COMMAND_QUEUE)
-PASS_ON(cl_context, clCreateContext, (const cl_context_properties* properties, cl_uint n, const cl_device_id* devices, void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*), void* data, cl_int* error), (properties, n, devices, notify, data, error), nullptr)
+PASS_ON(cl_context, clCreateContext, (const cl_context_properties* properties, cl_uint n, const cl_device_id* devices, void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*), void* data, cl_int* error), (properties, n, devices, notify, data, error), tidegate::device::not_there(error))
 PASS_ON(cl_int, clGetContextInfo, (cl_context context, cl_context_info what, size_t size, void* value, size_t* returned), (context, what, size, value, returned), CL_INVALID_CONTEXT)
-PASS_ON(cl_command_queue, clCreateCommandQueue, (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int* error), (context, device, properties, error), nullptr)
-PASS_ON(cl_command_queue, clCreateCommandQueueWithProperties, (cl_context context, cl_device_id device, const cl_queue_properties* properties, cl_int* error), (context, device, properties, error), nullptr)
+PASS_ON(cl_command_queue, clCreateCommandQueue, (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int* error), (context, device, properties, error), tidegate::device::not_there(error))
+PASS_ON(cl_command_queue, clCreateCommandQueueWithProperties, (cl_context context, cl_device_id device, const cl_queue_properties* properties, cl_int* error), (context, device, properties, error), tidegate::device::not_there(error))
 PASS_ON(cl_int, clFinish, (cl_command_queue queue), (queue), CL_INVALID_COMMAND_QUEUE)
-PASS_ON(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* error), (context, flags, size, host, error), nullptr)
+PASS_ON(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* error), (context, flags, size, host, error), tidegate::device::not_there(error))
 PASS_ON(cl_int, clRetainMemObject, (cl_mem object), (object), CL_INVALID_MEM_OBJECT)
 PASS_ON(cl_int, clReleaseMemObject, (cl_mem object), (object), CL_INVALID_MEM_OBJECT)
 PASS_ON(cl_int, clEnqueueWriteBuffer, (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void* source, cl_uint n, const cl_event* events, cl_event* event), (queue, buffer, blocking, offset, size, source, n, events, event), CL_INVALID_COMMAND_QUEUE)
 PASS_ON(cl_int, clEnqueueReadBuffer, (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void* target, cl_uint n, const cl_event* events, cl_event* event), (queue, buffer, blocking, offset, size, target, n, events, event), CL_INVALID_COMMAND_QUEUE)
-PASS_ON(cl_program, clCreateProgramWithSource, (cl_context context, cl_uint n, const char** texts, const size_t* lengths, cl_int* error), (context, n, texts, lengths, error), nullptr)
+PASS_ON(cl_program, clCreateProgramWithSource, (cl_context context, cl_uint n, const char** texts, const size_t* lengths, cl_int* error), (context, n, texts, lengths, error), tidegate::device::not_there(error))
 PASS_ON(cl_int, clBuildProgram, (cl_program program, cl_uint n, const cl_device_id* devices, const char* options, void(CL_CALLBACK* notify)(cl_program, void*), void* data), (program, n, devices, options, notify, data), CL_INVALID_PROGRAM)
 PASS_ON(cl_int, clGetProgramInfo, (cl_program program, cl_program_info what, size_t size, void* value, size_t* returned), (program, what, size, value, returned), CL_INVALID_PROGRAM)
 PASS_ON(cl_int, clGetProgramBuildInfo, (cl_program program, cl_device_id device, cl_program_build_info what, size_t size, void* value, size_t* returned), (program, device, what, size, value, returned), CL_INVALID_PROGRAM)
 PASS_ON(cl_int, clRetainProgram, (cl_program program), (program), CL_INVALID_PROGRAM)
 PASS_ON(cl_int, clReleaseProgram, (cl_program program), (program), CL_INVALID_PROGRAM)
-PASS_ON(cl_kernel, clCreateKernel, (cl_program program, const char* name, cl_int* error), (program, name, error), nullptr)
+PASS_ON(cl_kernel, clCreateKernel, (cl_program program, const char* name, cl_int* error), (program, name, error), tidegate::device::not_there(error))
 PASS_ON(cl_int, clRetainKernel, (cl_kernel kernel), (kernel), CL_INVALID_KERNEL)
 PASS_ON(cl_int, clReleaseKernel, (cl_kernel kernel), (kernel), CL_INVALID_KERNEL)
 PASS_ON(cl_int, clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void* value), (kernel, index, size, value), CL_INVALID_KERNEL)

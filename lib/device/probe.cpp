@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace tidegate::device {
 namespace {
@@ -68,14 +69,13 @@ public:
       throw Refused{std::move(classic.error())};
     }
     profile.co_resident_groups = co_resident_groups(*classic);
-    double fastest = 0;
-    for (const Ordering ordering : {Ordering::ptx, Ordering::c11, Ordering::fence, Ordering::classic}) {
-      profile.trials.push_back(trial(ordering, profile.co_resident_groups));
-      const auto& barrier_ns = profile.trials.back().barrier_ns;
-      if (barrier_ns && (!profile.ordering || *barrier_ns < fastest)) {
-        profile.ordering = ordering;
-        fastest = *barrier_ns;
-      }
+    try_orderings(profile);
+    // A kernel with barriers may need more room than the one that discovers.
+    while (!profile.ordering && profile.co_resident_groups > 1 &&
+           std::ranges::find(profile.trials, TrialVerdict::hung, &OrderingTrial::verdict) !=
+               profile.trials.end()) {
+      profile.co_resident_groups /= 2;
+      try_orderings(profile);
     }
     measure_launches(*classic, profile);
     measure_claims(*classic, profile);
@@ -84,6 +84,23 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
+
+  void try_orderings(DeviceProfile& profile) {
+    profile.trials.clear();
+    double fastest = 0;
+    for (const Ordering ordering : {Ordering::ptx, Ordering::c11, Ordering::fence, Ordering::classic}) {
+      try {
+        profile.trials.push_back(trial(ordering, profile.co_resident_groups));
+      } catch (const Refused&) {
+        profile.trials.push_back({.ordering = ordering, .verdict = TrialVerdict::failed});
+      }
+      const auto& barrier_ns = profile.trials.back().barrier_ns;
+      if (barrier_ns && (!profile.ordering || *barrier_ns < fastest)) {
+        profile.ordering = ordering;
+        fastest = *barrier_ns;
+      }
+    }
+  }
 
   Result<cl::Program> build(Ordering ordering) {
     const bool nvidia = info_.extensions.find("cl_nv_device_attribute_query") != std::string::npos;
@@ -155,8 +172,12 @@ private:
     launch(kernel(program, "discover", state, cl_uint{scale_.most_polls}, settle_polls),
            std::max(info_.compute_units, 1U) * scale_.offered_per_unit);
     const std::vector<cl_uint> result = read(state, words);
-    // A lock that was given up counted who had it; one group is always resident.
-    return result[gave_up_line * line_words] != 0 ? 1 : std::max(result[participants_line * line_words], 1U);
+    if (result[gave_up_line * line_words] != 0) {
+      throw Refused{{.code = ErrorCode::opencl_failure,
+                     .message = "the discovery of resident work-groups did not come to an end",
+                     .fix = "try again when the device is not busy"}};
+    }
+    return std::max(result[participants_line * line_words], 1U);
   }
 
   OrderingTrial trial(Ordering ordering, std::uint32_t groups) {
@@ -197,8 +218,13 @@ private:
     };
     const double few = seconds(few_rounds);
     const double many = seconds(few_rounds + scale_.barrier_rounds);
+    if (read(counters, counter_words)[line_words] != 0) {
+      result.verdict = TrialVerdict::hung;
+      return result;
+    }
     // On a busy machine the shorter run may have been the longer one: then all of it counts.
-    result.barrier_ns = (many > few ? many - few : many) * 1e9 / scale_.barrier_rounds;
+    result.barrier_ns = many > few ? (many - few) * 1e9 / scale_.barrier_rounds
+                                   : many * 1e9 / (few_rounds + scale_.barrier_rounds);
     return result;
   }
 

@@ -12,8 +12,8 @@
 
 namespace tidegate::device {
 
-// Runs the self-test on a device of list_devices(). Takes up to a second, or as long as the driver needs
-// to compile four small programs. opencl_failure when the driver
+// Runs the self-test on a device of list_devices(). Takes about a second, or as long as the driver needs
+// to compile a few small programs; where waits run out, some seconds for each. opencl_failure when the driver
 // refuses what every driver can do; an ordering that fails is a result and no error.
 Result<DeviceProfile> probe(const DeviceInfo& device);
 

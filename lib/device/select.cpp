@@ -32,10 +32,10 @@ std::optional<std::string> uuid_digits(std::string_view text) {
 }
 
 Error refusal(ErrorCode code, std::string message, const DeviceList& list) {
-  Error error{.code = code, .message = std::move(message), .fix = "there are"};
+  Error error{.code = code, .message = std::move(message), .fix = "choose one of"};
   for (const DeviceInfo& device : list.devices) {
     error.fix +=
-        fmt::format("{} {} ({}, {})", device.index == 0 ? "" : ",", device.index, printable(device.name, 60),
+        fmt::format("{} {}: {} ({})", device.index == 0 ? "" : ",", device.index, printable(device.name, 60),
                     device_type_names[static_cast<std::size_t>(device.type)]);
   }
   return error;
@@ -52,7 +52,9 @@ std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view 
   const char* const end = selector.data() + selector.size();
   if (const auto [stop, error] = std::from_chars(selector.data(), end, index);
       error == std::errc() && stop == end) {
-    return index < list.devices.size() ? std::vector{&list.devices[index]} : std::vector<const DeviceInfo*>{};
+    if (index < list.devices.size()) {
+      return {&list.devices[index]};
+    } // or a number in a name
   }
   const std::string word = lower(selector);
   for (const DeviceType type : {DeviceType::cpu, DeviceType::gpu}) {
@@ -62,6 +64,7 @@ std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view 
     }
   }
   std::vector<const DeviceInfo*> found;
+  std::vector<const DeviceInfo*> whole;
   if (const auto uuid = uuid_digits(selector)) {
     for (const DeviceInfo& device : list.devices) {
       if (device.uuid && uuid_digits(*device.uuid) == uuid) {
@@ -72,13 +75,13 @@ std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view 
   }
   for (const DeviceInfo& device : list.devices) {
     if (lower(device.name) == word) {
-      return {&device};
+      whole.push_back(&device);
     }
     if (lower(device.name).find(word) != std::string::npos) {
       found.push_back(&device);
     }
   }
-  return found;
+  return whole.empty() ? found : whole;
 }
 
 } // namespace
@@ -97,9 +100,11 @@ Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view
         refusal(ErrorCode::no_device, fmt::format("no device is {}", in_quotes(selector)), list));
   }
   if (found.size() > 1) {
-    return tl::unexpected(
-        refusal(ErrorCode::ambiguous_device,
-                fmt::format("{} devices have {} in their names", found.size(), in_quotes(selector)), list));
+    return tl::unexpected(refusal(
+        ErrorCode::ambiguous_device,
+        fmt::format("{} devices are called {} or have it in their names; an index or a UUID tells them apart",
+                    found.size(), in_quotes(selector)),
+        list));
   }
   return found.front();
 }

@@ -40,13 +40,18 @@ TEST_CASE("by index, type, UUID and name") {
   CHECK(chosen("1f00aabb-0011-2233-4455-66778899aabc") == "Big GPU 1000");
   CHECK(chosen("GPU-1F00AABB00112233445566778899AABB") == "Big GPU 100");
   CHECK(chosen("xeon") == "pthread-Xeon");
-  CHECK(chosen("1000") == "no_device"); // a number is an index
+  CHECK(chosen("1000") == "Big GPU 1000"); // no such index, but a part of a name
+  CHECK(chosen("2000") == "no_device");
 }
 
 TEST_CASE("a whole name wins over a part, a part of several is ambiguous") {
   CHECK(chosen("big gpu 100") == "Big GPU 100");
   CHECK(chosen("big gpu 1000") == "Big GPU 1000");
   CHECK(chosen("big") == "ambiguous_device");
+  DeviceList twins = three_devices();
+  twins.devices[2].name = "Big GPU 100";
+  CHECK(select_device(twins, "big gpu 100").error().code == ErrorCode::ambiguous_device);
+  CHECK(select_device(twins, "2").value()->index == 2);
 }
 
 TEST_CASE("without a selector it is the first GPU, or else the first device") {
@@ -65,7 +70,7 @@ TEST_CASE("what is not there is an error that lists what is") {
   const Error error = select_device(list, "tpu").error();
   CHECK(error.code == ErrorCode::no_device);
   CHECK(error.message == "no device is \"tpu\"");
-  CHECK(error.fix == "there are 0 (pthread-Xeon, cpu), 1 (Big GPU 100, gpu), 2 (Big GPU 1000, gpu)");
+  CHECK(error.fix == "choose one of 0: pthread-Xeon (cpu), 1: Big GPU 100 (gpu), 2: Big GPU 1000 (gpu)");
 }
 
 TEST_CASE("no device at all says what is known about why") {

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 import jsonschema
 
-from support import run
+from support import binary, run
 
 
 def devices(*args: str, env: dict[str, str] | None = None) -> dict:
@@ -194,10 +195,26 @@ class Crash(unittest.TestCase):
         if text.rc == 0:
             self.skipTest("this PoCL does not crash")
         self.assertEqual((text.rc, text.stdout), (4, ""))
-        self.assertIn("tidegate: error: an OpenCL driver has crashed [driver_crash]\n  fix: ", text.stderr)
+        self.assertIn("tidegate: error: an OpenCL driver has crashed (Aborted) [driver_crash]\n  fix: ", text.stderr)
         error = json.loads(run("devices", "--errors", "json", env={"POCL_CACHE_DIR": ""}).stderr.splitlines()[-1])
         schema = json.loads(run("schema", "error").stdout)
         jsonschema.Draft202012Validator(schema).validate(error)
+
+
+    def test_in_the_middle_of_a_self_test(self) -> None:
+        """PoCL 3.1 aborts when it finds no linker for what it has compiled."""
+        with tempfile.TemporaryDirectory() as cache:
+            result = run("devices", "--device", "cpu", "--fresh",
+                         env={"PATH": "/nonexistent", "POCL_CACHE_DIR": cache, "XDG_CACHE_HOME": cache})
+        if result.rc == 0:
+            self.skipTest("this PoCL needs no linker")
+        self.assertEqual((result.rc, result.stdout), (4, ""), result.stderr)
+        self.assertRegex(result.stderr, r"\[(driver_crash|opencl_failure)\]\n  fix: ")
+
+    def test_an_ignored_child_is_waited_for_all_the_same(self) -> None:
+        done = subprocess.run(["/bin/sh", "-c", 'trap "" CHLD; exec "$0" devices --device abacus', binary()],
+                              capture_output=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 4)
 
 
 class Nothing(unittest.TestCase):

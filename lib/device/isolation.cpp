@@ -1,0 +1,44 @@
+#include <tidegate/device/isolation.hpp>
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace tidegate::device {
+
+Result<void> isolate_drivers() {
+  ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return {}; // then without the protection
+  }
+  if (child == 0) {
+    // Whoever ends the parent ends the work.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) {
+      ::_exit(static_cast<int>(ExitCode::interrupted));
+    }
+    return {};
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFSIGNALED(status)) {
+    ::_exit(WEXITSTATUS(status));
+  }
+  const char* const name = ::strsignal(WTERMSIG(status));
+  return tl::unexpected(
+      Error{.code = ErrorCode::driver_crash,
+            .message = std::string("an OpenCL driver has crashed (") +
+                       (name != nullptr ? name : "unknown signal") + ")",
+            .fix = "see what it says above; OCL_ICD_VENDORS names a folder with the drivers to "
+                   "use instead of all"});
+}
+
+} // namespace tidegate::device
