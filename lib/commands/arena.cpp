@@ -75,7 +75,7 @@ std::string exact_bytes(std::uint64_t count) {
 }
 
 // The number, or the name, which has quotes when it could be taken for a number.
-std::string label(const documents::Identifier& id) {
+std::string label(const Identifier& id) {
   if (id.name() == nullptr) {
     return std::to_string(id.number());
   }
@@ -94,7 +94,7 @@ std::string headline(const planning::ArenaPlan& plan) {
 
 } // namespace
 
-std::string buffer_key(const documents::Identifier& id) {
+std::string buffer_key(const Identifier& id) {
   return id.name() != nullptr ? "=" + *id.name() : "#" + std::to_string(id.number());
 }
 

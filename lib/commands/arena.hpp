@@ -26,7 +26,7 @@ using BufferIndex = std::unordered_map<std::string, std::size_t>;
 Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes);
 
 // How an id is looked up in a BufferIndex: the number 7 and the name "7" are two ids.
-std::string buffer_key(const documents::Identifier& id);
+std::string buffer_key(const Identifier& id);
 
 // What the planner takes.
 planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes);

@@ -15,7 +15,6 @@
 namespace tidegate::commands {
 namespace {
 
-using documents::Identifier;
 using planning::Dependency;
 using planning::PlanError;
 using planning::PlanErrorCode;

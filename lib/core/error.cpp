@@ -37,7 +37,12 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::arena_over_capacity:
   case ErrorCode::arena_search_exhausted:
   case ErrorCode::incomplete_evidence:
-  case ErrorCode::inconsistent_evidence: return ExitCode::negative;
+  case ErrorCode::inconsistent_evidence:
+  case ErrorCode::invalid_schedule:
+  case ErrorCode::too_many_workers:
+  case ErrorCode::wall_time_exceeded:
+  case ErrorCode::device_hang:
+  case ErrorCode::outputs_differ: return ExitCode::negative;
   case ErrorCode::empty_lifetime:
   case ErrorCode::bad_alignment:
   case ErrorCode::empty_input:
@@ -56,7 +61,13 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::unsupported_version:
   case ErrorCode::missing_kind:
   case ErrorCode::input_too_large:
-  case ErrorCode::cannot_read: return ExitCode::input;
+  case ErrorCode::cannot_read:
+  case ErrorCode::invalid_program:
+  case ErrorCode::bad_array:
+  case ErrorCode::kernel_source:
+  case ErrorCode::kernel_options:
+  case ErrorCode::unsupported_kernel:
+  case ErrorCode::argument_mismatch: return ExitCode::input;
   case ErrorCode::unknown_command:
   case ErrorCode::unknown_option:
   case ErrorCode::invalid_usage: return ExitCode::usage;
@@ -67,7 +78,9 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::no_device:
   case ErrorCode::ambiguous_device:
   case ErrorCode::opencl_failure:
-  case ErrorCode::driver_crash: return ExitCode::environment;
+  case ErrorCode::driver_crash:
+  case ErrorCode::build_failure: return ExitCode::environment;
+  case ErrorCode::interrupted: return ExitCode::interrupted;
   case ErrorCode::internal_error: break;
   }
   return ExitCode::bug;

@@ -79,12 +79,27 @@ enum class ErrorCode : std::uint8_t {
   ambiguous_device,
   opencl_failure,
   driver_crash,
+  // programs and their kernels
+  invalid_program,
+  bad_array,
+  kernel_source,
+  kernel_options,
+  unsupported_kernel,
+  argument_mismatch,
+  build_failure,
+  // runs
+  invalid_schedule,
+  too_many_workers,
+  wall_time_exceeded,
+  device_hang,
+  outputs_differ,
+  interrupted,
   // everything else
   internal_error,
 };
 
 // The stable names as they stand in documents, by ErrorCode.
-inline constexpr std::array<std::string_view, 46> error_code_names{
+inline constexpr std::array<std::string_view, 59> error_code_names{
     "overflow",
     "zero_adapter_limit",
     "policy_out_of_range",
@@ -130,6 +145,19 @@ inline constexpr std::array<std::string_view, 46> error_code_names{
     "ambiguous_device",
     "opencl_failure",
     "driver_crash",
+    "invalid_program",
+    "bad_array",
+    "kernel_source",
+    "kernel_options",
+    "unsupported_kernel",
+    "argument_mismatch",
+    "build_failure",
+    "invalid_schedule",
+    "too_many_workers",
+    "wall_time_exceeded",
+    "device_hang",
+    "outputs_differ",
+    "interrupted",
     "internal_error",
 };
 

@@ -4,6 +4,7 @@
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/priority_documents.hpp>
+#include <tidegate/documents/program_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/documents/tuning_documents.hpp>
 
@@ -31,6 +32,7 @@ constexpr std::array all_documents{
     &DocumentOf<TuningChoice>::document,
     &DocumentOf<NaturalGradient>::document,
     &DocumentOf<NaturalGradientStep>::document,
+    &DocumentOf<run::WaveProgram>::document,
     &DocumentOf<device::DeviceList>::document,
     &DocumentOf<device::DeviceProfile>::document,
     &DocumentOf<CheckReport>::document,

@@ -11,24 +11,32 @@ std::string type_phrase(const Type& type) {
   case Kind::u16:
   case Kind::u32:
   case Kind::u64: return fmt::format("an integer from {} to {}", type.minimum, type.maximum);
-  case Kind::f64: return "a number";
+  case Kind::f64:
+  case Kind::number: return "a number";
   case Kind::text: return "a string";
   case Kind::identifier: return fmt::format("an integer from {} to {} or a name", type.minimum, type.maximum);
   case Kind::choice: return "one of the names " + one_of(type.choices);
-  case Kind::record: return "an object";
+  case Kind::record:
+  case Kind::map: return "an object";
   case Kind::list: break;
   }
-  return "an array";
+  if (!type.left_out_word.empty()) {
+    return fmt::format("an array or \"{}\"", type.left_out_word);
+  }
+  return type.or_single ? type_phrase(type.list->element) + " or an array of them" : "an array";
 }
 
 } // namespace
 
 std::string DecodeHandler::pointer() const {
   std::string text;
+  std::size_t map = 0;
   for (const Frame& frame : frames_) {
     if (frame.list != nullptr) {
       // An inner frame means that the item was begun and `next` counts it already.
       text += fmt::format("/{}", &frame == &frames_.back() ? frame.next : frame.next - 1);
+    } else if (frame.map != nullptr) {
+      text += "/" + pointer_token(shortened(map_keys_[map++].last));
     } else if (frame.field != nullptr) {
       text += fmt::format("/{}", frame.field->name);
     }

@@ -21,8 +21,14 @@ bool DecodeHandler::unsigned_integer(std::uint64_t value) {
   if (type == nullptr) {
     return wrong_type("a number");
   }
+  if (type->or_single) {
+    return single(*type, [&] { return unsigned_integer(value); });
+  }
   if (type->kind == Kind::f64) {
     return store(static_cast<double>(value));
+  }
+  if (type->kind == Kind::number) {
+    return store(Number(value));
   }
   if (type->kind != Kind::u16 && type->kind != Kind::u32 && type->kind != Kind::u64 &&
       type->kind != Kind::identifier) {
@@ -45,11 +51,18 @@ bool DecodeHandler::negative_integer(std::int64_t value) {
     if (type != nullptr && type->kind == Kind::f64) {
       return store(-0.0);
     }
-    return unsigned_integer(0);
+    if (type != nullptr && type->kind == Kind::number) {
+      return store(Number(-0.0));
+    }
+    return type != nullptr && type->or_single ? single(*type, [&] { return negative_integer(0); })
+                                              : unsigned_integer(0);
   }
   const Type* type = expected_type();
   if (type == nullptr) {
     return wrong_type("a negative number");
+  }
+  if (type->or_single) {
+    return single(*type, [&] { return negative_integer(value); });
   }
   switch (type->kind) {
   case Kind::u16:
@@ -57,6 +70,7 @@ bool DecodeHandler::negative_integer(std::int64_t value) {
   case Kind::u64:
   case Kind::identifier: return out_of_range();
   case Kind::f64: return store(static_cast<double>(value));
+  case Kind::number: return store(Number(value));
   default: return wrong_type("a number");
   }
 }
@@ -65,6 +79,9 @@ bool DecodeHandler::Double(double value) {
   const Type* type = expected_type();
   if (type == nullptr) {
     return wrong_type("a number");
+  }
+  if (type->or_single) {
+    return single(*type, [&] { return Double(value); });
   }
   const std::string_view text = token();
   switch (type->kind) {
@@ -77,12 +94,19 @@ bool DecodeHandler::Double(double value) {
       return out_of_range();
     }
     return not_an_integer();
+  case Kind::number:
+    if (text.find_first_of(".eE") == std::string_view::npos) {
+      return fail(ErrorCode::out_of_range, fmt::format("{} does not fit into 64 bits", text),
+                  "give a smaller integer, or one with a decimal point");
+    }
+    [[fallthrough]];
   case Kind::f64: {
     // Correctly rounded from the text; RapidJSON's own value may be off in the last place. Out of range here
     // means below the smallest double, where RapidJSON's zero is right.
     double exact = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), exact);
-    return store(result.ec == std::errc() ? exact : value);
+    const double rounded = result.ec == std::errc() ? exact : value;
+    return type->kind == Kind::f64 ? store(rounded) : store(Number(rounded));
   }
   default: return wrong_type("a number");
   }
@@ -94,6 +118,9 @@ bool DecodeHandler::String(const char* text, rj::SizeType length, bool /*copy*/)
     return envelope_kind(value);
   }
   const Type* type = expected_type();
+  if (type != nullptr && !type->left_out_word.empty() && value == type->left_out_word) {
+    return ok();
+  }
   if (type != nullptr && type->kind == Kind::text) {
     return store(std::string(value));
   }
@@ -150,6 +177,15 @@ bool DecodeHandler::envelope_key_of(std::string_view key) {
 bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
   const std::string_view key(text, length);
   Frame& frame = frames_.back();
+  if (frame.map != nullptr) {
+    MapKeys& keys = map_keys_.back();
+    keys.last = key;
+    if (!keys.seen.insert(keys.last).second) {
+      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
+                  "rename or remove one of the two");
+    }
+    return ok();
+  }
   const std::span<const Field> fields = frame.record->fields;
   // Documents mostly keep the order of the description: try the next field before searching.
   std::size_t index = frame.next;
@@ -189,12 +225,18 @@ bool DecodeHandler::StartObject() {
     return ok();
   }
   const Type* type = expected_type();
-  if (type == nullptr || type->kind != Kind::record) {
+  if (type == nullptr || (type->kind != Kind::record && type->kind != Kind::map)) {
     return wrong_type("an object");
   }
   void* object = target();
   if (object == nullptr) {
     return false;
+  }
+  if (type->kind == Kind::map) {
+    type->map->clear(object);
+    frames_.push_back({.map = type->map, .object = object});
+    map_keys_.emplace_back();
+    return ok();
   }
   frames_.push_back({.record = type->record, .object = object});
   return ok();
@@ -202,6 +244,11 @@ bool DecodeHandler::StartObject() {
 
 bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
   Frame& frame = frames_.back();
+  if (frame.map != nullptr) {
+    frames_.pop_back();
+    map_keys_.pop_back();
+    return ok();
+  }
   frame.field = nullptr;
   const std::uint64_t present = frame.seen | (frames_.size() == 1 ? given_mask_ : 0);
   const std::uint64_t missing = frame.record->required_mask & ~present;

@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -32,11 +33,18 @@ namespace rj = rapidjson;
 
 struct Frame {
   const Record* record = nullptr;   // an object, or
-  const ListAccess* list = nullptr; // a list
+  const ListAccess* list = nullptr; // a list, or
+  const MapAccess* map = nullptr;   // an object with keys of its own
   void* object = nullptr;
   std::uint64_t seen = 0; // fields met, by index
   std::size_t next = 0;   // objects: the field after the last one met; lists: the index of the next item
   const Field* field = nullptr; // objects: the field whose value comes next
+};
+
+// The keys of a map that is being read: the last one, and all of them.
+struct MapKeys {
+  std::string last;
+  std::unordered_set<std::string> seen;
 };
 
 // What the value after a top-level key outside the record is for.
@@ -56,6 +64,7 @@ public:
       given_mask_ |= std::uint64_t{is_given ? 1U : 0U} << i;
     }
     frames_.clear();
+    map_keys_.clear();
     envelope_ = Envelope::none;
     envelope_seen_ = {};
     previous_end_ = 0;
@@ -105,7 +114,10 @@ private:
       return nullptr;
     }
     const Frame& frame = frames_.back();
-    return frame.record != nullptr ? &frame.field->type : &frame.list->element;
+    if (frame.record != nullptr) {
+      return &frame.field->type;
+    }
+    return frame.list != nullptr ? &frame.list->element : &frame.map->element;
   }
 
   // The address of the value that comes next, which makes room in a list; nullptr after an error.
@@ -113,6 +125,9 @@ private:
     Frame& frame = frames_.back();
     if (frame.record != nullptr) {
       return frame.field->write(frame.object);
+    }
+    if (frame.map != nullptr) {
+      return frame.map->append(frame.object, map_keys_.back().last);
     }
     if (frame.list->fixed_length != 0 && frame.next == frame.list->fixed_length) {
       fail(ErrorCode::wrong_length,
@@ -131,6 +146,22 @@ private:
     }
     *static_cast<T*>(at) = std::move(value);
     return ok();
+  }
+
+  // Opens a list that a single item stands for, and closes it again behind the item.
+  template <class Item>
+  bool single(const Type& type, Item item) {
+    void* list = target();
+    if (list == nullptr) {
+      return false;
+    }
+    type.list->clear(list);
+    frames_.push_back({.list = type.list, .object = list});
+    if (!item()) {
+      return false;
+    }
+    frames_.pop_back();
+    return true;
   }
 
   // The text of the token that the reader has just passed.
@@ -160,6 +191,7 @@ private:
   void* root_ = nullptr;
   std::uint64_t given_mask_ = 0; // fields of the outermost object that hold a value already
   std::vector<Frame> frames_;
+  std::vector<MapKeys> map_keys_; // of the frames that are maps
   Envelope envelope_ = Envelope::none;
   std::array<bool, 3> envelope_seen_{}; // by Envelope
   std::size_t previous_end_ = 0;

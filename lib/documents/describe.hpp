@@ -12,7 +12,8 @@
 // initialiser, so the table cannot disagree with the struct.
 #pragma once
 
-#include <tidegate/documents/identifier.hpp>
+#include <tidegate/core/number.hpp>
+#include <tidegate/core/identifier.hpp>
 
 #include <array>
 #include <cstddef>
@@ -24,14 +25,29 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tidegate::documents {
 
-enum class Kind : std::uint8_t { boolean, u16, u32, u64, f64, text, identifier, choice, record, list };
+enum class Kind : std::uint8_t {
+  boolean,
+  u16,
+  u32,
+  u64,
+  f64,
+  number, // exact where it is an integer
+  text,
+  identifier,
+  choice,
+  record,
+  list,
+  map, // an object whose keys are names of the document's own
+};
 
 struct Record;
 struct ListAccess;
+struct MapAccess;
 
 struct Type {
   Kind kind = Kind::boolean;
@@ -40,6 +56,9 @@ struct Type {
   std::span<const std::string_view> choices{}; // choice only; the value is the index, one byte wide
   const Record* record = nullptr;              // record only
   const ListAccess* list = nullptr;            // list only
+  const MapAccess* map = nullptr;              // map only
+  bool or_single = false;                      // list only: an item without brackets is a list of one
+  std::string_view left_out_word{};            // list only: a string that says the same as leaving it out
 };
 
 // Type-erased access to a std::vector or std::array.
@@ -50,6 +69,16 @@ struct ListAccess {
   const void* (*at)(const void* list, std::size_t index) = nullptr;
   void (*clear)(void* list) = nullptr;
   void* (*append)(void* list, std::size_t index) = nullptr; // the address of new item `index`
+};
+
+// Type-erased access to a std::vector of pairs of a name and a value.
+struct MapAccess {
+  Type element;
+  std::size_t (*size)(const void* map) = nullptr;
+  const std::string& (*key)(const void* map, std::size_t index) = nullptr;
+  const void* (*at)(const void* map, std::size_t index) = nullptr;
+  void (*clear)(void* map) = nullptr;
+  void* (*append)(void* map, std::string_view key) = nullptr; // the address of the new value
 };
 
 enum class Presence : std::uint8_t {
@@ -74,6 +103,20 @@ struct Field {
     narrowed.type.minimum = minimum;
     narrowed.type.maximum = maximum;
     return narrowed;
+  }
+
+  // A list of one may stand without its brackets.
+  [[nodiscard]] constexpr Field or_single() const {
+    Field widened = *this;
+    widened.type.or_single = true;
+    return widened;
+  }
+
+  // A list may be left out by saying `word`.
+  [[nodiscard]] constexpr Field or_word(std::string_view word) const {
+    Field widened = *this;
+    widened.type.left_out_word = word;
+    return widened;
   }
 };
 
@@ -127,7 +170,30 @@ struct ListTraits<std::array<T, N>> {
 };
 
 template <class T>
+inline constexpr bool is_map = false;
+template <class T>
+inline constexpr bool is_map<std::vector<std::pair<std::string, T>>> = true;
+
+template <class T>
 constexpr Type type_of();
+
+template <class Map>
+inline constexpr MapAccess map_access{
+    .element = type_of<typename Map::value_type::second_type>(),
+    .size = [](const void* map) { return static_cast<const Map*>(map)->size(); },
+    .key = [](const void* map, std::size_t index) -> const std::string& {
+      return (*static_cast<const Map*>(map))[index].first;
+    },
+    .at = [](const void* map, std::size_t index) -> const void* {
+      return &(*static_cast<const Map*>(map))[index].second;
+    },
+    .clear = [](void* map) { static_cast<Map*>(map)->clear(); },
+    .append = [](void* map, std::string_view key) -> void* {
+      auto& pairs = *static_cast<Map*>(map);
+      pairs.emplace_back(std::string(key), typename Map::value_type::second_type{});
+      return &pairs.back().second;
+    },
+};
 
 template <class List>
 inline constexpr ListAccess list_access{
@@ -170,6 +236,8 @@ constexpr Type type_of() {
     return integer<T>(Kind::u64);
   } else if constexpr (std::is_same_v<T, double>) {
     return {.kind = Kind::f64};
+  } else if constexpr (std::is_same_v<T, Number>) {
+    return {.kind = Kind::number};
   } else if constexpr (std::is_same_v<T, std::string>) {
     return {.kind = Kind::text};
   } else if constexpr (std::is_same_v<T, Identifier>) {
@@ -177,6 +245,8 @@ constexpr Type type_of() {
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(sizeof(T) == 1);
     return {.kind = Kind::choice, .choices = Choices<T>::names};
+  } else if constexpr (is_map<T>) {
+    return {.kind = Kind::map, .map = &map_access<T>};
   } else if constexpr (ListTraits<T>::is_list) {
     return {.kind = Kind::list, .list = &list_access<T>};
   } else {

@@ -35,11 +35,13 @@ public:
     case Kind::u32: unsigned_integer(*static_cast<const std::uint32_t*>(value)); break;
     case Kind::u64: unsigned_integer(*static_cast<const std::uint64_t*>(value)); break;
     case Kind::f64: append_number(json_, *static_cast<const double*>(value)); break;
+    case Kind::number: number(*static_cast<const Number*>(value)); break;
     case Kind::text: append_string(json_, *static_cast<const std::string*>(value)); break;
     case Kind::identifier: identifier(*static_cast<const Identifier*>(value)); break;
     case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(value)]); break;
     case Kind::record: record(*type.record, value); break;
     case Kind::list: list(*type.list, value); break;
+    case Kind::map: map(*type.map, value); break;
     }
   }
 
@@ -55,7 +57,8 @@ private:
 
   void list(const ListAccess& list, const void* object) {
     const std::size_t size = list.size(object);
-    const bool nested = list.element.kind == Kind::record || list.element.kind == Kind::list;
+    const Kind kind = list.element.kind;
+    const bool nested = kind == Kind::record || kind == Kind::list || kind == Kind::map;
     if (size == 0 || !nested) {
       json_ += '[';
       for (std::size_t i = 0; i < size; ++i) {
@@ -73,6 +76,27 @@ private:
       value(list.element, list.at(object, i));
     }
     close(']');
+  }
+
+  void map(const MapAccess& map, const void* object) {
+    open('{');
+    for (std::size_t i = 0; i < map.size(object); ++i) {
+      separate();
+      append_string(json_, map.key(object, i));
+      json_ += pretty_ ? ": " : ":";
+      value(map.element, map.at(object, i));
+    }
+    close('}');
+  }
+
+  void number(const Number& number) {
+    if (const auto* natural = std::get_if<std::uint64_t>(&number)) {
+      unsigned_integer(*natural);
+    } else if (const auto* negative = std::get_if<std::int64_t>(&number)) {
+      json_ += std::to_string(*negative);
+    } else {
+      append_number(json_, std::get<double>(number));
+    }
   }
 
   void identifier(const Identifier& identifier) {

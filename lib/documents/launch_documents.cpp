@@ -17,19 +17,11 @@ struct Description<SizingPolicy> {
   static const Record record;
 };
 template <>
-struct Description<LaunchPolicy> {
-  static const Record record;
-};
-template <>
 struct Description<LaunchRequestDocument> {
   static const Record record;
 };
 template <>
 struct Description<LaunchGeometry> {
-  static const Record record;
-};
-template <>
-struct Description<LaunchRecommendation> {
   static const Record record;
 };
 template <>
@@ -42,10 +34,6 @@ struct Description<PromotionEvidence> {
 };
 template <>
 struct Description<EvidenceComplete> {
-  static const Record record;
-};
-template <>
-struct Description<Evidence> {
   static const Record record;
 };
 template <>

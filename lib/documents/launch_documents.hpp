@@ -58,6 +58,19 @@ struct Choices<policy::PromotionRoute> {
 };
 
 template <>
+struct Description<policy::LaunchPolicy> {
+  static const Record record;
+};
+template <>
+struct Description<policy::LaunchRecommendation> {
+  static const Record record;
+};
+template <>
+struct Description<Evidence> {
+  static const Record record;
+};
+
+template <>
 struct DocumentOf<LaunchRequestDocument> {
   static const Document document;
 };

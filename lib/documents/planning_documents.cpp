@@ -19,14 +19,6 @@ struct Description<BarrierGroup> {
   static const Record record;
 };
 template <>
-struct Description<Barriers> {
-  static const Record record;
-};
-template <>
-struct Description<FrontierMemoryPlan> {
-  static const Record record;
-};
-template <>
 struct Description<NamedBuffer> {
   static const Record record;
 };
@@ -36,10 +28,6 @@ struct Description<BufferLifetimes> {
 };
 template <>
 struct Description<PlacedBuffer> {
-  static const Record record;
-};
-template <>
-struct Description<ArenaPlanDocument> {
   static const Record record;
 };
 

@@ -100,6 +100,19 @@ struct Choices<planning::ArenaProof> {
 };
 
 template <>
+struct Description<Barriers> {
+  static const Record record;
+};
+template <>
+struct Description<FrontierMemoryPlan> {
+  static const Record record;
+};
+template <>
+struct Description<ArenaPlanDocument> {
+  static const Record record;
+};
+
+template <>
 struct DocumentOf<NamedWaveDag> {
   static const Document document;
 };

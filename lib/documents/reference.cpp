@@ -15,15 +15,22 @@ std::string type_word(const Type& type) {
   case Kind::u32: return "u32";
   case Kind::u64: return "u64";
   case Kind::f64: return "f64";
+  case Kind::number: return "number";
   case Kind::text: return "string";
   case Kind::identifier: return "u64|string";
   case Kind::choice: return "name";
   case Kind::record: return "object";
+  case Kind::map: return type_word(type.map->element) + "{}";
   case Kind::list: break;
   }
   const std::string element = type_word(type.list->element);
-  return type.list->fixed_length == 0 ? element + "[]"
-                                      : fmt::format("{}[{}]", element, type.list->fixed_length);
+  const std::string list = type.list->fixed_length == 0
+                               ? element + "[]"
+                               : fmt::format("{}[{}]", element, type.list->fixed_length);
+  if (type.or_single) {
+    return fmt::format("{}|{}", element, list);
+  }
+  return type.left_out_word.empty() ? list : fmt::format("\"{}\"|{}", type.left_out_word, list);
 }
 
 std::string default_word(const Record& record, const Field& field) {
@@ -64,6 +71,8 @@ void add_rows(const Record& record, const std::string& prefix, Direction directi
       add_rows(*field.type.record, key + ".", direction, rows);
     } else if (field.type.kind == Kind::list && field.type.list->element.kind == Kind::record) {
       add_rows(*field.type.list->element.record, key + "[].", direction, rows);
+    } else if (field.type.kind == Kind::map && field.type.map->element.kind == Kind::record) {
+      add_rows(*field.type.map->element.record, key + ".NAME.", direction, rows);
     }
   }
 }

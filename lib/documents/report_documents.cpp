@@ -3,10 +3,6 @@
 namespace tidegate::documents {
 
 template <>
-struct Description<Error> {
-  static const Record record;
-};
-template <>
 struct Description<StreamError> {
   static const Record record;
 };

@@ -68,6 +68,11 @@ struct Choices<Verdict> {
 };
 
 template <>
+struct Description<Error> {
+  static const Record record;
+};
+
+template <>
 struct DocumentOf<Error> {
   static const Document document;
 };

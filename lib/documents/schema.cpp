@@ -20,6 +20,7 @@ Json type_schema(const Type& type, Direction direction) {
   case Kind::f64:
     // Outputs write null for a value that is not finite.
     return direction == Direction::output ? Json{{"type", {"number", "null"}}} : Json{{"type", "number"}};
+  case Kind::number: return {{"type", "number"}};
   case Kind::text: return {{"type", "string"}};
   case Kind::identifier: // the range is that of an integer
     return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
@@ -31,12 +32,21 @@ Json type_schema(const Type& type, Direction direction) {
     return schema;
   }
   case Kind::record: return record_schema(*type.record, direction);
+  case Kind::map:
+    return {{"type", "object"}, {"additionalProperties", type_schema(type.map->element, direction)}};
   case Kind::list: break;
   }
-  Json schema{{"type", "array"}, {"items", type_schema(type.list->element, direction)}};
+  const Json item = type_schema(type.list->element, direction);
+  Json schema{{"type", "array"}, {"items", item}};
   if (type.list->fixed_length != 0) {
     schema["minItems"] = type.list->fixed_length;
     schema["maxItems"] = type.list->fixed_length;
+  }
+  if (type.or_single) {
+    return {{"anyOf", Json::array({item, schema})}};
+  }
+  if (!type.left_out_word.empty()) {
+    return {{"anyOf", Json::array({{{"const", type.left_out_word}}, schema})}};
   }
   return schema;
 }

@@ -40,9 +40,9 @@ std::string buffers(std::string_view list) {
   return R"({"buffers":[)" + std::string(list) + "]}";
 }
 
-documents::BufferLifetimes with_ids(std::initializer_list<documents::Identifier> ids) {
+documents::BufferLifetimes with_ids(std::initializer_list<Identifier> ids) {
   documents::BufferLifetimes lifetimes;
-  for (const documents::Identifier& id : ids) {
+  for (const Identifier& id : ids) {
     lifetimes.buffers.push_back({.id = id, .lifetime = {}});
   }
   return lifetimes;
@@ -124,7 +124,6 @@ TEST_CASE("refusals name the buffer, its place and a fix") {
 }
 
 TEST_CASE("a number and the name of its digits are two ids") {
-  using documents::Identifier;
   CHECK(buffer_key(Identifier(std::uint64_t{7})) != buffer_key(Identifier("7")));
   CHECK(buffer_key(Identifier("#7")) != buffer_key(Identifier(std::uint64_t{7})));
   CHECK(buffer_key(Identifier("=7")) != buffer_key(Identifier("7")));

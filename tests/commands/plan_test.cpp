@@ -50,7 +50,7 @@ std::string plan_json(std::string_view json, const PlanOptions& options) {
 // A DAG whose waves have the names and no bytes.
 documents::NamedWaveDag
 dag_of(const std::vector<std::string>& names,
-       std::vector<std::pair<documents::Identifier, documents::Identifier>> dependencies = {}) {
+       std::vector<std::pair<Identifier, Identifier>> dependencies = {}) {
   documents::NamedWaveDag dag;
   for (const std::string& name : names) {
     dag.waves.push_back({.name = name, .bytes = {}});
@@ -61,12 +61,12 @@ dag_of(const std::vector<std::string>& names,
   return dag;
 }
 
-documents::Identifier named(std::string_view name) {
-  return documents::Identifier(name);
+Identifier named(std::string_view name) {
+  return Identifier(name);
 }
 
-documents::Identifier numbered(std::uint64_t number) {
-  return documents::Identifier(number);
+Identifier numbered(std::uint64_t number) {
+  return Identifier(number);
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidegate::documents {
+namespace tidegate {
 
 // Two words, for documents hold millions of them and mostly numbers.
 class Identifier {
@@ -33,4 +33,4 @@ private:
 // The number, or the name as in_quotes() shows it.
 std::string describe(const Identifier& identifier);
 
-} // namespace tidegate::documents
+} // namespace tidegate

@@ -1,7 +1,7 @@
 #include <tidegate/core/text.hpp>
-#include <tidegate/documents/identifier.hpp>
+#include <tidegate/core/identifier.hpp>
 
-namespace tidegate::documents {
+namespace tidegate {
 
 Identifier::Identifier(const Identifier& other)
     : number_(other.number_), name_(other.name_ ? std::make_unique<std::string>(*other.name_) : nullptr) {}
@@ -22,4 +22,4 @@ std::string describe(const Identifier& identifier) {
   return identifier.name() != nullptr ? in_quotes(*identifier.name()) : std::to_string(identifier.number());
 }
 
-} // namespace tidegate::documents
+} // namespace tidegate

@@ -1,0 +1,184 @@
+#include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/documents/program_documents.hpp>
+
+namespace tidegate::documents {
+
+using run::ArgumentSpec;
+using run::BufferInit;
+using run::BufferSpec;
+using run::Iota;
+using run::OpSpec;
+using run::ProgramDependency;
+using run::Random;
+using run::Until;
+using run::WaveProgram;
+using run::WaveSpec;
+
+template <>
+struct Description<Iota> {
+  static const Record record;
+};
+template <>
+struct Description<Random> {
+  static const Record record;
+};
+template <>
+struct Description<BufferInit> {
+  static const Record record;
+};
+template <>
+struct Description<BufferSpec> {
+  static const Record record;
+};
+template <>
+struct Description<OpSpec> {
+  static const Record record;
+};
+template <>
+struct Description<ArgumentSpec> {
+  static const Record record;
+};
+template <>
+struct Description<planning::Wave> {
+  static const Record record;
+};
+template <>
+struct Description<WaveSpec> {
+  static const Record record;
+};
+template <>
+struct Description<ProgramDependency> {
+  static const Record record;
+};
+template <>
+struct Description<Until> {
+  static const Record record;
+};
+template <>
+struct Description<WaveProgram> {
+  static const Record record;
+};
+
+namespace {
+
+constexpr Field iota_fields[] = {
+    defaulted<&Iota::start>("start", "the first element"),
+    defaulted<&Iota::step>("step", "added from one element to the next"),
+};
+
+constexpr Field random_fields[] = {
+    required<&Random::seed>("seed", "equal seeds give equal contents"),
+    optional<&Random::low>("low", "the least value; left out 0, for integers the least of the type"),
+    optional<&Random::high>("high", "what all values are below; left out 1, for integers all of the type"),
+};
+
+constexpr Field init_fields[] = {
+    optional<&BufferInit::fill>("fill", "one value for all elements"),
+    optional<&BufferInit::iota>("iota", "an arithmetic progression"),
+    optional<&BufferInit::random>("random", "uniform random values"),
+    optional<&BufferInit::file>("file", ".npy file, or raw bytes, relative to the program"),
+};
+
+constexpr Field program_buffer_fields[] = {
+    required<&BufferSpec::type>("type", "type of an element"),
+    required<&BufferSpec::count>("count", "elements"),
+    optional<&BufferSpec::init>("init", "first contents: one of fill, iota, random and file"),
+    optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
+};
+
+constexpr Field op_fields[] = {
+    required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
+    optional<&OpSpec::kernel>("kernel", "the kernel in it; left out, the name of the op"),
+    defaulted<&OpSpec::options>("options", "compiler options, as for clBuildProgram"),
+};
+
+constexpr Field argument_fields[] = {
+    optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
+    optional<&ArgumentSpec::access>("access", "what the kernel does with it, where the signature says more"),
+    optional<&ArgumentSpec::local_bytes>("local_bytes", "local memory, for a local pointer"),
+    optional<&ArgumentSpec::i8>("i8", "char value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u8>("u8", "uchar value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i16>("i16", "short value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u16>("u16", "ushort value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i32>("i32", "int value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u32>("u32", "uint value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i64>("i64", "long value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u64>("u64", "ulong value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f16>("f16", "half value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f32>("f32", "float value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f64>("f64", "double value, or several for a vector").or_single(),
+};
+
+constexpr Field envelope_fields[] = {
+    required<&planning::Wave::frontier_bytes>("frontier_bytes", "bytes that the wave reads"),
+    required<&planning::Wave::scratch_bytes>("scratch_bytes", "bytes of scratch"),
+    required<&planning::Wave::output_bytes>("output_bytes", "bytes that the wave writes"),
+};
+
+constexpr Field program_wave_fields[] = {
+    optional<&WaveSpec::name>("name", "name of the wave, unique in the program"),
+    required<&WaveSpec::op>("op", "name of the op that it runs"),
+    required<&WaveSpec::global_size>("global_size", "work-items in 1 to 3 dimensions"),
+    optional<&WaveSpec::local_size>("local_size", "work-items of a work-group; left out, up to 256 in x"),
+    optional<&WaveSpec::global_offset>("global_offset", "first global id; left out, 0"),
+    defaulted<&WaveSpec::args>("args", "the kernel's arguments, in its order"),
+    optional<&WaveSpec::bytes>("bytes", "byte envelope; left out, it follows from the arguments"),
+};
+
+constexpr Field program_dependency_fields[] = {
+    required<&ProgramDependency::before>("before", "index or name of the wave that comes first"),
+    required<&ProgramDependency::after>("after", "index or name of the wave that waits for it"),
+    defaulted<&ProgramDependency::tile_local>(
+        "tile_local", "whether tile t of the later wave touches only what tile t of the earlier one wrote"),
+};
+
+constexpr Field until_fields[] = {
+    required<&Until::buffer>("buffer", "name of the buffer whose first element is looked at"),
+    defaulted<&Until::equals>("equals", "the value that ends the repetition"),
+};
+
+constexpr Field program_fields[] = {
+    required<&WaveProgram::buffers>("buffers", "the program's memory, by name"),
+    required<&WaveProgram::ops>("ops", "the kernels that it runs, by name"),
+    required<&WaveProgram::waves>("waves", "each one kernel over one NDRange"),
+    optional<&WaveProgram::dependencies>("dependencies",
+                                         "which wave waits for which; derived from what the kernels "
+                                         "read and write, in the order of the waves, when left out")
+        .or_word("derive"),
+    optional<&WaveProgram::repeat>(
+        "repeat", "how often the waves run; left out, once, or with until as often as it takes")
+        .between(1, std::numeric_limits<std::uint32_t>::max()),
+    defaulted<&WaveProgram::swap>("swap", "pairs of buffers that exchange contents after every iteration"),
+    optional<&WaveProgram::until>("until", "what ends the repetition early, looked at after every iteration"),
+    defaulted<&WaveProgram::device_memory_budget_bytes>("device_memory_budget_bytes",
+                                                        "device memory at most; 0: what the device has"),
+    defaulted<&WaveProgram::policy>("policy", "overrides of the standard launch policy"),
+};
+
+} // namespace
+
+constinit const Record Description<Iota>::record = record_of<Iota>("iota", iota_fields);
+constinit const Record Description<Random>::record = record_of<Random>("random", random_fields);
+constinit const Record Description<BufferInit>::record = record_of<BufferInit>("buffer_init", init_fields);
+constinit const Record Description<BufferSpec>::record =
+    record_of<BufferSpec>("program_buffer", program_buffer_fields);
+constinit const Record Description<OpSpec>::record = record_of<OpSpec>("op", op_fields);
+constinit const Record Description<ArgumentSpec>::record =
+    record_of<ArgumentSpec>("argument", argument_fields);
+constinit const Record Description<planning::Wave>::record =
+    record_of<planning::Wave>("byte_envelope", envelope_fields);
+constinit const Record Description<WaveSpec>::record =
+    record_of<WaveSpec>("program_wave", program_wave_fields);
+constinit const Record Description<ProgramDependency>::record =
+    record_of<ProgramDependency>("program_dependency", program_dependency_fields);
+constinit const Record Description<Until>::record = record_of<Until>("until", until_fields);
+constinit const Record Description<WaveProgram>::record =
+    record_of<WaveProgram>("wave_program", program_fields);
+
+constinit const Document DocumentOf<WaveProgram>::document{
+    .kind = "wave_program",
+    .title = "OpenCL kernels, buffers, and the waves that run the one on the others",
+    .direction = Direction::input,
+    .record = &Description<WaveProgram>::record};
+
+} // namespace tidegate::documents
