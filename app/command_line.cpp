@@ -23,6 +23,8 @@ constexpr std::array all_subcommands{
     Subcommand{"plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture",
                define_plan},
     Subcommand{"arena", "Place buffers with lifetimes in one arena", define_arena},
+    Subcommand{"run", "Run a program of OpenCL kernels as one persistent launch, with proof and measured speed",
+               define_run},
     Subcommand{"priority", "Drain requeue counters, diffuse priorities between siblings", define_priority},
     Subcommand{"tune", "Choose from measured costs, take a natural-gradient step", define_tune},
     Subcommand{"devices", "List the OpenCL devices of this machine with their limits", define_devices},

@@ -36,6 +36,7 @@ std::span<const Subcommand> subcommands();
 void define_recommend(CLI::App& command, Invocation& invocation);
 void define_plan(CLI::App& command, Invocation& invocation);
 void define_arena(CLI::App& command, Invocation& invocation);
+void define_run(CLI::App& command, Invocation& invocation);
 void define_priority(CLI::App& command, Invocation& invocation);
 void define_tune(CLI::App& command, Invocation& invocation);
 void define_devices(CLI::App& command, Invocation& invocation);

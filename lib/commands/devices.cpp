@@ -1,6 +1,7 @@
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/serve.hpp>
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/cache_folder.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -22,17 +22,6 @@
 
 namespace tidegate::commands {
 namespace {
-
-// The cache's folder, or an empty path when the environment names none.
-std::filesystem::path cache_folder() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache == '/') {
-    return std::filesystem::path(cache) / "tidegate";
-  }
-  const char* const home = std::getenv("HOME");
-  return home != nullptr && *home == '/' ? std::filesystem::path(home) / ".cache" / "tidegate"
-                                         : std::filesystem::path();
-}
 
 // Where the profile of this device, driver and tool is kept.
 std::filesystem::path cache_file(const device::DeviceInfo& device, const std::string& tool_version) {
@@ -47,7 +36,7 @@ std::filesystem::path cache_file(const device::DeviceInfo& device, const std::st
     key += '\n';
   }
   key += std::to_string(device.compute_units);
-  key += device::self_test_source();
+  key += device::whole_self_test_source();
   return folder / fmt::format("device-{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 

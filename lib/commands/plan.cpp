@@ -26,7 +26,9 @@ planning::PlanResult<planning::MemoryPlan> make_plan(const planning::WaveDag& da
             .effort = options.effort});
 }
 
-documents::FrontierMemoryPlan to_document(const planning::MemoryPlan& plan, const PlanOptions& options) {
+} // namespace
+
+documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options) {
   documents::FrontierMemoryPlan document{
       .strategy = options.strategy,
       .objective =
@@ -47,8 +49,6 @@ documents::FrontierMemoryPlan to_document(const planning::MemoryPlan& plan, cons
   }
   return document;
 }
-
-} // namespace
 
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options) {
   auto document = documents::decode<documents::NamedWaveDag>(json);
@@ -76,7 +76,7 @@ Result<void> plan(std::string_view json, const PlanOptions& options, documents::
     return tl::unexpected(std::move(planned.error()));
   }
   planned->named = {}; // the answer takes room too
-  const documents::FrontierMemoryPlan document = to_document(planned->plan, options);
+  const documents::FrontierMemoryPlan document = plan_to_document(planned->plan, options);
   documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style, answer);
   return {};
 }

@@ -34,6 +34,9 @@ Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& optio
 Result<void> plan(std::string_view json, const PlanOptions& options, documents::Style style,
                   std::string& answer);
 
+// The document for a plan that was made with these options.
+documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
+
 // The plan that a document holds, as planners and their checker take it. Groups may be anything.
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 

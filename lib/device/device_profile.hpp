@@ -10,7 +10,7 @@
 
 namespace tidegate::device {
 
-// How a work-group publishes and sees; the numbers are those of kernels/self_test.cl.
+// How a work-group publishes and sees; the numbers are those of kernels/device_barrier.cl.
 enum class Ordering : std::uint8_t {
   ptx,     // release and acquire in PTX; NVIDIA's devices only
   c11,     // OpenCL C 2.0 atomics with device scope

@@ -1,10 +1,18 @@
 #include <tidegate/device/handles.hpp>
 #include <tidegate/device/opencl_error.hpp>
 
+#include <charconv>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tidegate::device {
+
+void require(cl_int status, std::string_view what) {
+  if (status != CL_SUCCESS) {
+    throw Refused{opencl_failure(what, status)};
+  }
+}
 
 Result<Session> open_session(const DeviceInfo& info) {
   std::vector<cl::Platform> platforms;
@@ -40,6 +48,37 @@ Result<Session> open_session(const DeviceInfo& info) {
                               .fix = "try again; `tidegate devices` lists what there is"});
 }
 
+namespace {
+
+// Compilers write "FILE:LINE:COLUMN: error: what is wrong": the first such line becomes the error's place.
+void take_place(const std::string& log, Error& error) {
+  constexpr std::string_view mark = ": error: ";
+  const std::size_t found = log.find(mark);
+  if (found == std::string::npos) {
+    return;
+  }
+  const std::size_t begin = log.rfind('\n', found) + 1; // npos + 1 is 0
+  const std::string place = log.substr(begin, found - begin);
+  const std::size_t column = place.rfind(':');
+  const std::size_t line = column == std::string::npos || column == 0 ? column : place.rfind(':', column - 1);
+  if (line == std::string::npos || column == line) {
+    return;
+  }
+  const auto number = [&place](std::size_t from, std::size_t to) {
+    std::uint64_t value = 0;
+    std::from_chars(place.data() + from, place.data() + to, value);
+    return value;
+  };
+  const std::size_t end = log.find('\n', found);
+  error.source = place.substr(0, line);
+  error.line = number(line + 1, column);
+  error.column = number(column + 1, place.size());
+  error.message = log.substr(found + mark.size(), end == std::string::npos ? end : end - found - mark.size());
+  error.fix = "mend the kernel; the compiler said:\n" + log;
+}
+
+} // namespace
+
 Result<cl::Program> build_program(const Session& session, std::string_view source,
                                   const std::string& options) {
   cl_int status = CL_SUCCESS;
@@ -51,10 +90,12 @@ Result<cl::Program> build_program(const Session& session, std::string_view sourc
     return program;
   }
   Error error = opencl_failure("building a kernel", status);
+  error.code = ErrorCode::build_failure;
   std::string log;
   if (program() != nullptr &&
       program.getBuildInfo(session.device, CL_PROGRAM_BUILD_LOG, &log) == CL_SUCCESS) {
-    error.message += "\n" + log;
+    error.message += log.empty() ? "" : "\n" + log;
+    take_place(log, error);
   }
   return tl::unexpected(std::move(error));
 }

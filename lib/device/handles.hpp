@@ -20,7 +20,16 @@ struct Session {
 // opencl_failure; no_device when the list has changed since.
 Result<Session> open_session(const DeviceInfo& device);
 
-// A built program; opencl_failure with the build log in the message.
+// A step that the driver refused, on its way through a chain of them; public functions turn it into a Result.
+struct Refused {
+  Error error;
+};
+
+// Throws Refused with opencl_failure unless the status is CL_SUCCESS.
+void require(cl_int status, std::string_view what);
+
+// A built program. build_failure with the place of the first error and the whole log in the fix, or
+// opencl_failure when it does not come that far.
 Result<cl::Program> build_program(const Session& session, std::string_view source,
                                   const std::string& options);
 

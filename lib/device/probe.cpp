@@ -14,7 +14,7 @@
 namespace tidegate::device {
 namespace {
 
-constexpr std::size_t line_words = 64; // LINE of the kernels
+constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 constexpr std::uint32_t claim_batch = 256;
 
 // What is asked of a device, by its type: a CPU runs few groups and may lose a core to other programs for a
@@ -39,17 +39,6 @@ constexpr Scale gpu_scale{.workgroup_size = 256,
                           .barrier_rounds = 512,
                           .most_polls = std::uint32_t{1} << 22U,
                           .claimed_items = std::uint32_t{1} << 24U};
-
-// A step of the self-test that the driver refused; turned into a Result at the end of probe().
-struct Refused {
-  Error error;
-};
-
-void require(cl_int status, std::string_view what) {
-  if (status != CL_SUCCESS) {
-    throw Refused{opencl_failure(what, status)};
-  }
-}
 
 class SelfTest {
 public:
@@ -110,8 +99,8 @@ private:
     // The version in "OpenCL 3.0 …": what OpenCL C 1.2 devices report otherwise differs between drivers.
     const bool version_3 = info_.opencl_version.starts_with("OpenCL 3");
     const std::string_view standard = ordering == Ordering::classic ? "CL1.2" : version_3 ? "CL3.0" : "CL2.0";
-    return build_program(session_, self_test_source(),
-                         fmt::format("-cl-std={} -DORDERING={}", standard, static_cast<int>(ordering)));
+    return build_program(session_, whole_self_test_source(),
+                         fmt::format("-cl-std={} -DTG_ORDERING={}", standard, static_cast<int>(ordering)));
   }
 
   cl::Buffer buffer(std::size_t words) {

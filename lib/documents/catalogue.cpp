@@ -6,6 +6,7 @@
 #include <tidegate/documents/priority_documents.hpp>
 #include <tidegate/documents/program_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
+#include <tidegate/documents/run_documents.hpp>
 #include <tidegate/documents/tuning_documents.hpp>
 
 #include <fmt/format.h>
@@ -33,6 +34,7 @@ constexpr std::array all_documents{
     &DocumentOf<NaturalGradient>::document,
     &DocumentOf<NaturalGradientStep>::document,
     &DocumentOf<run::WaveProgram>::document,
+    &DocumentOf<RunReportDocument>::document,
     &DocumentOf<device::DeviceList>::document,
     &DocumentOf<device::DeviceProfile>::document,
     &DocumentOf<CheckReport>::document,

@@ -123,6 +123,7 @@ constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::global_offset>("global_offset", "first global id; left out, 0"),
     defaulted<&WaveSpec::args>("args", "the kernel's arguments, in its order"),
     optional<&WaveSpec::bytes>("bytes", "byte envelope; left out, it follows from the arguments"),
+    defaulted<&WaveSpec::rules>("rules", "numbers, below 32, of the source rules that the wave comes from"),
 };
 
 constexpr Field program_dependency_fields[] = {

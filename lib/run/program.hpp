@@ -69,6 +69,7 @@ struct WaveSpec {
   std::optional<std::vector<std::uint64_t>> global_offset;
   std::vector<ArgumentSpec> args;
   std::optional<planning::Wave> bytes; // stated envelope, instead of the one that follows from the arguments
+  std::vector<std::uint32_t> rules;    // source rules that the wave comes from, below 32
 };
 
 struct ProgramDependency {

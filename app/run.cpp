@@ -1,0 +1,212 @@
+// tidegate run
+#include "command_line.hpp"
+#include "terminal.hpp"
+#include <tidegate/commands/devices.hpp>
+#include <tidegate/commands/run.hpp>
+#include <tidegate/core/cache_folder.hpp>
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/device/isolation.hpp>
+#include <tidegate/device/select.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::app {
+namespace {
+
+constexpr std::array<std::string_view, 3> strategy_choices{"auto", "launch", "barrier"};
+constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
+constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus", "wrong_output"};
+
+struct RunSettings {
+  std::string program = "-";
+  std::string output = "-";
+  std::string selector;
+  std::string strategy = "auto";
+  std::string mode = "auto";
+  std::optional<std::string> plan;
+  std::uint64_t workers = 0;
+  std::uint64_t max_wall_time_s = 60;
+  std::uint64_t slice_ms = 150;
+  bool no_cache = false;
+  bool errors_as_json = false;
+  Format format = Format::json;
+  run::RunOptions options;
+};
+
+template <class E, std::size_t N>
+std::optional<E> chosen(const std::array<std::string_view, N>& names, const std::string& name) {
+  const auto found = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+  return found == 0 ? std::nullopt : std::optional(static_cast<E>(found - 1)); // the first one is auto
+}
+
+Error at_program(Error error, const RunSettings& settings) {
+  if (!error.source) {
+    error.source = display_name(settings.program);
+  }
+  return error;
+}
+
+std::string report_text(const run::RunReport& report, const RunSettings& settings) {
+  const auto document = commands::run_document(report, settings.options);
+  if (settings.format == Format::table) {
+    return commands::run_table(document, settings.output == "-" && use_colour(STDOUT_FILENO));
+  }
+  return documents::encode(document) + '\n';
+}
+
+Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
+  auto written = commands::write_text(settings.output, report_text(report, settings));
+  if (written && report.error) {
+    print_error(at_program(*report.error, settings), settings.errors_as_json);
+    return exit_code(report.error->code);
+  }
+  return written;
+}
+
+// Tests say by the environment what no sound program provokes.
+run::Fault provoked_fault() {
+  const char* const name = std::getenv("TIDEGATE_PROVOKE");
+  const auto found = name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
+  return found == fault_names.end() ? run::Fault::none : static_cast<run::Fault>(found - fault_names.begin());
+}
+
+Result<void> read_plan(RunSettings& settings) {
+  if (!settings.plan) {
+    return {};
+  }
+  if (*settings.plan == "-" && settings.program == "-") {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = "standard input cannot be the plan and the program",
+                                .fix = "name a file for one of them"});
+  }
+  const auto text = commands::read_document(*settings.plan);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  auto plan = commands::read_plan(*text);
+  if (!plan) {
+    plan.error().source = display_name(*settings.plan);
+    return tl::unexpected(std::move(plan.error()));
+  }
+  settings.options.plan = std::move(*plan);
+  return {};
+}
+
+Result<device::DeviceInfo> find_device(const RunSettings& settings) {
+  const auto list = device::list_devices();
+  if (!list) {
+    return tl::unexpected(list.error());
+  }
+  const auto found = device::select_device(*list, settings.selector);
+  if (!found) {
+    return tl::unexpected(found.error());
+  }
+  device::DeviceInfo device = **found;
+  if (!settings.options.dry_run) {
+    if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
+      return tl::unexpected(std::move(probed.error()));
+    }
+  }
+  return device;
+}
+
+Result<ExitCode> run_program(RunSettings& settings) {
+  run::RunOptions& options = settings.options;
+  options.strategy = chosen<run::Strategy>(strategy_choices, settings.strategy);
+  options.mode = chosen<run::Mode>(mode_choices, settings.mode);
+  options.max_wall_time_ns = settings.max_wall_time_s * 1'000'000'000;
+  options.slice_ns = settings.slice_ms * 1'000'000;
+  options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
+  options.fault = provoked_fault();
+  if (settings.workers != 0) {
+    options.workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
+  }
+  const bool needs_device = !options.dry_run || !settings.selector.empty();
+  if (needs_device) {
+    if (auto isolated = device::isolate_drivers(); !isolated) {
+      return tl::unexpected(std::move(isolated.error()));
+    }
+  }
+  options.abandon = [&settings](const run::RunReport& report) {
+    const auto told = tell(report, settings);
+    ::_exit(static_cast<int>(told ? *told : exit_code(told.error().code)));
+  };
+  hint_at_terminal(settings.program);
+  if (auto plan = read_plan(settings); !plan) {
+    return tl::unexpected(std::move(plan.error()));
+  }
+  const auto text = commands::read_document(settings.program);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  const auto program = commands::read_program(*text);
+  if (!program) {
+    return tl::unexpected(at_program(program.error(), settings));
+  }
+  std::optional<device::DeviceInfo> device;
+  if (needs_device) {
+    auto found = find_device(settings);
+    if (!found) {
+      return tl::unexpected(std::move(found.error()));
+    }
+    device = std::move(*found);
+  }
+  const auto report = run::run_program(*program, commands::program_folder(settings.program),
+                                       device ? &*device : nullptr, options);
+  if (!report) {
+    return tl::unexpected(at_program(report.error(), settings));
+  }
+  return tell(*report, settings);
+}
+
+} // namespace
+
+void define_run(CLI::App& command, Invocation& invocation) {
+  const auto settings = std::make_shared<RunSettings>();
+  run::RunOptions& options = settings->options;
+  command.add_option("PROGRAM", settings->program, "Wave program to run; - or none is standard input")
+      ->type_name("FILE")
+      ->option_text(positional_text);
+  command
+      .add_option("--device", settings->selector,
+                  "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else the "
+                  "first device when left out")
+      ->type_name("SEL");
+  add_choice(command, "--strategy", settings->strategy, strategy_choices,
+             "launch: one launch per group of waves; barrier: one persistent launch; auto (default): as the "
+             "device's self-test says");
+  add_choice(command, "--mode", settings->mode, mode_choices,
+             "interpreter: arguments are read; jit: compiled for them; auto (default): as the launch policy says");
+  command.add_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it")->type_name("FILE");
+  command.add_flag("--dry-run", options.dry_run,
+                   "Stop before a device is touched: plan, recommendation, evidence, memory");
+  command.add_flag("--verify", options.verify,
+                   "Run the same kernels the ordinary way too, and compare every byte of the outputs");
+  add_count(command, "--compare", options.compare_rounds,
+            "Verify, then time both ways so many times in turn, and tell the medians and their ratio");
+  add_count(command, "--max-wall-time", settings->max_wall_time_s,
+            "Seconds until the run is ended without outputs (default 60)");
+  add_count(command, "--slice", settings->slice_ms,
+            "Milliseconds that one persistent launch should take at most (default 150)");
+  add_count(command, "--workers", settings->workers, "Work-groups of a persistent launch; 0 (default): by the tiles");
+  command.add_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file")->type_name("FILE");
+  command.add_flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels");
+  add_format(command, settings->format);
+  add_output(command, settings->output);
+  command.callback([&invocation, settings] {
+    invocation.run = [&invocation, settings] {
+      settings->errors_as_json = invocation.errors_as_json;
+      return run_program(*settings);
+    };
+  });
+}
+
+} // namespace tidegate::app

@@ -1,0 +1,82 @@
+// How work-groups of one launch publish what they have written and see what others have, and the barrier of all
+// of them that is built on it. What the self-test proves is what the persistent kernel runs: both are compiled
+// with this file. The host defines TG_ORDERING (the numbers of lib/device/device_profile.hpp).
+//
+// Every wait is a `for` loop with a bound: unbounded ones have hung on several drivers when compiled, and a
+// device on which a wait fails must come back and say so.
+
+#define TG_ORDERING_PTX 0     // NVIDIA: release and acquire in PTX
+#define TG_ORDERING_C11 1     // OpenCL C 2.0 atomics with device scope
+#define TG_ORDERING_FENCE 2   // OpenCL C 2.0 fences with device scope around relaxed atomics
+#define TG_ORDERING_CLASSIC 3 // OpenCL C 1.2: mem_fence and atomic functions
+
+#if TG_ORDERING == TG_ORDERING_PTX
+typedef uint tg_word;
+void tg_add_release(volatile global tg_word* at) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(at) : "memory");
+}
+uint tg_load_acquire(volatile global tg_word* at) {
+  uint value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
+#elif TG_ORDERING == TG_ORDERING_C11
+typedef atomic_uint tg_word;
+void tg_add_release(volatile global tg_word* at) {
+  atomic_fetch_add_explicit(at, 1u, memory_order_release, memory_scope_device);
+}
+uint tg_load_acquire(volatile global tg_word* at) {
+  return atomic_load_explicit(at, memory_order_acquire, memory_scope_device);
+}
+#elif TG_ORDERING == TG_ORDERING_FENCE
+typedef atomic_uint tg_word;
+void tg_add_release(volatile global tg_word* at) {
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
+  atomic_fetch_add_explicit(at, 1u, memory_order_relaxed, memory_scope_device);
+}
+uint tg_load_acquire(volatile global tg_word* at) {
+  const uint value = atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
+  return value;
+}
+#else
+typedef uint tg_word;
+void tg_add_release(volatile global tg_word* at) {
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  atomic_inc(at);
+}
+uint tg_load_acquire(volatile global tg_word* at) {
+  const uint value = atomic_add(at, 0u);
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return value;
+}
+#endif
+
+// Counters lie a cache line apart.
+#define TG_LINE 64
+#define TG_ARRIVALS 0
+#define TG_GAVE_UP TG_LINE
+
+// A barrier of all groups: each arrives once a round, and thresholds that grow save resetting the counter.
+// False once any group has given up.
+bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, local uint* passed) {
+  barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0) {
+    *passed = 0;
+    tg_add_release(&counters[TG_ARRIVALS]);
+    for (uint poll = 0; poll < most_polls; ++poll) {
+      if (tg_load_acquire(&counters[TG_ARRIVALS]) >= arrivals_wanted) {
+        *passed = 1;
+        break;
+      }
+      if ((poll & 1023u) == 1023u && tg_load_acquire(&counters[TG_GAVE_UP]) != 0) {
+        break;
+      }
+    }
+    if (*passed == 0) {
+      tg_add_release(&counters[TG_GAVE_UP]);
+    }
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+  return *passed != 0;
+}

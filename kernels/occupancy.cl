@@ -1,0 +1,49 @@
+// How many groups are resident together: the protocol of Sorensen et al. (OOPSLA 2016). Under a fair lock every
+// resident group takes a number before any of them comes round to close the poll; groups that start later find
+// it closed. Groups start one after another, so each takes `settle_polls` of time before it comes round; none of
+// them returns before the poll is closed. state: next ticket, ticket being served, poll closed, participants, lock
+// waits that ran out, a word to pass the time with; a line apart each.
+#define TG_NEXT_TICKET 0
+#define TG_SERVING TG_LINE
+#define TG_POLL_CLOSED (2 * TG_LINE)
+#define TG_PARTICIPANTS (3 * TG_LINE)
+#define TG_LOCK_GAVE_UP (4 * TG_LINE)
+#define TG_PASTIME (5 * TG_LINE)
+
+bool tg_lock(volatile global uint* state, uint most_polls) {
+  const uint ticket = atomic_inc(&state[TG_NEXT_TICKET]);
+  for (uint poll = 0; poll < most_polls; ++poll) {
+    if (atomic_add(&state[TG_SERVING], 0u) == ticket) {
+      mem_fence(CLK_GLOBAL_MEM_FENCE);
+      return true;
+    }
+    if ((poll & 1023u) == 1023u && atomic_add(&state[TG_LOCK_GAVE_UP], 0u) != 0) {
+      break; // the lock is lost for good
+    }
+  }
+  atomic_inc(&state[TG_LOCK_GAVE_UP]);
+  return false;
+}
+
+void tg_unlock(volatile global uint* state) {
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  atomic_inc(&state[TG_SERVING]);
+}
+
+void tg_take_part(volatile global uint* state, uint most_polls, uint settle_polls) {
+  if (!tg_lock(state, most_polls)) {
+    return;
+  }
+  const bool joined = atomic_add(&state[TG_POLL_CLOSED], 0u) == 0;
+  if (joined) {
+    atomic_inc(&state[TG_PARTICIPANTS]);
+  }
+  tg_unlock(state);
+  for (uint poll = 0; joined && poll < settle_polls; ++poll) {
+    atomic_add(&state[TG_PASTIME], 0u);
+  }
+  if (joined && tg_lock(state, most_polls)) {
+    atomic_xchg(&state[TG_POLL_CLOSED], 1u);
+    tg_unlock(state);
+  }
+}

@@ -1,0 +1,94 @@
+// One launch for many waves. The work-groups stay, deal the tiles of a stage out among themselves and meet at
+// a barrier of all of them before the next stage.
+//
+//   iteration 0                 iteration 1
+//   stage 0 | stage 1 | stage 2 | stage 0 | …       a slice begins and ends anywhere between two tiles:
+//   [ tile tile tile | tile tile … ]                the host starts the next one where this one stopped
+//
+// Every group works the position out for itself; nothing is claimed and nothing is sent but arrivals.
+
+#define TG_PROGRESS_ITERATION 0
+#define TG_PROGRESS_STAGE 1
+#define TG_PROGRESS_TILE 2
+#define TG_PROGRESS_FINISHED 3 // `until` was met
+#define TG_PROGRESS_STUCK 4    // a group gave up waiting
+#define TG_PROGRESS_GROUPS 16  // behind it, four words for each group that gave up: 1, stage, expected, seen
+
+kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_persistent(
+    global uchar* arena, global const tg_stage* stages, global const tg_entry* entries, global const ulong* words,
+    volatile global tg_word* counters, global uint* progress, volatile global uint* poll, local ulong16* dynamic,
+    uint stage_count, uint phase_count, uint entries_per_phase, uint iterations, uint iteration, uint stage, uint tile,
+    uint budget, uint arrivals_per_barrier, uint most_polls) {
+  local tg_locals_union locals;
+  local uint passed;
+  if (iterations == 0) { // not a run but the question how many groups are resident together
+    if (get_local_id(0) == 0) {
+      tg_take_part(poll, most_polls, budget);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return;
+  }
+
+  const uint group = get_group_id(0);
+  const uint groups = get_num_groups(0);
+  uint arrivals = 0;
+  uint finished = 0;
+  for (uint left = budget; left != 0 && iteration < iterations;) {
+    const uint phase = iteration % phase_count;
+    const tg_stage now = stages[stage];
+    global const tg_entry* entry = entries + phase * entries_per_phase + now.first_entry;
+    const uint end = now.tiles - tile < left ? now.tiles : tile + left;
+    for (uint t = tile + group; t < end; t += groups) {
+      while (t >= entry->first_tile + entry->tiles) {
+        ++entry;
+      }
+      tg_run_tile(entry->code, entry->descriptor, t - entry->first_tile, arena, words, (local uchar*)dynamic, &locals);
+    }
+    left -= end - tile;
+    if (end != now.tiles) {
+      tile = end;
+      break;
+    }
+    tile = 0;
+    bool iteration_ends = false;
+    const uint ended = stage;
+    if (++stage == stage_count) {
+      stage = 0;
+      ++iteration;
+      iteration_ends = true;
+    }
+    const bool asks = TG_HAS_UNTIL && iteration_ends;
+    if (!asks && (left == 0 || iteration == iterations)) {
+      break; // the end of the launch is a barrier too
+    }
+    arrivals += arrivals_per_barrier;
+    bool met = tg_device_barrier(counters, arrivals, most_polls, &passed);
+    if (met && asks) {
+      finished = tg_until_met(arena, words, iteration % phase_count);
+      if (finished) {
+        break;
+      }
+      if (TG_GUARD_UNTIL) { // the next stage writes what was just looked at
+        arrivals += arrivals_per_barrier;
+        met = tg_device_barrier(counters, arrivals, most_polls, &passed);
+      }
+    }
+    if (!met) {
+      if (get_local_id(0) == 0) {
+        global uint* const report = progress + TG_PROGRESS_GROUPS + 4 * group;
+        progress[TG_PROGRESS_STUCK] = 1;
+        report[0] = 1;
+        report[1] = ended;
+        report[2] = arrivals;
+        report[3] = tg_load_acquire(&counters[TG_ARRIVALS]);
+      }
+      break;
+    }
+  }
+  if (group == 0 && get_local_id(0) == 0) {
+    progress[TG_PROGRESS_ITERATION] = iteration;
+    progress[TG_PROGRESS_STAGE] = stage;
+    progress[TG_PROGRESS_TILE] = tile;
+    progress[TG_PROGRESS_FINISHED] = finished;
+  }
+}

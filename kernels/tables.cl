@@ -1,0 +1,16 @@
+// What a launch works through: stages one after another, in a stage the tiles of its waves in any order.
+// lib/run/launch_tables.hpp holds the same structures for the host.
+
+typedef struct {
+  uint first_entry; // in the entries of a phase
+  uint entry_count;
+  uint tiles;
+  uint unused;
+} tg_stage;
+
+typedef struct {
+  uint code;       // which case of tg_run_tile
+  uint descriptor; // first word of the wave's sizes and arguments
+  uint first_tile; // in its stage
+  uint tiles;
+} tg_entry;

@@ -1,0 +1,110 @@
+// The NDRange of a wave, for kernels that run as functions inside another launch: a virtual work-group is a tile,
+// and a tg_item says where a work-item is in it. What OpenCL C answers by get_global_id(0) for the launch,
+// tg_get_global_id(item, 0) answers for the wave; lib/opencl_c/carry.hpp puts the one in place of the other.
+
+typedef struct {
+  uint dimensions;
+  uint global_x, global_y, global_z; // work-items
+  uint local_x, local_y, local_z;    // work-items of a group
+  uint groups_x, groups_y, groups_z;
+  ulong offset_x, offset_y, offset_z;
+} tg_range;
+
+typedef struct {
+  tg_range range;
+  uint group_x, group_y, group_z;
+  uint lane_x, lane_y, lane_z; // the local id
+} tg_item;
+
+// Work-item `lane` of tile `tile`; both count in x first.
+tg_item tg_place(tg_range range, uint tile, uint lane) {
+  tg_item item;
+  item.range = range;
+  if (range.dimensions == 1) {
+    item.group_x = tile;
+    item.group_y = item.group_z = 0;
+    item.lane_x = lane;
+    item.lane_y = item.lane_z = 0;
+  } else {
+    item.group_x = tile % range.groups_x;
+    item.group_y = tile / range.groups_x % range.groups_y;
+    item.group_z = tile / range.groups_x / range.groups_y;
+    item.lane_x = lane % range.local_x;
+    item.lane_y = lane / range.local_x % range.local_y;
+    item.lane_z = lane / range.local_x / range.local_y;
+  }
+  return item;
+}
+
+// Work-items of a group along one dimension: the last one may have fewer.
+uint tg_extent(uint global_size, uint local_size, uint group) {
+  const uint left = global_size - group * local_size;
+  return left < local_size ? left : local_size;
+}
+
+// False for the work-items that a ragged last group does not have.
+bool tg_inside(tg_item item) {
+  return item.lane_x < tg_extent(item.range.global_x, item.range.local_x, item.group_x) &&
+         item.lane_y < tg_extent(item.range.global_y, item.range.local_y, item.group_y) &&
+         item.lane_z < tg_extent(item.range.global_z, item.range.local_z, item.group_z);
+}
+
+uint tg_get_work_dim(tg_item item) { return item.range.dimensions; }
+
+size_t tg_get_global_size(tg_item item, uint d) {
+  return d == 0 ? item.range.global_x : d == 1 ? item.range.global_y : d == 2 ? item.range.global_z : 1;
+}
+size_t tg_get_num_groups(tg_item item, uint d) {
+  return d == 0 ? item.range.groups_x : d == 1 ? item.range.groups_y : d == 2 ? item.range.groups_z : 1;
+}
+size_t tg_get_group_id(tg_item item, uint d) {
+  return d == 0 ? item.group_x : d == 1 ? item.group_y : d == 2 ? item.group_z : 0;
+}
+size_t tg_get_local_id(tg_item item, uint d) {
+  return d == 0 ? item.lane_x : d == 1 ? item.lane_y : d == 2 ? item.lane_z : 0;
+}
+size_t tg_get_enqueued_local_size(tg_item item, uint d) {
+  return d == 0 ? item.range.local_x : d == 1 ? item.range.local_y : d == 2 ? item.range.local_z : 1;
+}
+size_t tg_get_local_size(tg_item item, uint d) {
+  return d == 0   ? tg_extent(item.range.global_x, item.range.local_x, item.group_x)
+         : d == 1 ? tg_extent(item.range.global_y, item.range.local_y, item.group_y)
+         : d == 2 ? tg_extent(item.range.global_z, item.range.local_z, item.group_z)
+                  : 1;
+}
+size_t tg_get_global_offset(tg_item item, uint d) {
+  return d == 0 ? item.range.offset_x : d == 1 ? item.range.offset_y : d == 2 ? item.range.offset_z : 0;
+}
+size_t tg_get_global_id(tg_item item, uint d) {
+  return d > 2 ? 0
+               : tg_get_group_id(item, d) * tg_get_enqueued_local_size(item, d) + tg_get_local_id(item, d) +
+                     tg_get_global_offset(item, d);
+}
+size_t tg_get_global_linear_id(tg_item item) {
+  const size_t x = tg_get_global_id(item, 0) - item.range.offset_x;
+  const size_t y = tg_get_global_id(item, 1) - item.range.offset_y;
+  const size_t z = tg_get_global_id(item, 2) - item.range.offset_z;
+  return (z * item.range.global_y + y) * item.range.global_x + x;
+}
+size_t tg_get_local_linear_id(tg_item item) {
+  return (item.lane_z * tg_get_local_size(item, 1) + item.lane_y) * tg_get_local_size(item, 0) + item.lane_x;
+}
+
+// Waves whose sizes are read from a descriptor: the words of lib/run/launch_tables.hpp.
+tg_range tg_range_at(global const ulong* words) {
+  tg_range range;
+  range.dimensions = (uint)words[0];
+  range.global_x = (uint)words[1];
+  range.global_y = (uint)words[2];
+  range.global_z = (uint)words[3];
+  range.local_x = (uint)words[4];
+  range.local_y = (uint)words[5];
+  range.local_z = (uint)words[6];
+  range.groups_x = (uint)words[7];
+  range.groups_y = (uint)words[8];
+  range.groups_z = (uint)words[9];
+  range.offset_x = words[10];
+  range.offset_y = words[11];
+  range.offset_z = words[12];
+  return range;
+}

@@ -1,0 +1,45 @@
+#include <tidegate/commands/plan.hpp>
+#include <tidegate/commands/run.hpp>
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/program_documents.hpp>
+#include <tidegate/policy/evidence.hpp>
+
+#include <filesystem>
+#include <utility>
+
+namespace tidegate::commands {
+
+std::string program_folder(const std::string& program_path) {
+  if (program_path == "-") {
+    return ".";
+  }
+  const std::filesystem::path folder = std::filesystem::path(program_path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+Result<run::WaveProgram> read_program(std::string_view json) {
+  return documents::decode<run::WaveProgram>(json);
+}
+
+Result<planning::MemoryPlan> read_plan(std::string_view json) {
+  return documents::decode<documents::FrontierMemoryPlan>(json).map(memory_plan);
+}
+
+documents::RunReportDocument run_document(run::RunReport report, const run::RunOptions& options) {
+  documents::RunReportDocument document;
+  document.memory.figures = report.memory;
+  for (auto& [buffer, offset] : report.memory.offsets) {
+    document.memory.offsets.push_back({.buffer = buffer, .offset = offset});
+  }
+  // A plan that was given is told again as it was; its strategy is not known here.
+  (void)options;
+  document.plan = plan_to_document(report.plan, {});
+  document.evidence = {.topology = report.topology_evidence,
+                       .promotion = report.promotion_evidence,
+                       .complete = {.topology = !policy::incomplete_field(report.topology_evidence),
+                                    .promotion = !policy::incomplete_field(report.promotion_evidence)}};
+  document.report = std::move(report);
+  return document;
+}
+
+} // namespace tidegate::commands

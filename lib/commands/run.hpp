@@ -1,0 +1,31 @@
+// `tidegate run`: a wave program on a device, and what there is to tell of it.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/documents/encode.hpp>
+#include <tidegate/documents/run_documents.hpp>
+#include <tidegate/run/program.hpp>
+#include <tidegate/run/run.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace tidegate::commands {
+
+// The folder that a program's paths are relative to: its own, or the current one for standard input.
+std::string program_folder(const std::string& program_path);
+
+// Decodes a wave program. Errors of decoding.
+Result<run::WaveProgram> read_program(std::string_view json);
+
+// A frontier_memory_plan document, as a run takes it.
+Result<planning::MemoryPlan> read_plan(std::string_view json);
+
+// The report as the document that travels.
+documents::RunReportDocument run_document(run::RunReport report, const run::RunOptions& options);
+
+// For people.
+std::string run_table(const documents::RunReportDocument& document, bool colour);
+
+} // namespace tidegate::commands

@@ -1,0 +1,105 @@
+#include <tidegate/commands/run.hpp>
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/table.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string time_text(double ns) {
+  constexpr double thousand = 1000;
+  if (ns < thousand) {
+    return fmt::format("{:.0f} ns", ns);
+  }
+  if (ns < thousand * thousand) {
+    return fmt::format("{:.2f} us", ns / thousand);
+  }
+  return ns < thousand * thousand * thousand ? fmt::format("{:.2f} ms", ns / (thousand * thousand))
+                                             : fmt::format("{:.2f} s", ns / (thousand * thousand * thousand));
+}
+
+std::string time_text(std::uint64_t ns) {
+  return time_text(static_cast<double>(ns));
+}
+
+std::string verdict(const run::RunReport& report) {
+  if (!report.output_parity) {
+    return "not checked (--verify)";
+  }
+  const run::OutputParity& parity = *report.output_parity;
+  if (parity.equal) {
+    return fmt::format("{} equal to plain launches, byte for byte", plural(parity.checked, "output"));
+  }
+  return fmt::format("DIFFERENT: element {} of {} is {}, plain launches make it {}",
+                     parity.first_difference->element, in_quotes(parity.first_difference->buffer),
+                     parity.first_difference->found, parity.first_difference->expected);
+}
+
+void add_times(const run::RunReport& report, Rows& rows) {
+  rows.push_back({"  dispatch", fmt::format("{} in {}, {} an iteration", time_text(report.backend_dispatch_ns),
+                                            report.telemetry.kernel_launches == 1 ? "one launch" : fmt::format("{} launches", report.telemetry.kernel_launches),
+                                            time_text(static_cast<double>(report.backend_dispatch_ns) /
+                                                      static_cast<double>(std::max<std::uint64_t>(report.iterations, 1))))});
+  rows.push_back({"  build", fmt::format("{}{}", time_text(report.build_ns),
+                                         report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
+  if (report.comparison) {
+    const run::Comparison& comparison = *report.comparison;
+    rows.push_back({"  compared", fmt::format("{:.2f} times as fast as plain launches: {} against {} (medians of {})",
+                                              comparison.speedup, time_text(comparison.run_ns),
+                                              time_text(comparison.plain_ns), comparison.rounds)});
+  }
+}
+
+} // namespace
+
+std::string run_table(const documents::RunReportDocument& document, bool colour) {
+  const run::RunReport& report = document.report;
+  const auto& plan = document.plan.barriers;
+  std::string text = bold(
+      fmt::format("{}: {} of {} tiles", run::run_status_names[static_cast<std::size_t>(report.status)],
+                  report.items_processed, report.items_processed + report.items_remaining),
+      colour);
+  text += "\n";
+  Rows rows;
+  if (report.device) {
+    rows.push_back({"  device", printable(report.device->name)});
+  }
+  rows.push_back({"  strategy", fmt::format("{}: {}", run::strategy_names[static_cast<std::size_t>(report.strategy)],
+                                            report.strategy_reason)});
+  rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
+  rows.push_back({"  plan", fmt::format("{} with {} between them, {}", plural(plan.groups.size(), "group"),
+                                        plural(plan.global_barriers, "barrier"),
+                                        plural(report.iterations, "iteration"))});
+  if (report.effective_geometry.worker_groups != 0) {
+    rows.push_back({"  workers", fmt::format("{} of {} work-items",
+                                             plural(report.effective_geometry.worker_groups, "work-group"),
+                                             report.effective_geometry.workgroup_size)});
+  }
+  rows.push_back({"  memory", fmt::format("arena of {}, {} without sharing, {}",
+                                          bytes_text(document.memory.figures.arena_bytes),
+                                          bytes_text(document.memory.figures.sum_bytes),
+                                          document.memory.figures.optimal
+                                              ? "proved to be the least"
+                                              : fmt::format("at least {}", bytes_text(document.memory.figures.lower_bound_bytes)))});
+  for (const run::LeftBehind& wave : report.left_behind) {
+    rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
+  }
+  if (report.status != run::RunStatus::planned) {
+    rows.push_back({"  outputs", verdict(report)});
+    add_times(report, rows);
+  }
+  for (const run::StuckGroup& stuck : report.stuck_groups) {
+    rows.push_back({"  stuck", fmt::format("work-group {} behind stage {} ({}): {} of {} arrivals", stuck.group,
+                                           stuck.stage, fmt::join(stuck.waves, ", "), stuck.seen, stuck.expected)});
+  }
+  return text + render_table(rows);
+}
+
+} // namespace tidegate::commands

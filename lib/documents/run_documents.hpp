@@ -1,0 +1,42 @@
+// What a run tells, as a document.
+#pragma once
+
+#include <tidegate/documents/describe.hpp>
+#include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/documents/planning_documents.hpp>
+#include <tidegate/run/run_report.hpp>
+
+namespace tidegate::documents {
+
+struct BufferOffset {
+  std::string buffer;
+  std::uint64_t offset = 0;
+};
+
+struct RunMemory {
+  run::MemoryReport figures;
+  std::vector<BufferOffset> offsets;
+};
+
+struct RunReportDocument {
+  run::RunReport report;
+  RunMemory memory;
+  FrontierMemoryPlan plan;
+  Evidence evidence;
+};
+
+template <>
+struct Choices<run::RunStatus> {
+  static constexpr std::span<const std::string_view> names = run::run_status_names;
+};
+template <>
+struct Choices<run::Strategy> {
+  static constexpr std::span<const std::string_view> names = run::strategy_names;
+};
+
+template <>
+struct DocumentOf<RunReportDocument> {
+  static const Document document;
+};
+
+} // namespace tidegate::documents

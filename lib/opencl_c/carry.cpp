@@ -1,0 +1,416 @@
+#include <tidegate/core/text.hpp>
+#include <tidegate/opencl_c/carry.hpp>
+#include <tidegate/opencl_c/local_variables.hpp>
+#include <tidegate/opencl_c/token_writer.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace tidegate::opencl_c {
+namespace {
+
+constexpr std::string_view item_parameter = "tg_item tg_self";
+constexpr std::string_view item_argument = "tg_self";
+constexpr std::string_view locals_argument = "tg_locals";
+
+// What functions ask for, themselves or through what they call.
+struct Needs {
+  bool item = false;        // where the work-item is
+  bool whole_group = false; // that all work-items of the group come along
+};
+
+class Carrier {
+public:
+  Carrier(const TranslationUnit& unit, const std::set<std::string>& kernels,
+          const std::map<std::string, std::string>& renamed)
+      : unit_(unit), tokens_(unit.source.tokens), kernels_(kernels), renamed_(renamed),
+        writer_(unit, carried_.text) {}
+
+  Result<CarriedUnit> run() {
+    find_calls();
+    find_reachable();
+    if (auto checked = refuse_unsupported(); !checked) {
+      return tl::unexpected(std::move(checked.error()));
+    }
+    std::size_t at = 0;
+    for (const Function& function : unit_.functions) {
+      declarations({.begin = at, .end = function.begin});
+      if (reachable_.contains(function.name)) {
+        if (auto written = write(function); !written) {
+          return tl::unexpected(std::move(written.error()));
+        }
+      }
+      at = function.end;
+    }
+    declarations({.begin = at, .end = tokens_.size()});
+    carried_.text += '\n';
+    return std::move(carried_);
+  }
+
+private:
+  [[nodiscard]] bool is_call(std::size_t i) const {
+    return tokens_[i].kind == TokenKind::identifier && i + 1 < tokens_.size() && tokens_[i + 1].is("(") &&
+           !is_member(i);
+  }
+
+  // Behind a dot or an arrow a name is a member's.
+  [[nodiscard]] bool is_member(std::size_t i) const {
+    return i > 0 && (tokens_[i - 1].is(".") || tokens_[i - 1].is("->"));
+  }
+
+  void find_calls() {
+    for (const Function& function : unit_.functions) {
+      if (!function.body) {
+        continue;
+      }
+      Needs& own = needs_[function.name];
+      std::set<std::string>& callees = calls_[function.name];
+      for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
+        if (!is_call(i)) {
+          continue;
+        }
+        const std::string& name = tokens_[i].text;
+        if (unit_.file_scope_names.contains(name)) {
+          callees.insert(name);
+        } else {
+          own.item |= is_work_item_function(name);
+          own.whole_group |= is_collective(name);
+        }
+      }
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto& [name, own] : needs_) {
+        const Needs before = own;
+        for (const std::string& callee : calls_[name]) {
+          const auto found = needs_.find(callee);
+          const Function* const called = unit_.definition(callee);
+          own.item |= found != needs_.end() && found->second.item;
+          own.item |= called != nullptr && called->is_kernel; // carried kernels always take one
+          own.whole_group |= found != needs_.end() && found->second.whole_group;
+        }
+        changed |= own.item != before.item || own.whole_group != before.whole_group;
+      }
+    }
+  }
+
+  void find_reachable() {
+    std::vector<std::string> open(kernels_.begin(), kernels_.end());
+    while (!open.empty()) {
+      const std::string name = std::move(open.back());
+      open.pop_back();
+      if (reachable_.insert(name).second) {
+        for (const std::string& callee : calls_[name]) {
+          open.push_back(callee);
+        }
+      }
+    }
+  }
+
+  Result<void> refuse_unsupported() {
+    for (const Function& function : unit_.functions) {
+      if (!reachable_.contains(function.name)) {
+        continue;
+      }
+      for (std::size_t i = function.begin; i < function.end; ++i) {
+        if (tokens_[i].kind == TokenKind::identifier && is_unsupported(tokens_[i].text) &&
+            !unit_.file_scope_names.contains(tokens_[i].text)) {
+          return tl::unexpected(error_at(
+              unit_, i, ErrorCode::unsupported_kernel,
+              fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[i].text)),
+              "work on buffers instead: images, pipes and device-side enqueue are not supported"));
+        }
+      }
+    }
+    return {};
+  }
+
+  // What stands between the functions.
+  void declarations(TokenRange range) {
+    Edits edits;
+    std::vector<bool> in_members; // by open brace: of a structure or union
+    bool aggregate = false;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Token& token = tokens_[i];
+      if (token.is("struct") || token.is("union")) {
+        aggregate = true;
+      } else if (token.is("enum") || token.is("=") || token.is(";")) {
+        aggregate = false;
+      } else if (token.is("{")) {
+        in_members.push_back(aggregate);
+        aggregate = false;
+      } else if (token.is("}") && !in_members.empty()) {
+        in_members.pop_back();
+      } else if (token.is("[")) { // bounds are expressions
+        const std::size_t close = closing(tokens_, i);
+        rename({.begin = i, .end = std::min(close, range.end)}, edits);
+        i = close;
+      } else if (token.kind == TokenKind::identifier) {
+        const bool member = !in_members.empty() && in_members.back() && i + 1 < range.end &&
+                            (tokens_[i + 1].is(";") || tokens_[i + 1].is(",") || tokens_[i + 1].is("[") ||
+                             tokens_[i + 1].is(":"));
+        if (!member) {
+          rename({.begin = i, .end = i + 1}, edits);
+        }
+      }
+    }
+    writer_.write(range, edits);
+  }
+
+  void rename(TokenRange range, Edits& edits) const {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const auto found = tokens_[i].kind == TokenKind::identifier && !is_member(i)
+                             ? renamed_.find(tokens_[i].text)
+                             : renamed_.end();
+      if (found != renamed_.end()) {
+        edits[i].replaced = true;
+        edits[i].text = found->second;
+      }
+    }
+  }
+
+  // Calls that need the work-item's place get it as their first argument.
+  void pass_item(TokenRange range, Edits& edits) const {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      if (!is_call(i)) {
+        continue;
+      }
+      const std::string& name = tokens_[i].text;
+      const bool own = unit_.file_scope_names.contains(name);
+      if (own ? !takes_item(name) : !is_work_item_function(name)) {
+        continue;
+      }
+      if (!own) {
+        edits[i].replaced = true;
+        edits[i].text = "tg_" + name;
+      }
+      edits[i + 1].after = std::string(item_argument) + (tokens_[i + 2].is(")") ? "" : ", ");
+    }
+  }
+
+  [[nodiscard]] bool takes_item(const std::string& name) const {
+    const Function* const function = unit_.definition(name);
+    const auto found = needs_.find(name);
+    return (function != nullptr && function->is_kernel) || (found != needs_.end() && found->second.item);
+  }
+
+  [[nodiscard]] std::string new_name(const std::string& name) const {
+    const auto found = renamed_.find(name);
+    return found == renamed_.end() ? name : found->second;
+  }
+
+  Result<void> write(const Function& function) {
+    if (function.is_kernel) {
+      return function.body ? kernel(function) : Result<void>();
+    }
+    helper(function, false);
+    // A pointer into constant memory may be a kernel's argument, which lies in global memory now: the helper
+    // is there for both.
+    if (std::ranges::any_of(function.parameters, is_constant_pointer)) {
+      helper(function, true);
+    }
+    return {};
+  }
+
+  static bool is_constant_pointer(const Parameter& parameter) {
+    return parameter.is_pointer && parameter.space == AddressSpace::constant;
+  }
+
+  void helper(const Function& function, bool constants_are_global) {
+    Edits edits;
+    rename({.begin = function.begin, .end = function.end}, edits);
+    if (function.body) {
+      pass_item(*function.body, edits);
+    }
+    if (takes_item(function.name)) {
+      const TokenRange list = function.parameter_list;
+      if (function.parameters.empty()) {
+        for (std::size_t i = list.begin; i < list.end; ++i) {
+          edits[i].replaced = true; // void
+        }
+        edits[list.begin - 1].after = item_parameter;
+      } else {
+        edits[list.begin - 1].after = fmt::format("{}, ", item_parameter);
+      }
+    }
+    if (std::ranges::any_of(function.parameters, is_constant_pointer)) {
+      if (!function.is_overloadable) {
+        edits[function.begin].before = "__attribute__((overloadable)) ";
+      }
+      if (constants_are_global) {
+        constants_to_global(function, edits);
+      }
+    }
+    writer_.write({.begin = function.begin, .end = function.end}, edits);
+  }
+
+  // Parameters that point into constant memory point into global memory instead, and so do the variables and
+  // casts of the statements that mention them.
+  void constants_to_global(const Function& function, Edits& edits) const {
+    std::set<std::string> moved;
+    for (const Parameter& parameter : function.parameters) {
+      if (is_constant_pointer(parameter)) {
+        moved.insert(parameter.name);
+        replace_constant(parameter.tokens, edits);
+      }
+    }
+    if (!function.body) {
+      return;
+    }
+    std::size_t begin = function.body->begin + 1;
+    for (std::size_t i = begin; i < function.body->end; ++i) {
+      if (!tokens_[i].is(";") && !tokens_[i].is("{") && !tokens_[i].is("}")) {
+        continue;
+      }
+      const TokenRange statement{.begin = begin, .end = i};
+      begin = i + 1;
+      const auto mentioned = [&](std::size_t k) { return moved.contains(tokens_[k].text) && !is_member(k); };
+      bool mentions = false;
+      for (std::size_t k = statement.begin; k < statement.end; ++k) {
+        mentions |= mentioned(k);
+      }
+      if (mentions && replace_constant(statement, edits)) {
+        for (std::size_t k = statement.begin + 1; k < statement.end; ++k) { // what is declared here follows
+          if (tokens_[k].is("=") && tokens_[k - 1].kind == TokenKind::identifier) {
+            moved.insert(tokens_[k - 1].text);
+          }
+        }
+      }
+    }
+  }
+
+  bool replace_constant(TokenRange range, Edits& edits) const {
+    bool replaced = false;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      if (address_space(tokens_[i].text) == AddressSpace::constant) {
+        edits[i].replaced = true;
+        edits[i].text = "const global";
+        replaced = true;
+      }
+    }
+    return replaced;
+  }
+
+  Result<void> kernel(const Function& function) {
+    const std::string name = new_name(function.name);
+    auto variables = find_local_variables(unit_, function);
+    if (!variables) {
+      return tl::unexpected(std::move(variables.error()));
+    }
+    CarriedKernel& carried = carried_.kernels[function.name];
+    carried.function = name;
+    carried.needs_whole_group = needs_[function.name].whole_group || !variables->locals.empty() ||
+                                std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
+                                  return parameter.space == AddressSpace::local;
+                                });
+
+    Edits edits;
+    rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
+    pass_item(*function.body, edits);
+    constants_to_global(function, edits);
+    if (!variables->locals.empty()) {
+      if (std::ranges::any_of(calls_, [&](const auto& calls) { return calls.second.contains(function.name); })) {
+        return tl::unexpected(error_at(unit_, variables->locals.front().declaration.begin,
+                                       ErrorCode::unsupported_kernel,
+                                       "this kernel has local variables and is called by another function",
+                                       "pass the local memory as an argument"));
+      }
+      carried.locals = "tg_locals_" + name;
+      move_locals(*variables, carried.locals, edits);
+    }
+    move_constants(*variables, name, edits);
+
+    writer_.text(fmt::format("\nstatic void {}({}", name, item_parameter));
+    if (!function.parameters.empty()) {
+      writer_.text(", ");
+      writer_.write(function.parameter_list, edits);
+    }
+    if (!carried.locals.empty()) {
+      writer_.text(fmt::format(", local {}* {}", carried.locals, locals_argument));
+    }
+    writer_.text(") ");
+    writer_.write(*function.body, edits);
+    return {};
+  }
+
+  // Local variables become members of a structure that the persistent kernel declares.
+  void move_locals(const LocalVariables& variables, const std::string& type, Edits& edits) {
+    writer_.text("\ntypedef struct {");
+    for (const HoistedVariable& variable : variables.locals) {
+      Edits inside;
+      rename(variable.declaration, inside);
+      for (const HoistedName& name : variable.names) {
+        inside[name.token] = {.replaced = true, .text = name.unique};
+      }
+      drop(variable, inside);
+      writer_.write(variable.declaration, inside);
+      writer_.text(";");
+      replace_uses(variable, fmt::format("{}->", locals_argument), edits);
+    }
+    writer_.text(fmt::format("}} {};", type));
+  }
+
+  // Tables in constant memory that a kernel declares in its body move to file scope.
+  void move_constants(const LocalVariables& variables, const std::string& kernel, Edits& edits) {
+    for (const HoistedVariable& variable : variables.constants) {
+      Edits inside;
+      rename(variable.declaration, inside);
+      const std::string prefix = fmt::format("tg_constant_{}_", kernel);
+      for (const HoistedName& name : variable.names) {
+        inside[name.token] = {.replaced = true, .text = prefix + name.unique};
+      }
+      writer_.text("\n");
+      writer_.write(variable.declaration, inside);
+      writer_.text(";");
+      replace_uses(variable, prefix, edits);
+    }
+  }
+
+  // The word `local`, which members do not have.
+  void drop(const HoistedVariable& variable, Edits& edits) const {
+    for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
+      if (address_space(tokens_[i].text) == AddressSpace::local || tokens_[i].is("static")) {
+        edits[i] = {.replaced = true};
+      }
+    }
+  }
+
+  // The declaration goes, and where the variable was used its new name stands.
+  void replace_uses(const HoistedVariable& variable, const std::string& prefix, Edits& edits) const {
+    for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
+      edits[i] = {.replaced = true};
+    }
+    for (const HoistedName& name : variable.names) {
+      for (std::size_t i = variable.declaration.end; i < variable.scope_end; ++i) {
+        if (tokens_[i].kind == TokenKind::identifier && tokens_[i].text == name.name && !is_member(i)) {
+          edits[i].replaced = true;
+          edits[i].text = prefix + name.unique;
+        }
+      }
+    }
+  }
+
+  const TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
+  const std::set<std::string>& kernels_;
+  const std::map<std::string, std::string>& renamed_;
+  CarriedUnit carried_;
+  TokenWriter writer_;
+  std::map<std::string, Needs> needs_;                // by function
+  std::map<std::string, std::set<std::string>> calls_; // likewise: functions of this file that it calls
+  std::set<std::string> reachable_;
+};
+
+} // namespace
+
+Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
+                          const std::map<std::string, std::string>& renamed) {
+  return Carrier(unit, kernels, renamed).run();
+}
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,42 @@
+// Kernels become functions of one virtual work-group, so that a persistent kernel can call them.
+//
+//   kernel void blur(global const float* in, global float* out) {       what a person wrote
+//     local float tile[66];
+//     tile[get_local_id(0) + 1] = in[get_global_id(0)];
+//
+//   typedef struct { float tile[66]; } tg_locals_blur;                  what is called once per tile
+//   static void blur(tg_item tg_self, global const float* in, global float* out, local tg_locals_blur* tg_locals) {
+//     tg_locals->tile[tg_get_local_id(tg_self, 0) + 1] = in[tg_get_global_id(tg_self, 0)];
+//
+// A tg_item (kernels/virtual_ndrange.cl) says where a work-item is in the NDRange of the wave. It is passed to
+// every helper function that asks, directly or through others. Only tokens are edited; everything else reaches
+// the compiler as it was, with #line directives that name the user's file and line.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace tidegate::opencl_c {
+
+struct CarriedKernel {
+  std::string function;           // what to call; the first argument is a tg_item
+  std::string locals;             // type of the last argument's target: its local variables; empty without
+  bool needs_whole_group = false; // work-items meet at a barrier, or another function that all must reach
+};
+
+struct CarriedUnit {
+  std::string text; // the file's declarations, with the kernels as functions
+  std::map<std::string, CarriedKernel> kernels;
+};
+
+// Carries `kernels` and what they call. Names of file scope that are in `renamed` get the name given there:
+// sources that are compiled together may use one name for different things. unsupported_kernel with the place
+// for what cannot be carried.
+Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
+                          const std::map<std::string, std::string>& renamed);
+
+} // namespace tidegate::opencl_c

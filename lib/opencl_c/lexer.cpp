@@ -1,0 +1,249 @@
+#include <tidegate/core/files.hpp>
+#include <tidegate/opencl_c/lexer.hpp>
+
+#include <array>
+#include <utility>
+
+namespace tidegate::opencl_c {
+namespace {
+
+struct Punctuator {
+  std::string_view spelling, meaning;
+};
+
+// Those of more than one character, longest first; any other character stands for itself.
+constexpr std::array long_punctuators{
+    Punctuator{"%:%:", "##"}, Punctuator{"<<=", "<<="}, Punctuator{">>=", ">>="}, Punctuator{"...", "..."},
+    Punctuator{"->", "->"},   Punctuator{"++", "++"},   Punctuator{"--", "--"},   Punctuator{"<<", "<<"},
+    Punctuator{">>", ">>"},   Punctuator{"<=", "<="},   Punctuator{">=", ">="},   Punctuator{"==", "=="},
+    Punctuator{"!=", "!="},   Punctuator{"&&", "&&"},   Punctuator{"||", "||"},   Punctuator{"*=", "*="},
+    Punctuator{"/=", "/="},   Punctuator{"%=", "%="},   Punctuator{"+=", "+="},   Punctuator{"-=", "-="},
+    Punctuator{"&=", "&="},   Punctuator{"^=", "^="},   Punctuator{"|=", "|="},   Punctuator{"##", "##"},
+    Punctuator{"<:", "["},    Punctuator{":>", "]"},    Punctuator{"<%", "{"},    Punctuator{"%>", "}"},
+    Punctuator{"%:", "#"}};
+
+constexpr std::string_view blanks = " \t\v\f\r";
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Compilers take $ and letters beyond ASCII, too.
+bool starts_identifier(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool continues_identifier(char c) {
+  return starts_identifier(c) || is_digit(c);
+}
+
+bool is_quote(char c) {
+  return c == '"' || c == '\'';
+}
+
+} // namespace
+
+Lexer::Lexer(std::string_view text, std::string_view path) : text_(text), path_(path) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text_.starts_with(byte_order_mark)) {
+    text_.remove_prefix(byte_order_mark.size());
+  }
+  place_ = past_splices(place_);
+}
+
+// Like compilers, past a backslash with blanks behind it, too.
+Lexer::Place Lexer::past_splices(Place place) const {
+  while (at(place) == '\\') {
+    const std::size_t end = text_.find_first_not_of(blanks, place.at + 1);
+    if (end == std::string_view::npos || text_[end] != '\n') {
+      break;
+    }
+    place = {.at = end + 1, .line = place.line + 1, .column = 1};
+  }
+  return place;
+}
+
+Lexer::Place Lexer::after(Place place) const {
+  if (text_[place.at] == '\n') {
+    ++place.line;
+    place.column = 0;
+  }
+  ++place.column;
+  ++place.at;
+  return past_splices(place);
+}
+
+std::string Lexer::lookahead(std::size_t most) const {
+  std::string text;
+  for (Place place = place_; text.size() < most && !ended(place); place = after(place)) {
+    text += at(place);
+  }
+  return text;
+}
+
+void Lexer::take_into(Token& token) {
+  token.text += current();
+  place_ = after(place_);
+}
+
+bool Lexer::skip_block_comment() {
+  place_ = after(after(place_));
+  for (char last = '\0'; !ended(place_);) {
+    const char c = current();
+    place_ = after(place_);
+    if (last == '*' && c == '/') {
+      return true;
+    }
+    last = c;
+  }
+  return false;
+}
+
+Result<std::vector<Token>> Lexer::next_line() {
+  std::vector<Token> line;
+  bool space = true;
+  while (!ended(place_)) {
+    const char c = current();
+    const char next = c == '/' ? at(after(place_)) : '\0';
+    if (c == '\n') {
+      place_ = after(place_);
+      if (!line.empty()) {
+        break;
+      }
+    } else if (blanks.find(c) != std::string_view::npos) {
+      place_ = after(place_);
+      space = true;
+    } else if (next == '/') {
+      while (!line_ended()) {
+        place_ = after(place_);
+      }
+    } else if (next == '*') {
+      const Token start{.line = place_.line, .column = place_.column};
+      if (!skip_block_comment()) {
+        return tl::unexpected(
+            source_error(path_, start, "this comment does not end", "close it with */ where it should end"));
+      }
+      space = true;
+    } else {
+      const bool includes = line.size() == 2 && line[0].is("#") && line[1].is("include");
+      line.push_back(read_token(includes));
+      line.back().space_before = std::exchange(space, false);
+    }
+  }
+  return line;
+}
+
+Token Lexer::read_token(bool file_name_expected) {
+  Token token{.line = place_.line, .column = place_.column};
+  const char c = current();
+  if (file_name_expected && read_file_name(token)) {
+    return token;
+  }
+  if (starts_identifier(c)) {
+    while (continues_identifier(current())) {
+      take_into(token);
+    }
+    if (token.is("L") && is_quote(current())) {
+      read_literal(token);
+    }
+  } else if (is_quote(c)) {
+    read_literal(token);
+  } else if (is_digit(c) || (c == '.' && is_digit(at(after(place_))))) {
+    read_number(token);
+  } else {
+    read_punctuator(token);
+  }
+  return token;
+}
+
+// Backslashes in it are part of the name.
+bool Lexer::read_file_name(Token& token) {
+  const char opening = current();
+  if (opening != '"' && opening != '<') {
+    return false;
+  }
+  const char closing = opening == '<' ? '>' : '"';
+  const std::string_view rest = text_.substr(place_.at, text_.find('\n', place_.at) - place_.at);
+  if (rest.find(closing, 1) == std::string_view::npos) {
+    return false;
+  }
+  token.kind = TokenKind::string;
+  do {
+    take_into(token);
+  } while (current() != closing);
+  take_into(token);
+  return true;
+}
+
+void Lexer::read_literal(Token& token) {
+  const char quote = current();
+  token.kind = quote == '"' ? TokenKind::string : TokenKind::character;
+  take_into(token);
+  while (!line_ended() && current() != quote) {
+    if (current() == '\\') {
+      take_into(token);
+    }
+    if (!line_ended()) {
+      take_into(token);
+    }
+  }
+  if (line_ended()) {
+    token.kind = TokenKind::punctuator;
+  } else {
+    take_into(token);
+  }
+}
+
+void Lexer::read_number(Token& token) {
+  token.kind = TokenKind::number;
+  constexpr std::string_view exponents = "eEpP";
+  while (continues_identifier(current()) || current() == '.' ||
+         ((current() == '+' || current() == '-') &&
+          exponents.find(token.text.back()) != std::string_view::npos)) {
+    take_into(token);
+  }
+}
+
+void Lexer::read_punctuator(Token& token) {
+  token.kind = TokenKind::punctuator;
+  const std::string next = lookahead(4);
+  std::size_t length = 1;
+  token.text = next.substr(0, 1);
+  for (const Punctuator& punctuator : long_punctuators) {
+    if (next.starts_with(punctuator.spelling)) {
+      length = punctuator.spelling.size();
+      token.text = punctuator.meaning;
+      break;
+    }
+  }
+  for (; length > 0; --length) {
+    place_ = after(place_);
+  }
+}
+
+bool is_unterminated(const Token& token) {
+  return token.kind == TokenKind::punctuator && token.text.find_first_of("\"'") != std::string::npos;
+}
+
+std::string spelling(std::span<const Token> tokens) {
+  std::string text;
+  for (const Token& token : tokens) {
+    if (token.space_before && !text.empty()) {
+      text += ' ';
+    }
+    text += token.text;
+  }
+  return text;
+}
+
+Error source_error(std::string_view path, const Token& at, std::string message, std::string fix) {
+  return {.code = ErrorCode::kernel_source,
+          .message = std::move(message),
+          .fix = std::move(fix),
+          .source = display_name(path),
+          .line = at.line,
+          .column = at.column};
+}
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,66 @@
+// Reads OpenCL C text as preprocessing tokens (C99 6.4) and never fails on what a skipped group may hold.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/token.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::opencl_c {
+
+class Lexer {
+public:
+  // `path` is what errors name. Both must outlive the lexer.
+  Lexer(std::string_view text, std::string_view path);
+
+  // The tokens of the next line that has any, with positions in the text and `file` 0; none at the end.
+  // Spliced lines, and lines that a comment joins, count as one. The first token of a line has space_before
+  // set. Digraphs come out as what they stand for, the file name of an #include as one string with its quotes
+  // or angle brackets, a byte that starts no token as a punctuator.
+  // kernel_source: a comment without an end.
+  Result<std::vector<Token>> next_line();
+
+  // The line of the text that the next call starts at.
+  [[nodiscard]] std::uint32_t line() const { return place_.line; }
+
+private:
+  struct Place {
+    std::size_t at = 0;
+    std::uint32_t line = 1, column = 1;
+  };
+
+  [[nodiscard]] char at(const Place& place) const { return place.at < text_.size() ? text_[place.at] : '\0'; }
+  [[nodiscard]] char current() const { return at(place_); }
+  [[nodiscard]] bool ended(const Place& place) const { return place.at >= text_.size(); }
+  [[nodiscard]] bool line_ended() const { return ended(place_) || current() == '\n'; }
+  [[nodiscard]] Place past_splices(Place place) const;
+  [[nodiscard]] Place after(Place place) const;
+  [[nodiscard]] std::string lookahead(std::size_t most) const;
+
+  void take_into(Token& token);
+  bool skip_block_comment();
+  Token read_token(bool file_name_expected);
+  bool read_file_name(Token& token);
+  void read_literal(Token& token);
+  void read_number(Token& token);
+  void read_punctuator(Token& token);
+
+  std::string_view text_, path_;
+  Place place_;
+};
+
+// True for a quote that is not closed on its line: a punctuator that holds all the rest of the line.
+bool is_unterminated(const Token& token);
+
+// The tokens as one text, with one space where they are spaced.
+std::string spelling(std::span<const Token> tokens);
+
+// kernel_source at a token of the file `path`.
+Error source_error(std::string_view path, const Token& at, std::string message, std::string fix);
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,34 @@
+// Variables that a kernel declares in its body and that functions may not: in local and in constant memory.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tidegate::opencl_c {
+
+struct HoistedName {
+  std::string name;
+  std::string unique; // the same, or with a number when the kernel declares several of that name
+  std::size_t token = 0;
+};
+
+// One declaration, which may declare several names.
+struct HoistedVariable {
+  TokenRange declaration;      // without the semicolon
+  std::size_t scope_end = 0;   // the bracket that ends the block
+  std::vector<HoistedName> names;
+};
+
+struct LocalVariables {
+  std::vector<HoistedVariable> locals;
+  std::vector<HoistedVariable> constants;
+};
+
+// unsupported_kernel for a declaration that mixes variables in local memory with pointers.
+Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,407 @@
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/opencl_c/condition.hpp>
+#include <tidegate/opencl_c/condition_stack.hpp>
+#include <tidegate/opencl_c/lexer.hpp>
+#include <tidegate/opencl_c/macro.hpp>
+#include <tidegate/opencl_c/macro_expansion.hpp>
+#include <tidegate/opencl_c/preprocessor.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace tidegate::opencl_c {
+namespace {
+
+constexpr std::size_t most_open_files = 64;
+constexpr std::size_t cost_of_a_file = 4096; // against many tiny ones; in bytes, see MacroExpander::spend
+constexpr std::size_t most_file_bytes = std::size_t{64} << 20U;
+
+struct OpenFile {
+  std::string path, text;
+  Lexer lexer;
+  std::uint32_t file;           // index into TokenStream::files
+  std::uint32_t line_shift = 0; // of #line, modulo 2^32
+  ConditionStack conditions;
+
+  OpenFile(std::string its_path, std::string its_text, std::uint32_t index)
+      : path(std::move(its_path)), text(std::move(its_text)), lexer(text, path), file(index) {}
+};
+
+// "-" is a file like others here, not standard input.
+std::string in_folder(const std::string& folder, const std::string& name) {
+  const std::string path = (std::filesystem::path(folder) / name).string();
+  return path == standard_stream ? "./-" : path;
+}
+
+// One for all ways to write the path, as far as the text of it tells.
+std::string identity(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
+// The text between the quotes of a string literal.
+std::string unquoted(std::string_view literal) {
+  std::string text;
+  literal = literal.substr(literal.find('"') + 1);
+  literal.remove_suffix(1);
+  for (std::size_t i = 0; i < literal.size(); ++i) {
+    if (literal[i] == '\\' && i + 1 < literal.size() && (literal[i + 1] == '"' || literal[i + 1] == '\\')) {
+      ++i;
+    }
+    text += literal[i];
+  }
+  return text;
+}
+
+class Preprocessor {
+public:
+  explicit Preprocessor(const PreprocessorOptions& options)
+      : options_(options), expander_(stream_.files, [this] { return next_line(); }) {}
+
+  Result<TokenStream> run(const std::string& path);
+
+private:
+  using Line = std::vector<Token>;
+
+  Result<void> apply_definitions();
+  Result<void> define(const Line& line, const std::string& source);
+  Result<std::string> read(const std::string& path) const;
+  Result<void> open(const std::string& path, std::string text, const Token& place);
+  std::uint32_t index_of_file(const std::string& name);
+  Result<std::optional<Line>> next_line();
+  Result<void> close();
+  Result<void> check_literals(const Line& line);
+  void write(Token token);
+
+  Result<void> carry_out(Line& line);
+  tl::unexpected<Error> unknown_directive(const Token& name);
+  Result<bool> evaluate(const Line& line);
+  Result<void> include(const Line& line);
+  Result<void> set_line(const Line& line);
+  Result<std::string> included_name(const Line& line);
+
+  OpenFile& file() { return *open_.back(); }
+  tl::unexpected<Error> refused(const Token& at, std::string message, std::string fix) {
+    return tl::unexpected(source_error(stream_.files[at.file], at, std::move(message), std::move(fix)));
+  }
+
+  const PreprocessorOptions& options_;
+  TokenStream stream_;
+  std::map<std::string, std::uint32_t> file_indices_;
+  MacroExpander expander_;
+  std::vector<std::unique_ptr<OpenFile>> open_; // each included by the one before it
+  std::set<std::string> only_once_;             // files with #pragma once
+};
+
+Result<TokenStream> Preprocessor::run(const std::string& path) {
+  auto text = read(path);
+  if (!text) {
+    return tl::unexpected(std::move(text.error()));
+  }
+  if (auto opened = open(path, std::move(*text), {}); !opened) {
+    return tl::unexpected(std::move(opened.error()));
+  }
+  if (auto applied = apply_definitions(); !applied) {
+    return tl::unexpected(std::move(applied.error()));
+  }
+  while (true) {
+    auto token = expander_.next();
+    if (!token) {
+      return tl::unexpected(std::move(token.error()));
+    }
+    if (!*token) {
+      return std::move(stream_);
+    }
+    write(std::move(**token));
+  }
+}
+
+Result<void> Preprocessor::apply_definitions() {
+  for (const MacroDefinition& definition : options_.definitions) {
+    const std::string text = "#define " + definition.name + " " + definition.value;
+    const std::string source = "-D" + definition.name;
+    auto line = Lexer(text, source).next_line();
+    auto defined = line ? define(*line, source) : tl::unexpected(std::move(line.error()));
+    if (!defined) {
+      defined.error().line = defined.error().column = std::nullopt; // of a line that nobody wrote
+      return defined;
+    }
+  }
+  for (const std::string& name : options_.undefinitions) {
+    expander_.undefine(name);
+  }
+  return {};
+}
+
+Result<void> Preprocessor::define(const Line& line, const std::string& source) {
+  auto macro = parse_macro(line, source);
+  if (!macro) {
+    return tl::unexpected(std::move(macro.error()));
+  }
+  expander_.define(std::move(*macro));
+  return {};
+}
+
+Result<std::string> Preprocessor::read(const std::string& path) const {
+  return options_.read ? options_.read(path) : read_all(path, most_file_bytes);
+}
+
+std::uint32_t Preprocessor::index_of_file(const std::string& name) {
+  const auto [found, added] =
+      file_indices_.try_emplace(name, static_cast<std::uint32_t>(stream_.files.size()));
+  if (added) {
+    stream_.files.push_back(name);
+  }
+  return found->second;
+}
+
+Result<void> Preprocessor::open(const std::string& path, std::string text, const Token& place) {
+  const std::uint32_t index = index_of_file(path);
+  if (auto spent = expander_.spend(text.size() + cost_of_a_file, place); !spent) {
+    return spent;
+  }
+  open_.push_back(std::make_unique<OpenFile>(path, std::move(text), index));
+  return {};
+}
+
+Result<void> Preprocessor::close() {
+  if (const Token* opening = file().conditions.innermost()) {
+    return refused(*opening, fmt::format("#{} has no #endif", opening->text), "close it in the same file");
+  }
+  open_.pop_back();
+  return {};
+}
+
+// See MacroExpander::NextLine. Directives are carried out on the way.
+Result<std::optional<std::vector<Token>>> Preprocessor::next_line() {
+  while (!open_.empty()) {
+    auto line = file().lexer.next_line();
+    if (!line) {
+      return tl::unexpected(std::move(line.error()));
+    }
+    for (Token& token : *line) {
+      token.file = file().file;
+      token.line += file().line_shift;
+    }
+    const bool directive = !line->empty() && line->front().is("#");
+    if (!directive && !line->empty() && file().conditions.is_skipping()) {
+      continue;
+    }
+    if (auto done = line->empty() ? close() : directive ? carry_out(*line) : check_literals(*line); !done) {
+      return tl::unexpected(std::move(done.error()));
+    }
+    return std::move(*line);
+  }
+  return std::nullopt;
+}
+
+Result<void> Preprocessor::check_literals(const Line& line) {
+  const auto found = std::ranges::find_if(line, is_unterminated);
+  if (found != line.end()) {
+    return refused(*found, fmt::format("{} is not closed on its line", in_quotes(found->text)),
+                   "add the closing quote");
+  }
+  return {};
+}
+
+// Appends a token; _Pragma("...") becomes a pragma when its last one comes.
+void Preprocessor::write(Token token) {
+  std::vector<Token>& tokens = stream_.tokens;
+  tokens.push_back(std::move(token));
+  if (tokens.size() < 4 || !tokens.back().is(")")) {
+    return;
+  }
+  const auto call = std::span(tokens).last(4);
+  if (call[0].is("_Pragma") && call[1].is("(") && call[2].kind == TokenKind::string) {
+    call[0].kind = TokenKind::pragma;
+    call[0].text = "#pragma " + unquoted(call[2].text);
+    tokens.resize(tokens.size() - 3);
+  }
+}
+
+// Leaves only what is to be read as text: the token of a pragma, or nothing.
+Result<void> Preprocessor::carry_out(Line& line) {
+  const Line directive = std::exchange(line, {});
+  if (directive.size() == 1) {
+    return {};
+  }
+  const Token& name = directive[1];
+  const auto conditional =
+      file().conditions.carry_out(name, stream_.files[name.file], [&] { return evaluate(directive); });
+  if (!conditional) {
+    return tl::unexpected(conditional.error());
+  }
+  if (*conditional || file().conditions.is_skipping()) {
+    return {};
+  }
+  if (name.is("pragma")) {
+    if (directive.size() == 3 && directive[2].is("once")) {
+      only_once_.insert(identity(file().path));
+    } else {
+      line.push_back(directive[0]);
+      line[0].kind = TokenKind::pragma;
+      line[0].text = "#" + spelling(std::span(directive).subspan(1));
+    }
+    return {};
+  }
+  if (name.is("error")) {
+    return refused(name, "#error " + printable(spelling(std::span(directive).subspan(2))),
+                   "the program refuses these options; change them as it says");
+  }
+  if (name.is("warning")) {
+    return {};
+  }
+  if (auto checked = check_literals(directive); !checked) {
+    return checked;
+  }
+  if (name.is("define")) {
+    return define(directive, stream_.files[name.file]);
+  }
+  if (name.is("undef")) {
+    const auto macro = macro_name(directive, stream_.files[name.file]);
+    if (!macro) {
+      return tl::unexpected(macro.error());
+    }
+    expander_.undefine(macro->text);
+    return {};
+  }
+  if (name.is("include")) {
+    return include(directive);
+  }
+  if (name.is("line") || name.kind == TokenKind::number) { // "# 12 "file"" is what preprocessors write
+    return set_line(directive);
+  }
+  return unknown_directive(name);
+}
+
+tl::unexpected<Error> Preprocessor::unknown_directive(const Token& name) {
+  constexpr std::array<std::string_view, 13> directives{"define", "elif",  "else",   "endif",   "error",
+                                                        "if",     "ifdef", "ifndef", "include", "line",
+                                                        "pragma", "undef", "warning"};
+  const auto nearest = nearest_name(name.text, directives);
+  return refused(name, fmt::format("there is no directive #{}", shortened(name.text)),
+                 nearest ? fmt::format("did you mean #{}?", *nearest) : "remove the line");
+}
+
+// The condition of #if, #elif, #ifdef or #ifndef.
+Result<bool> Preprocessor::evaluate(const Line& line) {
+  const Token& directive = line[1];
+  const std::string& path = stream_.files[directive.file];
+  if (directive.is("ifdef") || directive.is("ifndef")) {
+    const auto name = macro_name(line, path);
+    if (!name) {
+      return tl::unexpected(name.error());
+    }
+    return expander_.is_defined(name->text) == directive.is("ifdef");
+  }
+  const auto tokens = expander_.expand({line.begin() + 2, line.end()}, true);
+  if (!tokens) {
+    return tl::unexpected(tokens.error());
+  }
+  return evaluate_condition(*tokens, directive, path);
+}
+
+Result<void> Preprocessor::set_line(const Line& line) {
+  const Token& directive = line[1];
+  const std::ptrdiff_t first = directive.is("line") ? 2 : 1;
+  const auto tokens = expander_.expand({line.begin() + first, line.end()}, false);
+  if (!tokens) {
+    return tl::unexpected(tokens.error());
+  }
+  std::uint32_t number = 0;
+  const std::string digits = tokens->empty() ? "" : tokens->front().text;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool named = tokens->size() > 1;
+  if (failure != std::errc() || end != digits.data() + digits.size() ||
+      (named && (*tokens)[1].kind != TokenKind::string)) {
+    return refused(directive, "#line needs a number and may name a file",
+                   "write it as in #line 12 \"file.cl\"");
+  }
+  file().line_shift = number - file().lexer.line();
+  if (named) {
+    file().file = index_of_file(unquoted((*tokens)[1].text));
+  }
+  return {};
+}
+
+// The name with its quotes or angle brackets.
+Result<std::string> Preprocessor::included_name(const Line& line) {
+  std::vector<Token> tokens(line.begin() + 2, line.end());
+  if (tokens.empty() || tokens[0].kind != TokenKind::string) {
+    auto expanded = expander_.expand(std::move(tokens), false);
+    if (!expanded) {
+      return tl::unexpected(std::move(expanded.error()));
+    }
+    tokens = std::move(*expanded);
+  }
+  std::string name;
+  if (!tokens.empty() && tokens[0].kind == TokenKind::string) {
+    name = tokens[0].text;
+  } else if (!tokens.empty() && tokens[0].is("<")) {
+    const auto end = std::ranges::find_if(tokens, [](const Token& token) { return token.is(">"); });
+    name = end == tokens.end() ? "" : spelling({tokens.begin(), end + 1});
+  }
+  if (name.size() < 3 || name[0] == 'L') {
+    return refused(line[1], "#include needs the name of a file", "write it as in #include \"file.cl\"");
+  }
+  return name;
+}
+
+Result<void> Preprocessor::include(const Line& line) {
+  const Token& directive = line[1];
+  const auto delimited = included_name(line);
+  if (!delimited) {
+    return tl::unexpected(delimited.error());
+  }
+  if (open_.size() == most_open_files) {
+    return refused(directive, fmt::format("files include each other more than {} deep", most_open_files),
+                   "look for a file that includes itself without an include guard");
+  }
+  const std::string name = delimited->substr(1, delimited->size() - 2);
+  std::vector<std::string> folders = options_.include_folders;
+  if (delimited->front() == '"') {
+    folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
+  }
+  for (const std::string& folder : folders) {
+    const std::string path = in_folder(folder, name);
+    if (only_once_.contains(identity(path))) {
+      return {};
+    }
+    auto text = read(path);
+    if (text) {
+      return open(path, std::move(*text), directive);
+    }
+    if (text.error().code != ErrorCode::cannot_read) {
+      return tl::unexpected(std::move(text.error()));
+    }
+  }
+  std::vector<std::string> shown;
+  for (const std::string& folder : folders) {
+    shown.push_back(folder.empty() ? "." : printable(folder));
+  }
+  return refused(directive, fmt::format("cannot find the file {} to include", in_quotes(name)),
+                 folders.empty()
+                     ? "name its folder with -I"
+                     : fmt::format("looked in {}; name its folder with -I", fmt::join(shown, ", ")));
+}
+
+} // namespace
+
+Result<TokenStream> preprocess(const std::string& path, const PreprocessorOptions& options) {
+  return Preprocessor(options).run(path);
+}
+
+} // namespace tidegate::opencl_c

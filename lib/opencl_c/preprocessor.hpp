@@ -1,0 +1,46 @@
+// The C99 preprocessor (6.10) for OpenCL C programs, with the extensions that compilers share.
+//
+// Not there: __has_include, __DATE__ and __TIME__, and anything predefined besides __LINE__, __FILE__ and
+// __COUNTER__; the caller passes __OPENCL_VERSION__ and its like as definitions.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/token.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tidegate::opencl_c {
+
+// Of -DNAME=VALUE; the value of -DNAME is "1". A name may have parameters, as in "f(x)".
+struct MacroDefinition {
+  std::string name;
+  std::string value;
+
+  bool operator==(const MacroDefinition&) const = default;
+};
+
+// The text of a file. cannot_read makes #include try the next folder.
+using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+
+struct PreprocessorOptions {
+  std::vector<MacroDefinition> definitions;
+  std::vector<std::string> undefinitions;   // after the definitions
+  std::vector<std::string> include_folders; // for #include "..." after the folder of the including file
+  ReadFile read;                            // empty: from the file system, up to 64 MiB
+};
+
+// The tokens of the file with its directives carried out and its macros replaced. `files` lists each file
+// that was read, as it was opened, and each name that #line gave; __FILE__ is such a name.
+//
+// A token of a macro's expansion, also of an argument, stands where the outermost macro was called. A #pragma
+// (but #pragma once) and a _Pragma become one token "#pragma ...", in which no macro is replaced. Of two
+// definitions of a macro the later one counts.
+//
+// kernel_source, with the file, line and column: a directive or macro call that is wrong, a comment or
+// literal without an end, #error, a file that is not found, and programs without bounds: includes more than
+// 64 deep, more than 256 MiB of text and expansions. What `read` answers for the file itself is passed on.
+Result<TokenStream> preprocess(const std::string& path, const PreprocessorOptions& options);
+
+} // namespace tidegate::opencl_c

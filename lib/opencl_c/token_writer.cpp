@@ -1,0 +1,83 @@
+#include <tidegate/opencl_c/token_writer.hpp>
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace tidegate::opencl_c {
+namespace {
+
+constexpr std::uint32_t most_empty_lines = 4; // beyond, a #line directive is shorter
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
+
+// A path inside the quotes of a #line directive.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    text += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  }
+  return text;
+}
+
+} // namespace
+
+void TokenWriter::go_to(const Token& token) {
+  const bool near = started_ && token.file == file_ && token.line >= line_ &&
+                    token.line - line_ <= most_empty_lines;
+  if (near) {
+    out_.append(token.line - line_, '\n');
+  } else {
+    out_ += fmt::format("\n#line {} \"{}\"\n", token.line, escaped(unit_.source.files[token.file]));
+  }
+  started_ = true;
+  file_ = token.file;
+  line_ = token.line;
+}
+
+void TokenWriter::text(std::string_view text) {
+  if (!out_.empty() && !text.empty() && is_word(out_.back()) && is_word(text.front())) {
+    out_ += ' ';
+  }
+  out_ += text;
+}
+
+void TokenWriter::write(TokenRange range, const Edits& edits) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const Token& token = unit_.source.tokens[i];
+    const auto found = edits.find(i);
+    const Edit* const edit = found == edits.end() ? nullptr : &found->second;
+    if (edit != nullptr && edit->replaced && edit->text.empty() && edit->before.empty() && edit->after.empty()) {
+      continue;
+    }
+    const std::size_t length = out_.size();
+    if (!started_ || token.file != file_ || token.line != line_) {
+      go_to(token);
+    }
+    if (token.kind == TokenKind::pragma) {
+      out_ += (out_.empty() || out_.back() == '\n' ? "" : "\n") + token.text + "\n";
+      started_ = false; // the lines no longer agree
+      continue;
+    }
+    // Two tokens must not become one; where the source had a space it stays readable with one.
+    const bool same_line = out_.size() == length;
+    const bool punctuators = token.kind == TokenKind::punctuator && i > range.begin &&
+                             unit_.source.tokens[i - 1].kind == TokenKind::punctuator &&
+                             std::string_view("()[]{};,").find(token.text[0]) == std::string_view::npos;
+    if (same_line && !out_.empty() && out_.back() != ' ' && out_.back() != '\n' &&
+        (token.space_before || punctuators)) {
+      out_ += ' ';
+    }
+    if (edit == nullptr) {
+      text(token.text);
+      continue;
+    }
+    text(edit->before);
+    text(edit->replaced ? edit->text : token.text);
+    text(edit->after);
+  }
+}
+
+} // namespace tidegate::opencl_c

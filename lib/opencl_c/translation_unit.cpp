@@ -1,0 +1,328 @@
+#include <tidegate/core/text.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace tidegate::opencl_c {
+namespace {
+
+using Tokens = std::vector<Token>;
+
+bool opens(const Token& token) {
+  return token.is("(") || token.is("[") || token.is("{");
+}
+
+// One declaration of file scope after another.
+class Parser {
+public:
+  explicit Parser(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {}
+
+  Result<void> run() {
+    while (at_ < tokens_.size()) {
+      if (tokens_[at_].kind == TokenKind::pragma || tokens_[at_].is(";")) {
+        ++at_;
+      } else if (auto declared = declaration(); !declared) {
+        return declared;
+      }
+    }
+    return {};
+  }
+
+private:
+  // What a scan over a declaration has come by.
+  struct Declaration {
+    std::size_t begin = 0;
+    bool is_typedef = false;
+    bool is_constant = false;
+    bool is_aggregate = false; // struct, union or enum
+    bool has_initialiser = false;
+    std::vector<std::size_t> names; // tokens of declarators
+  };
+
+  Result<void> declaration() {
+    Declaration declared{.begin = at_};
+    for (; at_ < tokens_.size(); ++at_) {
+      const Token& token = tokens_[at_];
+      if (token.kind == TokenKind::identifier) {
+        if (is_attribute(token.text)) {
+          at_ = closing(tokens_, at_ + 1);
+          continue;
+        }
+        if (next_is("(") && !declared.has_initialiser && !declared.is_typedef && !is_type_word(token.text)) {
+          return function(declared.begin);
+        }
+        word(declared);
+      } else if (token.is("=")) {
+        declared.has_initialiser = true;
+      } else if (opens(token)) {
+        const std::size_t close = closing(tokens_, at_);
+        if (close == tokens_.size()) {
+          return tl::unexpected(unmatched(at_));
+        }
+        at_ = close;
+      } else if (token.is(";")) {
+        ++at_;
+        return finish(declared);
+      } else if (token.is(")") || token.is("]") || token.is("}")) {
+        return tl::unexpected(unmatched(at_));
+      }
+    }
+    return tl::unexpected(error_at(unit_, declared.begin, ErrorCode::kernel_source,
+                                   "this declaration does not end", "end it with a semicolon"));
+  }
+
+  void word(Declaration& declared) {
+    const std::string& text = tokens_[at_].text;
+    declared.is_typedef |= text == "typedef";
+    declared.is_constant |= address_space(text) == AddressSpace::constant;
+    if (text == "struct" || text == "union" || text == "enum") {
+      declared.is_aggregate = true;
+      aggregate(text == "enum");
+    } else if (!declared.has_initialiser || (at_ > 0 && tokens_[at_ - 1].is(","))) {
+      if (next_is("[") || next_is("=") || next_is(",") || next_is(";") ||
+          (at_ + 1 < tokens_.size() && is_attribute(tokens_[at_ + 1].text))) {
+        declared.names.push_back(at_);
+      }
+    }
+  }
+
+  // At struct, union or enum: notes the tag and the enumerators, and stays in front of the body.
+  void aggregate(bool is_enum) {
+    std::size_t i = at_ + 1;
+    while (i + 1 < tokens_.size() && is_attribute(tokens_[i].text)) {
+      i = closing(tokens_, i + 1) + 1;
+    }
+    if (i < tokens_.size() && tokens_[i].kind == TokenKind::identifier) {
+      unit_.file_scope_names.insert(tokens_[i].text);
+      at_ = i;
+      ++i;
+    }
+    if (!is_enum || i >= tokens_.size() || !tokens_[i].is("{")) {
+      return;
+    }
+    const std::size_t end = closing(tokens_, i);
+    for (std::size_t k = i + 1; k < end; ++k) {
+      if (tokens_[k].kind == TokenKind::identifier && (tokens_[k - 1].is("{") || tokens_[k - 1].is(","))) {
+        unit_.file_scope_names.insert(tokens_[k].text);
+      } else if (opens(tokens_[k])) {
+        k = closing(tokens_, k);
+      }
+    }
+  }
+
+  Result<void> finish(const Declaration& declared) {
+    for (const std::size_t name : declared.names) {
+      unit_.file_scope_names.insert(tokens_[name].text);
+    }
+    if (declared.is_typedef && declared.names.size() == 1 && !declared.is_aggregate) {
+      std::vector<std::string_view> words;
+      for (std::size_t i = declared.begin + 1; i < declared.names.front(); ++i) {
+        words.push_back(tokens_[i].text);
+      }
+      if (std::ranges::find(words, "*") == words.end()) {
+        unit_.typedefs[tokens_[declared.names.front()].text] = canonical_type(words, unit_.typedefs);
+      }
+    }
+    const bool variable =
+        !declared.is_typedef && !declared.names.empty() &&
+        !(declared.is_aggregate && declared.names.size() == 1 && is_tag_alone(declared));
+    if (variable && !declared.is_constant) {
+      return tl::unexpected(error_at(
+          unit_, declared.names.front(), ErrorCode::unsupported_kernel,
+          fmt::format("{} is a variable of file scope outside constant memory",
+                      in_quotes(tokens_[declared.names.front()].text)),
+          "pass it as a buffer: a persistent kernel and a plain one would each have a copy of their own"));
+    }
+    return {};
+  }
+
+  // "struct point;" declares a tag and no variable.
+  [[nodiscard]] bool is_tag_alone(const Declaration& declared) const {
+    const std::size_t name = declared.names.front();
+    return name > 0 && (tokens_[name - 1].is("struct") || tokens_[name - 1].is("union"));
+  }
+
+  Result<void> function(std::size_t begin) {
+    Function found{.name = tokens_[at_].text, .begin = begin, .name_token = at_};
+    for (std::size_t i = begin; i < at_; ++i) {
+      found.is_kernel |= tokens_[i].is("kernel") || tokens_[i].is("__kernel");
+    }
+    const std::size_t close = closing(tokens_, at_ + 1);
+    if (close == tokens_.size()) {
+      return tl::unexpected(unmatched(at_ + 1));
+    }
+    found.parameter_list = {.begin = at_ + 2, .end = close};
+    for (at_ = close + 1; at_ < tokens_.size() && !tokens_[at_].is(";") && !tokens_[at_].is("{"); ++at_) {
+      if (opens(tokens_[at_])) {
+        at_ = closing(tokens_, at_);
+      }
+    }
+    if (at_ >= tokens_.size()) {
+      return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source,
+                                     "this declaration does not end",
+                                     "end it with a semicolon, or give the function a body"));
+    }
+    const std::size_t behind_signature = at_;
+    if (tokens_[at_].is("{")) {
+      const std::size_t end = closing(tokens_, at_);
+      if (end == tokens_.size()) {
+        return tl::unexpected(unmatched(at_));
+      }
+      found.body = TokenRange{.begin = at_, .end = end + 1};
+      at_ = end;
+    }
+    found.end = ++at_;
+    attributes({.begin = begin, .end = found.name_token}, found);
+    attributes({.begin = close, .end = behind_signature}, found);
+    parameters(found);
+    unit_.file_scope_names.insert(found.name);
+    unit_.functions.push_back(std::move(found));
+    return {};
+  }
+
+  void attributes(TokenRange range, Function& found) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      found.is_overloadable |= tokens_[i].is("overloadable") || tokens_[i].is("__overloadable__");
+      if (!tokens_[i].is("reqd_work_group_size") && !tokens_[i].is("__reqd_work_group_size__")) {
+        continue;
+      }
+      std::array<std::uint64_t, 3> size{1, 1, 1};
+      const std::size_t close = closing(tokens_, i + 1);
+      std::size_t dimension = 0;
+      for (std::size_t k = i + 2; k < close && dimension < size.size(); ++k) {
+        if (tokens_[k].kind == TokenKind::number) {
+          const std::string& digits = tokens_[k].text;
+          std::from_chars(digits.data(), digits.data() + digits.size(), size[dimension++]);
+        }
+      }
+      found.required_local_size = size;
+    }
+  }
+
+  void parameters(Function& found) {
+    std::size_t begin = found.parameter_list.begin;
+    for (std::size_t i = begin; i <= found.parameter_list.end; ++i) {
+      if (i < found.parameter_list.end && opens(tokens_[i])) {
+        i = closing(tokens_, i);
+      } else if (i == found.parameter_list.end || tokens_[i].is(",")) {
+        const bool nothing = i == begin || (i == begin + 1 && tokens_[begin].is("void"));
+        if (!nothing) {
+          found.parameters.push_back(parameter({.begin = begin, .end = i}));
+        }
+        begin = i + 1;
+      }
+    }
+  }
+
+  Parameter parameter(TokenRange range) {
+    Parameter result{.tokens = range};
+    std::vector<std::string_view> words;
+    bool array = false;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Token& token = tokens_[i];
+      if (is_attribute(token.text)) {
+        i = closing(tokens_, i + 1);
+      } else if (token.is("*")) {
+        result.is_pointer = true;
+      } else if (token.is("[")) {
+        array = true;
+        i = closing(tokens_, i);
+      } else if (token.kind != TokenKind::identifier) {
+        continue;
+      } else if (const AddressSpace space = address_space(token.text); space != AddressSpace::none) {
+        result.space = space;
+      } else if (token.is("const")) {
+        result.is_const |= !result.is_pointer;
+      } else if (is_qualifier(token.text)) {
+        continue;
+      } else if (result.is_pointer) {
+        result.name = token.text;
+      } else {
+        words.push_back(token.text);
+      }
+    }
+    // Without a star the name is the last word, unless there is only a type.
+    const bool tagged = !words.empty() && (words.front() == "struct" || words.front() == "union");
+    if (result.name.empty() && words.size() > (tagged ? 2U : 1U) && !is_type_word(words.back())) {
+      result.name = words.back();
+      words.pop_back();
+    }
+    result.is_pointer |= array;
+    result.is_const |= result.space == AddressSpace::constant;
+    result.type = canonical_type(words, unit_.typedefs);
+    return result;
+  }
+
+  [[nodiscard]] bool next_is(const char* text) const {
+    return at_ + 1 < tokens_.size() && tokens_[at_ + 1].is(text);
+  }
+
+  Error unmatched(std::size_t token) {
+    return error_at(unit_, token, ErrorCode::kernel_source,
+                    fmt::format("this {} has no counterpart", in_quotes(tokens_[token].text)),
+                    "close what is open, or remove it");
+  }
+
+  TranslationUnit& unit_;
+  const Tokens& tokens_;
+  std::size_t at_ = 0;
+};
+
+} // namespace
+
+const Function* TranslationUnit::definition(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      functions, [name](const Function& function) { return function.body && function.name == name; });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+Result<TranslationUnit> parse_translation_unit(TokenStream source) {
+  TranslationUnit unit{.source = std::move(source)};
+  if (auto parsed = Parser(unit).run(); !parsed) {
+    return tl::unexpected(std::move(parsed.error()));
+  }
+  return unit;
+}
+
+std::string text_of(const TranslationUnit& unit, TokenRange range) {
+  std::string text;
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    text += i > range.begin && unit.source.tokens[i].space_before ? " " : "";
+    text += unit.source.tokens[i].text;
+  }
+  return text;
+}
+
+Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, std::string message,
+               std::string fix) {
+  Error error{.code = code, .message = std::move(message), .fix = std::move(fix)};
+  if (token < unit.source.tokens.size()) {
+    const Token& at = unit.source.tokens[token];
+    error.source = unit.source.files[at.file];
+    error.line = at.line;
+    error.column = at.column;
+  }
+  return error;
+}
+
+std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
+  std::size_t depth = 0;
+  for (std::size_t i = open; i < tokens.size(); ++i) {
+    if (opens(tokens[i])) {
+      ++depth;
+    } else if (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}")) {
+      if (depth <= 1) {
+        return i;
+      }
+      --depth;
+    }
+  }
+  return tokens.size();
+}
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,74 @@
+// What a preprocessed OpenCL C file declares: its functions with their signatures, and every name of file
+// scope. A parser of declarations only; bodies stay tokens.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/token.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::opencl_c {
+
+enum class AddressSpace : std::uint8_t { none, global, constant, local };
+
+// Tokens [begin, end) of a stream.
+struct TokenRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+struct Parameter {
+  std::string name; // empty when the declaration has none
+  AddressSpace space = AddressSpace::none;
+  bool is_pointer = false;
+  bool is_const = false; // what it points to
+  std::string type;      // "float4", "uint", "struct point": of what it points to, typedefs resolved
+  TokenRange tokens;
+};
+
+struct Function {
+  std::string name;
+  bool is_kernel = false;
+  bool is_overloadable = false;
+  std::vector<Parameter> parameters;
+  std::optional<std::array<std::uint64_t, 3>> required_local_size; // reqd_work_group_size
+  std::size_t begin = 0;                                           // the first token
+  std::size_t name_token = 0;
+  TokenRange parameter_list;      // between the parentheses
+  std::optional<TokenRange> body; // with its braces; a prototype has none
+  std::size_t end = 0;            // behind the last token
+};
+
+struct TranslationUnit {
+  TokenStream source;
+  std::vector<Function> functions;        // definitions and prototypes, in order
+  std::set<std::string> file_scope_names; // functions, variables, types, tags and enumerators
+  std::map<std::string, std::string> typedefs;
+
+  // The definition of a function, or nullptr.
+  [[nodiscard]] const Function* definition(std::string_view name) const;
+};
+
+// kernel_source for brackets that do not match; unsupported_kernel for a variable of file scope that kernels
+// could write to: it would be one in the persistent kernel and another in every other program.
+Result<TranslationUnit> parse_translation_unit(TokenStream source);
+
+// The declaration as one line of source, for messages: "global const float* in".
+std::string text_of(const TranslationUnit& unit, TokenRange range);
+
+// An error that stands at a token.
+Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, std::string message,
+               std::string fix);
+
+// The index of the bracket that closes the one at `open`, or the number of tokens.
+std::size_t closing(const std::vector<Token>& tokens, std::size_t open);
+
+} // namespace tidegate::opencl_c

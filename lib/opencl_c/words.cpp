@@ -1,0 +1,129 @@
+#include <tidegate/opencl_c/words.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace tidegate::opencl_c {
+namespace {
+
+template <std::size_t N>
+bool one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+constexpr std::array<std::string_view, 11> scalars{"char",  "uchar", "short",  "ushort", "int",  "uint",
+                                                   "long",  "ulong", "float",  "double", "half"};
+
+constexpr std::array<std::string_view, 12> other_types{
+    "void",      "bool",     "unsigned", "signed",    "size_t", "ptrdiff_t",
+    "intptr_t", "uintptr_t", "struct",   "union",     "enum",   "event_t"};
+
+} // namespace
+
+bool is_attribute(std::string_view word) {
+  return word == "__attribute__" || word == "__attribute";
+}
+
+AddressSpace address_space(std::string_view word) {
+  if (word.starts_with("__")) {
+    word.remove_prefix(2);
+  }
+  if (word == "global") {
+    return AddressSpace::global;
+  }
+  if (word == "constant") {
+    return AddressSpace::constant;
+  }
+  return word == "local" ? AddressSpace::local : AddressSpace::none;
+}
+
+bool is_qualifier(std::string_view word) {
+  static constexpr std::array<std::string_view, 16> qualifiers{
+      "const",  "volatile",   "restrict", "__restrict", "__restrict__", "inline",   "static",   "extern",
+      "kernel", "__kernel",   "private",  "__private",  "generic",      "__generic", "register", "__inline"};
+  return one_of(qualifiers, word) || address_space(word) != AddressSpace::none;
+}
+
+bool is_type_word(std::string_view word) {
+  return one_of(other_types, word) || arithmetic_type(word).has_value();
+}
+
+bool is_work_item_function(std::string_view name) {
+  static constexpr std::array<std::string_view, 11> functions{
+      "get_work_dim",    "get_global_size", "get_global_id",        "get_local_size",       "get_local_id",
+      "get_num_groups",  "get_group_id",    "get_global_offset",    "get_global_linear_id", "get_local_linear_id",
+      "get_enqueued_local_size"};
+  return one_of(functions, name);
+}
+
+bool is_collective(std::string_view name) {
+  static constexpr std::array<std::string_view, 7> functions{
+      "barrier",           "async_work_group_copy", "async_work_group_strided_copy",
+      "wait_group_events", "get_sub_group_id",      "get_sub_group_local_id",
+      "get_num_sub_groups"};
+  return one_of(functions, name) || name.starts_with("work_group_") || name.starts_with("sub_group_") ||
+         name.starts_with("intel_sub_group_") || name.starts_with("get_sub_group_") ||
+         name.starts_with("get_max_sub_group_");
+}
+
+bool is_unsupported(std::string_view word) {
+  static constexpr std::array<std::string_view, 15> words{
+      "sampler_t",     "queue_t",         "clk_event_t",     "ndrange_t",        "reserve_id_t",
+      "pipe",          "__pipe",          "enqueue_kernel",  "enqueue_marker",   "get_default_queue",
+      "read_pipe",     "write_pipe",      "reserve_read_pipe", "reserve_write_pipe", "create_user_event"};
+  return one_of(words, word) || (word.starts_with("image") && word.ends_with("_t"));
+}
+
+std::optional<ArithmeticType> arithmetic_type(std::string_view type) {
+  const std::size_t digits = type.find_first_of("0123456789");
+  const std::string_view scalar = type.substr(0, digits);
+  const auto found = std::ranges::find(scalars, scalar);
+  if (found == scalars.end()) {
+    return {};
+  }
+  ArithmeticType result{.scalar = *found};
+  if (digits != std::string_view::npos) {
+    const char* const end = type.data() + type.size();
+    const auto [stop, error] = std::from_chars(type.data() + digits, end, result.width);
+    static constexpr std::array<std::uint32_t, 5> widths{2, 3, 4, 8, 16};
+    if (error != std::errc() || stop != end || std::ranges::find(widths, result.width) == widths.end()) {
+      return {};
+    }
+  }
+  return result;
+}
+
+std::string canonical_type(std::span<const std::string_view> words,
+                           const std::map<std::string, std::string>& typedefs) {
+  bool is_unsigned = false;
+  bool is_signed = false;
+  std::string_view base;
+  std::string tag;
+  for (const std::string_view word : words) {
+    if (word == "unsigned") {
+      is_unsigned = true;
+    } else if (word == "signed") {
+      is_signed = true;
+    } else if (word == "struct" || word == "union" || word == "enum") {
+      tag = std::string(word) + " ";
+    } else if (is_qualifier(word)) {
+      continue;
+    } else if (!(word == "int" && !base.empty())) { // "long int" is long
+      base = word == "long" && base == "int" ? "long" : word;
+    }
+  }
+  if (!tag.empty()) {
+    return tag + std::string(base);
+  }
+  if (is_unsigned) {
+    return "u" + std::string(base.empty() ? "int" : base);
+  }
+  if (is_signed && base.empty()) {
+    return "int";
+  }
+  const auto named = typedefs.find(std::string(base));
+  return named != typedefs.end() ? named->second : std::string(base);
+}
+
+} // namespace tidegate::opencl_c

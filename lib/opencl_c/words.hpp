@@ -1,0 +1,43 @@
+// The words of OpenCL C that a reader of declarations has to know.
+#pragma once
+
+#include <tidegate/opencl_c/translation_unit.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tidegate::opencl_c {
+
+bool is_attribute(std::string_view word); // __attribute__
+bool is_qualifier(std::string_view word); // const, volatile, restrict, inline, … and the address spaces
+bool is_type_word(std::string_view word); // a word of a built-in type, void included
+
+// The address space that a qualifier names, or none.
+AddressSpace address_space(std::string_view word);
+
+// Built-in functions that tell a work-item where it is; a tile answers them differently from the launch.
+bool is_work_item_function(std::string_view name);
+
+// Built-in functions that all work-items of a work-group must reach together.
+bool is_collective(std::string_view name);
+
+// Types and functions that no persistent kernel can carry: images, pipes, device-side enqueue.
+bool is_unsupported(std::string_view word);
+
+// The type that the words of a declaration name, in one spelling and without qualifiers: "unsigned int" is
+// "uint", a typedef what it stands for, a structure "struct point".
+std::string canonical_type(std::span<const std::string_view> words,
+                           const std::map<std::string, std::string>& typedefs);
+
+// A scalar or vector type of OpenCL C.
+struct ArithmeticType {
+  std::string_view scalar; // "float"
+  std::uint32_t width = 1; // 1, 2, 3, 4, 8 or 16
+};
+std::optional<ArithmeticType> arithmetic_type(std::string_view type);
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,28 @@
+// One argument of a wave against the parameter of its kernel.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+#include <tidegate/run/resolved_program.hpp>
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tidegate::run {
+
+// The buffer that a name means, as an index.
+using FindBuffer = std::function<Result<std::uint32_t>(const std::string& name, const std::string& pointer)>;
+
+// argument_mismatch, with what the program gives and what the kernel takes, when the two do not agree.
+// `pointer` is the argument's place in the program.
+Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
+                                         const std::string& declaration, std::span<const ProgramBuffer> buffers,
+                                         const FindBuffer& find_buffer, const std::string& pointer);
+
+// The element type that a scalar of OpenCL C has in programs: f32 for "float".
+std::optional<ElementType> element_type_of(std::string_view scalar);
+
+} // namespace tidegate::run

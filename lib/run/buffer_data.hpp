@@ -1,0 +1,31 @@
+// What is in a buffer before the first wave, and what becomes of it after the last.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/number.hpp>
+#include <tidegate/run/element_type.hpp>
+#include <tidegate/run/program.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tidegate::run {
+
+// Stores the number's element_bytes(type) bytes. Integers are exact or an error; floats are rounded to the
+// nearest, ties to even. out_of_range for what does not fit: it is too large, or a fraction among integers.
+Result<void> store_number(const Number& number, ElementType type, std::byte* at);
+
+// count * element_bytes(type) bytes: zeros without init. A file's path is relative to `folder`, the
+// program's. Element i of a random buffer depends on the seed, the type and the range only, not on the count.
+// Errors: out_of_range for numbers that the type does not hold, an empty random range, and a buffer larger
+// than the memory; bad_array for a file of another type or count; and those of reading a file.
+Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder);
+
+// Writes the output file of the buffer if it has one, complete or not at all: .npy by its ending, else raw
+// bytes.
+Result<void> write_output(const BufferSpec& buffer, std::span<const std::byte> contents,
+                          const std::string& folder);
+
+} // namespace tidegate::run

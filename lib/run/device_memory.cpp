@@ -1,0 +1,89 @@
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/device/opencl_error.hpp>
+#include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/device_memory.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tidegate::run {
+namespace {
+
+using device::require;
+
+// One transfer at a time is at most so large: drivers take a while over each, and a run can be interrupted
+// between them.
+constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
+
+} // namespace
+
+Result<BufferContents> first_contents(const ResolvedProgram& program) {
+  BufferContents contents(program.buffers.size());
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    if (!program.buffers[i].spec.init) {
+      continue;
+    }
+    auto bytes = initial_contents(program.buffers[i].spec, program.folder);
+    if (!bytes) {
+      if (!bytes.error().pointer) {
+        bytes.error().pointer = "/buffers/" + program.buffers[i].name + "/init";
+      }
+      return tl::unexpected(std::move(bytes.error()));
+    }
+    contents[i] = std::move(*bytes);
+  }
+  return contents;
+}
+
+cl::Buffer allocate(const device::Session& session, std::uint64_t bytes, cl_mem_flags flags) {
+  cl_int status = CL_SUCCESS;
+  cl::Buffer memory(session.context, flags, std::max<std::uint64_t>(bytes, 1), nullptr, &status);
+  if (status != CL_SUCCESS) {
+    throw device::Refused{
+        device::opencl_failure(fmt::format("allocating {} of device memory", bytes_text(bytes)), status)};
+  }
+  return memory;
+}
+
+Arena allocate_arena(const device::Session& session, const ResolvedProgram& program, const MemoryLayout& layout,
+                     bool views) {
+  Arena arena{.memory = allocate(session, layout.arena_bytes), .views = {}};
+  for (std::size_t i = 0; i < program.buffers.size() && views; ++i) {
+    const cl_buffer_region region{layout.offsets[i], program.buffers[i].bytes};
+    cl_int status = CL_SUCCESS;
+    arena.views.push_back(
+        arena.memory.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+    require(status, "making a sub-buffer");
+  }
+  return arena;
+}
+
+std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program) {
+  std::vector<cl::Buffer> buffers;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    buffers.push_back(allocate(session, buffer.bytes));
+  }
+  return buffers;
+}
+
+void upload(const device::Session& session, const cl::Buffer& to, std::uint64_t offset,
+            std::span<const std::byte> bytes) {
+  for (std::uint64_t at = 0; at < bytes.size(); at += transfer_bytes) {
+    const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
+    require(session.queue.enqueueWriteBuffer(to, CL_TRUE, offset + at, size, bytes.data() + at),
+            "writing to device memory");
+  }
+}
+
+void download(const device::Session& session, const cl::Buffer& from, std::uint64_t offset,
+              std::span<std::byte> bytes) {
+  for (std::uint64_t at = 0; at < bytes.size(); at += transfer_bytes) {
+    const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
+    require(session.queue.enqueueReadBuffer(from, CL_TRUE, offset + at, size, bytes.data() + at),
+            "reading device memory back");
+  }
+}
+
+} // namespace tidegate::run

@@ -1,0 +1,270 @@
+#include <tidegate/core/interrupt.hpp>
+#include <tidegate/run/dispatch.hpp>
+#include <tidegate/run/persistent_arguments.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+namespace tidegate::run {
+namespace {
+
+using device::require;
+
+constexpr std::size_t line_words = 64; // TG_LINE of the kernels
+constexpr std::size_t counter_words = 2 * line_words;
+
+// Words of the progress that kernels/persistent.cl writes.
+enum Progress : std::uint8_t { iteration_word, stage_word, tile_word, finished_word, stuck_word, head_words = 16 };
+constexpr std::size_t words_per_group = 4;
+
+template <class T>
+cl::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
+  cl::Buffer memory = allocate(session, std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(cl_ulong)));
+  upload(session, memory, 0, std::as_bytes(std::span(rows)));
+  return memory;
+}
+
+std::uint64_t ns_since(std::chrono::steady_clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
+}
+
+} // namespace
+
+bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& value) {
+  const auto equal = [&]<class T>(T a, T b) {
+    std::memcpy(&a, value.data(), sizeof a);
+    std::memcpy(&b, program.until->value.data(), sizeof b);
+    return !(a < b) && !(b < a) && a == a; // for floats 0 and -0 are one number
+  };
+  switch (program.buffers[program.until->buffer].spec.type) {
+  case ElementType::f32: return equal(0.0F, 0.0F);
+  case ElementType::f64: return equal(0.0, 0.0);
+  default: return value == program.until->value;
+  }
+}
+
+Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
+                       const LaunchTables& tables, Strategy strategy, BuiltKernel* kernel, PlainWaves* plain,
+                       const cl::Buffer& arena, const DispatchLimits& limits)
+    : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
+      kernel_(kernel), plain_(plain), arena_(arena), limits_(limits) {
+  if (kernel_ == nullptr) {
+    return;
+  }
+  stages_ = upload_rows(session_, tables_.stages);
+  entries_ = upload_rows(session_, tables_.entries);
+  words_ = upload_rows(session_, tables_.words);
+  zeros_.resize(std::max(counter_words, head_words + words_per_group * limits_.workers));
+  counters_ = allocate(session_, counter_words * sizeof(cl_uint));
+  progress_ = allocate(session_, zeros_.size() * sizeof(cl_uint));
+  upload(session_, progress_, 0, std::as_bytes(std::span(zeros_)));
+
+  std::uint32_t least = ~0U;
+  for (const StageRow& stage : tables_.stages) {
+    least = std::min(least, stage.tiles);
+  }
+  constexpr std::uint64_t most_arrivals = std::uint64_t{1} << 30U; // two barriers may follow one stage
+  most_budget_ = std::clamp<std::uint64_t>(most_arrivals / limits_.workers * least, 1, most_arrivals);
+  constexpr std::uint64_t first_tiles_per_worker = 64;
+  budget_ = std::min(most_budget_, first_tiles_per_worker * limits_.workers);
+}
+
+DispatchOutcome Dispatcher::run() {
+  const auto start = Clock::now();
+  settled_at_ = start;
+  if (strategy_ == Strategy::barrier && !schedule_.any_plain()) {
+    persistent({}, static_cast<std::uint32_t>(tables_.stages.size()), program_.iterations);
+  } else {
+    stage_by_stage();
+  }
+  outcome_.dispatch_ns = ns_since(start);
+  return std::move(outcome_);
+}
+
+// Slices from `position` on, until the iterations are done or time is up: false.
+bool Dispatcher::persistent(Position position, std::uint32_t stage_end, std::uint32_t iterations) {
+  while (position.iteration < iterations && !finished_) {
+    if (out_of_time() || !slice(position, stage_end, iterations)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_t iterations) {
+  PersistentArguments arguments{
+      .memory = {arena_, stages_, entries_, words_, counters_, progress_, counters_},
+      .stage_count = stage_end,
+      .phase_count = schedule_.phases(),
+      .entries_per_phase = tables_.entries_per_phase,
+      .iterations = iterations,
+      .iteration = position.iteration,
+      .stage = position.stage,
+      .tile = position.tile,
+      .budget = static_cast<cl_uint>(budget_),
+      .arrivals_per_barrier = limits_.arrivals_per_barrier,
+      .most_polls = limits_.most_polls};
+  arguments.set(kernel_->kernel, tables_.dynamic_local_bytes);
+
+  const auto start = Clock::now();
+  require(session_.queue.enqueueWriteBuffer(counters_, CL_FALSE, 0, counter_words * sizeof(cl_uint), zeros_.data()),
+          "clearing the counters");
+  require(session_.queue.enqueueNDRangeKernel(kernel_->kernel, cl::NullRange,
+                                              cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
+                                              cl::NDRange(schedule_.group_size)),
+          "launching the persistent kernel");
+  std::array<cl_uint, head_words> head{};
+  require(session_.queue.enqueueReadBuffer(progress_, CL_TRUE, 0, sizeof head, head.data()),
+          "running the persistent kernel");
+  const std::uint64_t elapsed = ns_since(start);
+  outcome_.slices_ns.push_back(elapsed);
+  outcome_.bytes_read_back += sizeof head;
+  ++outcome_.launches;
+  ++outcome_.sync_points;
+  if (head[stuck_word] != 0) {
+    report_stuck();
+    return false;
+  }
+  const Position reached{.iteration = head[iteration_word], .stage = head[stage_word], .tile = head[tile_word]};
+  outcome_.tiles += tiles_between(position, reached, stage_end);
+  outcome_.iterations = reached.iteration;
+  finished_ = head[finished_word] != 0;
+  position = reached;
+  // Towards slices of the wanted length, not too fast: the next stages may be slower.
+  const double wanted = static_cast<double>(limits_.slice_ns) / static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
+  constexpr double most_growth = 8;
+  budget_ = std::clamp<std::uint64_t>(
+      static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1, most_budget_);
+  return true;
+}
+
+// Tiles that lie between two positions, and the barriers on the way.
+std::uint64_t Dispatcher::tiles_between(const Position& from, const Position& to, std::uint32_t stage_end) const {
+  std::uint64_t tiles = 0;
+  std::vector<std::uint64_t> before(stage_end + 1);
+  for (std::uint32_t stage = 0; stage < stage_end; ++stage) {
+    before[stage + 1] = before[stage] + tables_.stages[stage].tiles;
+  }
+  tiles = std::uint64_t{to.iteration - from.iteration} * before[stage_end];
+  return tiles + before[to.stage] + to.tile - before[from.stage] - from.tile;
+}
+
+void Dispatcher::report_stuck() {
+  outcome_.status = RunStatus::hang;
+  std::vector<cl_uint> words(head_words + words_per_group * limits_.workers);
+  download(session_, progress_, 0, std::as_writable_bytes(std::span(words)));
+  for (std::uint32_t group = 0; group < limits_.workers; ++group) {
+    const cl_uint* const report = words.data() + head_words + words_per_group * group;
+    if (report[0] == 0) {
+      continue;
+    }
+    StuckGroup stuck{.group = group, .stage = report[1], .expected = report[2], .seen = report[3]};
+    std::uint32_t row = 0;
+    for (const Stage& stage : schedule_.stages) {
+      if (!stage.plain && row++ == stuck.stage) {
+        for (const std::uint32_t wave : stage.waves) {
+          stuck.waves.push_back(program_.wave_text(wave));
+        }
+      }
+    }
+    outcome_.stuck_groups.push_back(std::move(stuck));
+  }
+}
+
+// One launch after another, or persistent launches between the plain ones.
+void Dispatcher::stage_by_stage() {
+  for (std::uint32_t iteration = 0; iteration < program_.iterations && !finished_; ++iteration) {
+    const std::uint32_t phase = iteration % schedule_.phases();
+    std::uint32_t row = 0;
+    for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
+      const Stage& stage = schedule_.stages[i];
+      if (stage.plain) {
+        plain_->launch(stage.waves.front(), phase);
+        ++outcome_.launches;
+        ++in_flight_;
+        outcome_.tiles += stage.tiles;
+      } else if (strategy_ == Strategy::launch) {
+        launch_stage(row++, phase);
+        outcome_.tiles += stage.tiles;
+      } else {
+        std::uint32_t end = row + 1;
+        for (; i + 1 < schedule_.stages.size() && !schedule_.stages[i + 1].plain; ++i) {
+          ++end;
+        }
+        if (!persistent({.iteration = iteration, .stage = row, .tile = 0}, end, iteration + 1)) {
+          return;
+        }
+        row = end;
+      }
+      if (!settle(false)) {
+        return;
+      }
+    }
+    outcome_.iterations = iteration + 1;
+    finished_ = program_.until && until_met((iteration + 1) % schedule_.phases());
+  }
+  (void)settle(true);
+}
+
+void Dispatcher::launch_stage(std::size_t row, std::uint32_t phase) {
+  cl::Kernel& kernel = kernel_->kernel;
+  const std::uint64_t first = std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
+  cl_uint index = 0;
+  require(kernel.setArg(index++, arena_), "setting the arena");
+  require(kernel.setArg(index++, entries_), "setting the entries");
+  require(kernel.setArg(index++, words_), "setting the descriptors");
+  require(kernel.setArg(index++, std::max<std::size_t>(tables_.dynamic_local_bytes, sizeof(cl_ulong16)), nullptr),
+          "setting the local memory");
+  require(kernel.setArg(index++, static_cast<cl_uint>(first)), "setting the first entry");
+  require(session_.queue.enqueueNDRangeKernel(
+              kernel, cl::NullRange, cl::NDRange(std::size_t{tables_.stages[row].tiles} * schedule_.group_size),
+              cl::NDRange(schedule_.group_size)),
+          "launching a stage");
+  ++outcome_.launches;
+  ++in_flight_;
+}
+
+// Waits for the device when enough is under way, and says whether there is time for more.
+bool Dispatcher::settle(bool always) {
+  if (in_flight_ == 0 || (in_flight_ < batch_ && !always)) {
+    return true;
+  }
+  require(session_.queue.finish(), "running the waves");
+  ++outcome_.sync_points;
+  const std::uint64_t elapsed = ns_since(settled_at_);
+  settled_at_ = Clock::now();
+  in_flight_ = 0;
+  constexpr std::uint64_t most_batch = 8192;
+  if (elapsed > limits_.slice_ns) {
+    batch_ = std::max<std::uint64_t>(batch_ / 2, 1);
+  } else if (elapsed < limits_.slice_ns / 4) {
+    batch_ = std::min(batch_ * 4, most_batch);
+  }
+  return always || !out_of_time();
+}
+
+bool Dispatcher::out_of_time() {
+  if (InterruptWatch::interrupted()) {
+    outcome_.status = RunStatus::interrupted;
+  } else if (Clock::now() >= limits_.deadline) {
+    outcome_.status = RunStatus::deadline;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Dispatcher::until_met(std::uint32_t phase) {
+  std::vector<std::byte> value(program_.until->value.size());
+  // The tables hold where it lies; without a generated kernel they do all the same.
+  download(session_, arena_, tables_.words[tables_.until_word + phase], value);
+  outcome_.bytes_read_back += value.size();
+  ++outcome_.sync_points;
+  in_flight_ = 0;
+  return same_value(program_, value);
+}
+
+} // namespace tidegate::run

@@ -1,0 +1,93 @@
+// Running a schedule on a device: launches, persistent or one for each stage, in bounded slices.
+#pragma once
+
+#include <tidegate/device/handles.hpp>
+#include <tidegate/run/device_memory.hpp>
+#include <tidegate/run/kernel_cache.hpp>
+#include <tidegate/run/launch_tables.hpp>
+#include <tidegate/run/plain_waves.hpp>
+#include <tidegate/run/resolved_program.hpp>
+#include <tidegate/run/run_report.hpp>
+#include <tidegate/run/schedule.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace tidegate::run {
+
+struct DispatchLimits {
+  std::uint64_t slice_ns = 150'000'000; // what a persistent launch should take at most
+  std::chrono::steady_clock::time_point deadline;
+  std::uint32_t workers = 1;                // work-groups of a persistent launch
+  std::uint32_t arrivals_per_barrier = 1;   // as many, unless a test wants a wait without a producer
+  std::uint32_t most_polls = 0;             // of a wait on the device
+};
+
+struct DispatchOutcome {
+  RunStatus status = RunStatus::done; // or deadline, interrupted, hang
+  std::uint64_t iterations = 0;       // that were completed
+  std::uint64_t tiles = 0;            // that were run, in all
+  std::uint64_t launches = 0;
+  std::uint64_t sync_points = 0; // barriers on the device, and waits of the host for it
+  std::uint64_t bytes_read_back = 0;
+  std::uint64_t dispatch_ns = 0;
+  std::vector<std::uint64_t> slices_ns;
+  std::vector<StuckGroup> stuck_groups;
+};
+
+// Whether an element is what `until` waits for: compared as numbers, not as bits.
+bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& value);
+
+class Dispatcher {
+public:
+  // `kernel` may be null when every stage is plain, `plain` when none is. All references outlive it. Throws
+  // device::Refused.
+  Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
+             const LaunchTables& tables, Strategy strategy, BuiltKernel* kernel, PlainWaves* plain,
+             const cl::Buffer& arena, const DispatchLimits& limits);
+
+  // From the first wave to the last. Throws device::Refused.
+  DispatchOutcome run();
+
+private:
+  struct Position {
+    std::uint32_t iteration = 0;
+    std::uint32_t stage = 0; // of the tables
+    std::uint32_t tile = 0;
+  };
+  using Clock = std::chrono::steady_clock;
+
+  bool persistent(Position position, std::uint32_t stage_end, std::uint32_t iterations);
+  bool slice(Position& position, std::uint32_t stage_end, std::uint32_t iterations);
+  void stage_by_stage();
+  void launch_stage(std::size_t row, std::uint32_t phase);
+  bool settle(bool always);
+  bool out_of_time();
+  bool until_met(std::uint32_t phase);
+  void report_stuck();
+  [[nodiscard]] std::uint64_t tiles_between(const Position& from, const Position& to,
+                                            std::uint32_t stage_end) const;
+
+  const device::Session& session_;
+  const ResolvedProgram& program_;
+  const Schedule& schedule_;
+  const LaunchTables& tables_;
+  const Strategy strategy_;
+  BuiltKernel* const kernel_;
+  PlainWaves* const plain_;
+  const cl::Buffer& arena_;
+  const DispatchLimits limits_;
+
+  cl::Buffer stages_, entries_, words_, counters_, progress_;
+  std::vector<cl_uint> zeros_;
+  std::uint64_t budget_ = 0;      // tiles of the next slice
+  std::uint64_t most_budget_ = 0; // so that counters of arrivals stay within 31 bits
+  std::uint64_t batch_ = 64;      // launches between two waits of the host
+  std::uint64_t in_flight_ = 0;
+  Clock::time_point settled_at_;
+  bool finished_ = false; // `until` was met
+  DispatchOutcome outcome_;
+};
+
+} // namespace tidegate::run

@@ -1,0 +1,186 @@
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/device/opencl_error.hpp>
+#include <tidegate/run/device_memory.hpp>
+#include <tidegate/run/kernel_cache.hpp>
+#include <tidegate/run/persistent_arguments.hpp>
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace tidegate::run {
+namespace {
+
+using device::require;
+
+constexpr std::uint64_t entry_magic = 0x3145544147454454; // "TDEGATE1"
+constexpr std::size_t largest_entry = std::size_t{256} << 20U;
+
+// At the start of an entry; the binary follows.
+struct EntryHeader {
+  std::uint64_t magic = entry_magic;
+  std::uint64_t checksum = 0; // of what follows this field
+  std::uint64_t resident_groups = 0;
+  std::uint64_t binary_bytes = 0;
+};
+
+std::uint64_t checksum(const std::string& entry) {
+  constexpr std::size_t covered = 2 * sizeof(std::uint64_t);
+  return XXH3_64bits(entry.data() + covered, entry.size() - covered);
+}
+
+std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelSource& source,
+                                 std::uint64_t dynamic_local_bytes, const std::filesystem::path& folder) {
+  if (folder.empty()) {
+    return {};
+  }
+  std::string key;
+  for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""), device.opencl_version,
+                                  device.driver_version, source.options, source.source}) {
+    key += part;
+    key += '\n';
+  }
+  key += std::to_string(dynamic_local_bytes);
+  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+  return folder / fmt::format("kernel-{:016x}{:016x}.bin", hash.high64, hash.low64);
+}
+
+struct Entry {
+  std::uint32_t resident_groups = 0;
+  std::vector<unsigned char> binary;
+};
+
+std::optional<Entry> read_entry(const std::filesystem::path& path) {
+  if (path.empty()) {
+    return {};
+  }
+  const auto text = read_all(path.string(), largest_entry);
+  EntryHeader header;
+  if (!text || text->size() < sizeof header) {
+    return {};
+  }
+  std::memcpy(&header, text->data(), sizeof header);
+  if (header.magic != entry_magic || header.binary_bytes != text->size() - sizeof header ||
+      header.checksum != checksum(*text) || header.resident_groups > ~std::uint32_t{0}) {
+    return {};
+  }
+  return Entry{.resident_groups = static_cast<std::uint32_t>(header.resident_groups),
+               .binary = {text->begin() + sizeof header, text->end()}};
+}
+
+// What cannot be kept costs the next run a build and nothing else.
+void write_entry(const std::filesystem::path& path, const cl::Program& program, std::uint32_t resident) {
+  std::vector<std::vector<unsigned char>> binaries;
+  if (path.empty() || program.getInfo(CL_PROGRAM_BINARIES, &binaries) != CL_SUCCESS || binaries.empty() ||
+      binaries.front().empty()) {
+    return;
+  }
+  EntryHeader header{.resident_groups = resident, .binary_bytes = binaries.front().size()};
+  std::string entry(reinterpret_cast<const char*>(&header), sizeof header);
+  entry.append(binaries.front().begin(), binaries.front().end());
+  header.checksum = checksum(entry);
+  std::memcpy(entry.data(), &header, sizeof header);
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  if (auto output = Output::open(path.string()); output && output->write(entry)) {
+    (void)output->commit();
+  }
+}
+
+std::optional<cl::Program> load(const device::Session& session, const Entry& entry, const std::string& options) {
+  cl_int status = CL_SUCCESS;
+  cl::Program program(session.context, {session.device}, {entry.binary}, nullptr, &status);
+  if (status != CL_SUCCESS || program.build(session.device, options.c_str()) != CL_SUCCESS) {
+    return {};
+  }
+  return program;
+}
+
+cl::Kernel kernel_of(const cl::Program& program, const std::string& name) {
+  cl_int status = CL_SUCCESS;
+  cl::Kernel kernel(program, name.c_str(), &status);
+  require(status, "making the generated kernel");
+  return kernel;
+}
+
+} // namespace
+
+BuiltKernel build_kernel(const device::Session& session, const device::DeviceInfo& device,
+                         const KernelSource& source, std::uint64_t dynamic_local_bytes,
+                         const std::filesystem::path& folder) {
+  BuiltKernel built{.entry = entry_path(device, source, dynamic_local_bytes, folder)};
+  if (const auto entry = read_entry(built.entry)) {
+    cl_int status = CL_SUCCESS;
+    if (auto program = load(session, *entry, source.options)) {
+      built.kernel = cl::Kernel(*program, source.kernel.c_str(), &status);
+      if (status == CL_SUCCESS) {
+        built.program = std::move(*program);
+        built.from_cache = true;
+        built.resident_groups = entry->resident_groups;
+        return built;
+      }
+    }
+  }
+  auto program = device::build_program(session, source.source, source.options);
+  if (!program) {
+    throw device::Refused{std::move(program.error())};
+  }
+  built.program = std::move(*program);
+  built.kernel = kernel_of(built.program, source.kernel);
+  write_entry(built.entry, built.program, 0);
+  return built;
+}
+
+std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
+                              BuiltKernel& kernel, std::uint32_t group_size,
+                              std::uint64_t dynamic_local_bytes) {
+  const std::uint32_t units = std::max(device.compute_units, 1U);
+  if (device.type == device::DeviceType::cpu) {
+    // Drivers for CPUs deal groups to threads in chunks that run one after another: one group per unit is what
+    // runs at a time.
+    return units;
+  }
+  if (kernel.resident_groups != 0) {
+    return kernel.resident_groups;
+  }
+  constexpr std::size_t poll_words = 6 * 64; // of kernels/occupancy.cl
+  constexpr std::size_t participants = 3 * 64;
+  constexpr std::size_t gave_up = 4 * 64;
+  constexpr std::uint32_t settle_polls = 1000;
+  constexpr std::uint32_t most_polls = std::uint32_t{1} << 22U;
+  // Twice the work-items that any unit is known to hold.
+  const std::uint32_t offered = std::clamp(4096U / group_size, 4U, 64U);
+
+  std::vector<cl_uint> words(poll_words);
+  const cl::Buffer poll = allocate(session, words.size() * sizeof(cl_uint));
+  upload(session, poll, 0, std::as_bytes(std::span(words)));
+  PersistentArguments arguments{.budget = settle_polls, .most_polls = most_polls};
+  arguments.memory.fill(poll); // iterations are 0: nothing else is looked at
+  arguments.set(kernel.kernel, dynamic_local_bytes);
+  require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
+                                             cl::NDRange(std::size_t{units} * offered * group_size),
+                                             cl::NDRange(group_size)),
+          "launching the discovery of resident work-groups");
+  require(session.queue.finish(), "discovering how many work-groups are resident together");
+  download(session, poll, 0, std::as_writable_bytes(std::span(words)));
+  if (words[gave_up] != 0) {
+    throw device::Refused{{.code = ErrorCode::opencl_failure,
+                           .message = "the discovery of resident work-groups did not come to an end",
+                           .fix = "try again when the device is not busy, or take --strategy launch"}};
+  }
+  kernel.resident_groups = std::max(words[participants], 1U);
+  write_entry(kernel.entry, kernel.program, kernel.resident_groups);
+  return kernel.resident_groups;
+}
+
+} // namespace tidegate::run

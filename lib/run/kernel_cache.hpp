@@ -1,0 +1,34 @@
+// Building generated kernels, and keeping what was built: compilers take seconds where a run takes milliseconds.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/device/handles.hpp>
+#include <tidegate/run/generate.hpp>
+
+#include <cstdint>
+#include <filesystem>
+
+namespace tidegate::run {
+
+struct BuiltKernel {
+  cl::Program program;
+  cl::Kernel kernel;
+  bool from_cache = false;
+  std::uint32_t resident_groups = 0; // 0: not known
+  std::filesystem::path entry;       // where it is kept; empty: nowhere
+};
+
+// From the cache when source, options, device and driver are the same, or else built and kept. A damaged entry,
+// or one that the driver refuses, is built again. `folder` may be empty: then nothing is kept. Throws
+// device::Refused with build_failure and a log whose places are the user's.
+BuiltKernel build_kernel(const device::Session& session, const device::DeviceInfo& device,
+                         const KernelSource& source, std::uint64_t dynamic_local_bytes,
+                         const std::filesystem::path& folder);
+
+// How many work-groups of the persistent kernel are resident together: compute units on a CPU, otherwise
+// discovered with the kernel itself and kept with it. Throws device::Refused.
+std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
+                              BuiltKernel& kernel, std::uint32_t group_size, std::uint64_t dynamic_local_bytes);
+
+} // namespace tidegate::run

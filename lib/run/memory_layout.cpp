@@ -1,0 +1,89 @@
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/run/memory_layout.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace tidegate::run {
+namespace {
+
+struct Use {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  bool read_first = false; // in the first group that touches it
+};
+
+std::vector<std::optional<Use>> uses(const ResolvedProgram& program, const planning::WaveGroups& groups) {
+  std::vector<std::optional<Use>> uses(program.buffers.size());
+  for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
+    for (const std::uint32_t wave : groups.group(group)) {
+      for (const ProgramArgument& argument : program.waves[wave].arguments) {
+        if (argument.kind != ProgramArgument::Kind::buffer) {
+          continue;
+        }
+        auto& use = uses[argument.buffer];
+        if (!use) {
+          use = Use{.first = group, .last = group};
+        }
+        use->last = group;
+        use->read_first |= use->first == group && argument.access != Access::write;
+      }
+    }
+  }
+  return uses;
+}
+
+Error refusal(const planning::ArenaError& error, const ResolvedProgram& program) {
+  using Code = planning::ArenaErrorCode;
+  const bool proved = error.code == Code::arena_over_capacity;
+  return {.code = proved ? ErrorCode::arena_over_capacity : ErrorCode::arena_search_exhausted,
+          .message = fmt::format("the buffers need {} of device memory, {} {}",
+                                 bytes_text(proved ? error.required_bytes : error.best_height_bytes),
+                                 program.budget_bytes != 0 ? "the budget leaves" : "the device has",
+                                 bytes_text(error.capacity_bytes)),
+          .fix = "raise device_memory_budget_bytes, make buffers smaller, or give those between waves neither "
+                 "init nor output, so that they can share memory",
+          .required_bytes = error.required_bytes,
+          .capacity_bytes = error.capacity_bytes,
+          .best_height_bytes = error.best_height_bytes};
+}
+
+} // namespace
+
+Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
+                                 std::uint64_t alignment, std::uint64_t capacity_bytes) {
+  const auto used = uses(program, groups);
+  const std::uint64_t end = std::max<std::uint64_t>(groups.group_count(), 1);
+  planning::ArenaProblem problem;
+  if (capacity_bytes != 0) {
+    problem.capacity_bytes = capacity_bytes;
+  }
+  MemoryLayout layout;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
+    const bool asked = program.until && program.until->buffer == i;
+    const bool carried = program.iterations > 1 && (!used[i] || used[i]->read_first);
+    if (buffer.transient() && used[i] && !asked && !carried) {
+      lifetime.lower = used[i]->first;
+      lifetime.upper = used[i]->last + 1;
+    }
+    layout.sum_bytes += (buffer.bytes + alignment - 1) / alignment * alignment;
+    problem.buffers.push_back(lifetime);
+  }
+  auto plan = planning::plan_arena(problem);
+  if (!plan) {
+    return tl::unexpected(refusal(plan.error(), program));
+  }
+  layout.offsets = std::move(plan->offsets);
+  layout.arena_bytes = plan->height_bytes;
+  layout.lower_bound_bytes = plan->lower_bound_bytes;
+  layout.optimal = plan->optimal;
+  layout.proof = plan->proof;
+  return layout;
+}
+
+} // namespace tidegate::run

@@ -1,0 +1,29 @@
+// Where each buffer of a program lies in the one block of device memory.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/planning/arena.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/run/resolved_program.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace tidegate::run {
+
+struct MemoryLayout {
+  std::vector<std::uint64_t> offsets; // bytes, by buffer
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t sum_bytes = 0;         // without sharing
+  std::uint64_t lower_bound_bytes = 0; // no arena is smaller
+  bool optimal = false;
+  planning::ArenaProof proof = planning::ArenaProof::none;
+};
+
+// Transient buffers live from the first group of waves that touches them to the last; where the waves repeat,
+// one that is read before it is written lives throughout, as all others do. Errors: arena_over_capacity and
+// arena_search_exhausted when the arena does not fit `capacity_bytes` (0: no limit).
+Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
+                                 std::uint64_t alignment, std::uint64_t capacity_bytes);
+
+} // namespace tidegate::run

@@ -1,0 +1,118 @@
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/device/opencl_error.hpp>
+#include <tidegate/run/plain_waves.hpp>
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+namespace tidegate::run {
+namespace {
+
+using device::require;
+
+cl::NDRange nd_range(std::uint32_t dimensions, const auto& sizes) {
+  switch (dimensions) {
+  case 1: return cl::NDRange(sizes[0]);
+  case 2: return cl::NDRange(sizes[0], sizes[1]);
+  default: return cl::NDRange(sizes[0], sizes[1], sizes[2]);
+  }
+}
+
+// The program's options, with folders for the driver's own preprocessor: it knows nothing of the program's.
+std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
+  std::string options = unit.options;
+  std::vector<std::string> folders{std::filesystem::path(unit.path).parent_path().string()};
+  for (const std::string& include : unit.parsed_options.include_folders) {
+    folders.push_back((std::filesystem::path(folder) / include).string());
+  }
+  for (const std::string& include : folders) {
+    options += fmt::format(" -I {}", include.empty() ? "." : include);
+  }
+  return options;
+}
+
+} // namespace
+
+PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgram& program,
+                             const std::vector<std::uint32_t>& waves)
+    : program_(program) {
+  for (const std::uint32_t wave : waves) {
+    const std::uint32_t unit = program.ops[program.waves[wave].op].unit;
+    if (units_.contains(unit)) {
+      continue;
+    }
+    constexpr std::size_t most = std::size_t{64} << 20U;
+    const auto source = read_all(program.units[unit].path, most);
+    if (!source) {
+      throw device::Refused{source.error()};
+    }
+    // A line of its own before the first, so that logs name the file as people know it.
+    auto built =
+        device::build_program(session, fmt::format("#line 1 \"{}\"\n{}", program.units[unit].path, *source),
+                              driver_options(program.units[unit], program.folder));
+    if (!built) {
+      throw device::Refused{std::move(built.error())};
+    }
+    units_.emplace(unit, std::move(*built));
+  }
+}
+
+cl::Kernel PlainPrograms::kernel(std::uint32_t op) const {
+  cl_int status = CL_SUCCESS;
+  const std::string& name = program_.function(op).name;
+  cl::Kernel kernel(units_.at(program_.ops[op].unit), name.c_str(), &status);
+  require(status, "making the kernel " + in_quotes(name));
+  return kernel;
+}
+
+PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs,
+                       const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
+                       const std::vector<std::vector<std::uint32_t>>& places,
+                       const std::vector<cl::Buffer>& memory)
+    : session_(session), program_(program) {
+  for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
+    for (const std::uint32_t wave : waves) {
+      const ProgramWave& spec = program.waves[wave];
+      Prepared prepared{.kernel = programs.kernel(spec.op),
+                        .offset = nd_range(spec.range.dimensions, spec.range.offset),
+                        .global = nd_range(spec.range.dimensions, spec.range.global),
+                        .local = nd_range(spec.range.dimensions, spec.range.local)};
+      for (cl_uint i = 0; i < spec.arguments.size(); ++i) {
+        const ProgramArgument& argument = spec.arguments[i];
+        cl_int status = CL_SUCCESS;
+        switch (argument.kind) {
+        case ProgramArgument::Kind::buffer:
+          status = prepared.kernel.setArg(i, memory[places[phase][argument.buffer]]);
+          break;
+        case ProgramArgument::Kind::local:
+          status = prepared.kernel.setArg(i, argument.local_bytes, nullptr);
+          break;
+        case ProgramArgument::Kind::value:
+          status = prepared.kernel.setArg(i, argument.value.size(), argument.value.data());
+          break;
+        }
+        require(status, fmt::format("setting argument {} of {}", i, program.wave_text(wave)));
+      }
+      prepared_.emplace(std::pair(wave, phase), std::move(prepared));
+    }
+  }
+}
+
+void PlainWaves::launch(std::uint32_t wave, std::uint32_t phase) {
+  const Prepared& prepared = prepared_.at({wave, phase});
+  const cl_int status = session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global,
+                                                            prepared.local);
+  if (status != CL_SUCCESS) {
+    Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
+    if (status == CL_INVALID_WORK_GROUP_SIZE && program_.waves[wave].range.ragged()) {
+      error.fix = "this device takes no work-groups of different sizes (or not without -cl-std=CL2.0 among the "
+                  "op's options): make global_size a multiple of local_size";
+    }
+    throw device::Refused{std::move(error)};
+  }
+}
+
+} // namespace tidegate::run

@@ -1,0 +1,55 @@
+// Waves as ordinary launches of the user's kernels: what a host program would do.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/handles.hpp>
+#include <tidegate/run/resolved_program.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::run {
+
+// The user's sources, built as they are.
+class PlainPrograms {
+public:
+  // Throws device::Refused with build_failure and the log.
+  PlainPrograms(const device::Session& session, const ResolvedProgram& program,
+                const std::vector<std::uint32_t>& waves);
+
+  // A new kernel object for an op.
+  [[nodiscard]] cl::Kernel kernel(std::uint32_t op) const;
+
+private:
+  const ResolvedProgram& program_;
+  std::map<std::uint32_t, cl::Program> units_;
+};
+
+// Kernel objects with their arguments set, one for each wave and phase of the swaps, so that a launch is
+// nothing but a launch.
+class PlainWaves {
+public:
+  // `memory` holds each buffer by its index; places[phase][buffer] says whose memory it has then. Throws
+  // device::Refused.
+  PlainWaves(const device::Session& session, const PlainPrograms& programs, const ResolvedProgram& program,
+             const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
+             const std::vector<cl::Buffer>& memory);
+
+  // Enqueues one wave. Throws device::Refused.
+  void launch(std::uint32_t wave, std::uint32_t phase);
+
+private:
+  struct Prepared {
+    cl::Kernel kernel;
+    cl::NDRange offset, global, local;
+  };
+
+  const device::Session& session_;
+  const ResolvedProgram& program_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Prepared> prepared_;
+};
+
+} // namespace tidegate::run

@@ -1,0 +1,464 @@
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/opencl_c/words.hpp>
+#include <tidegate/run/arguments.hpp>
+#include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/resolved_program.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace tidegate::run {
+namespace {
+
+constexpr std::uint32_t default_group_size = 256;
+
+Error invalid(std::string message, std::string fix, std::string pointer) {
+  return {.code = ErrorCode::invalid_program,
+          .message = std::move(message),
+          .fix = std::move(fix),
+          .pointer = std::move(pointer)};
+}
+
+// Names with their indices, for programs that name thousands of things.
+using Index = std::map<std::string, std::uint32_t, std::less<>>;
+
+Error unknown(std::string_view what, std::string_view name, const Index& known, std::string pointer) {
+  std::vector<std::string_view> names;
+  for (const auto& [candidate, index] : known) {
+    names.push_back(candidate);
+  }
+  const auto nearest = nearest_name(name, names);
+  constexpr std::size_t few = 8;
+  Error error{.code = ErrorCode::unknown_name,
+              .message = fmt::format("there is no {} {}", what, in_quotes(name)),
+              .fix = nearest                  ? fmt::format("did you mean {}?", in_quotes(*nearest))
+                     : names.empty()          ? fmt::format("add it: there is no {} at all", what)
+                     : names.size() <= few    ? fmt::format("give one of {}", one_of(names))
+                                              : fmt::format("give the name of a {}", what),
+              .pointer = std::move(pointer)};
+  if (nearest) {
+    error.nearest = *nearest;
+  }
+  return error;
+}
+
+class Resolver {
+public:
+  Resolver(const WaveProgram& program, const std::string& folder,
+           const std::vector<opencl_c::MacroDefinition>& predefined)
+      : program_(program), predefined_(predefined) {
+    resolved_.folder = folder;
+    resolved_.budget_bytes = program.device_memory_budget_bytes;
+    resolved_.policy = program.policy;
+    resolved_.iterations = program.repeat.value_or(
+        program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
+  }
+
+  Result<ResolvedProgram> run() {
+    using Step = Result<void> (Resolver::*)();
+    for (const Step step : {&Resolver::buffers, &Resolver::swaps, &Resolver::until, &Resolver::ops,
+                            &Resolver::waves, &Resolver::dependencies}) {
+      if (auto done = (this->*step)(); !done) {
+        return tl::unexpected(std::move(done.error()));
+      }
+    }
+    return std::move(resolved_);
+  }
+
+private:
+  Result<void> buffers() {
+    for (const auto& [name, spec] : program_.buffers) {
+      const std::string pointer = "/buffers/" + name;
+      ProgramBuffer buffer{.name = name, .spec = spec};
+      if (spec.count == 0 ||
+          __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {
+        return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                    .message = fmt::format("the buffer {} has {} elements", in_quotes(name),
+                                                           spec.count == 0 ? "no" : "too many"),
+                                    .fix = "give a count from 1 on that the memory holds",
+                                    .pointer = pointer + "/count"});
+      }
+      if (spec.init) {
+        const int said = int{spec.init->fill.has_value()} + int{spec.init->iota.has_value()} +
+                         int{spec.init->random.has_value()} + int{spec.init->file.has_value()};
+        if (said != 1) {
+          return tl::unexpected(invalid(fmt::format("init says {} of fill, iota, random and file", said),
+                                        "say one of them, or leave init out", pointer + "/init"));
+        }
+      }
+      buffer_index_[name] = static_cast<std::uint32_t>(resolved_.buffers.size());
+      resolved_.buffers.push_back(std::move(buffer));
+    }
+    return {};
+  }
+
+  Result<std::uint32_t> buffer(const std::string& name, const std::string& pointer) const {
+    const auto found = buffer_index_.find(name);
+    if (found == buffer_index_.end()) {
+      return tl::unexpected(unknown("buffer", name, buffer_index_, pointer));
+    }
+    return found->second;
+  }
+
+  Result<void> swaps() {
+    for (std::size_t i = 0; i < program_.swap.size(); ++i) {
+      const std::string pointer = fmt::format("/swap/{}", i);
+      const auto a = buffer(program_.swap[i][0], pointer + "/0");
+      const auto b = a ? buffer(program_.swap[i][1], pointer + "/1") : a;
+      if (!b) {
+        return tl::unexpected(b.error());
+      }
+      ProgramBuffer& first = resolved_.buffers[*a];
+      ProgramBuffer& second = resolved_.buffers[*b];
+      if (*a == *b || first.spec.type != second.spec.type || first.spec.count != second.spec.count) {
+        return tl::unexpected(invalid(
+            *a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
+                     : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
+                                   plural(first.spec.count, "element"), name(first.spec.type),
+                                   in_quotes(second.name), plural(second.spec.count, "element"),
+                                   name(second.spec.type)),
+            "swap two buffers of the same type and count", pointer));
+      }
+      first.swapped = second.swapped = true;
+      resolved_.swaps.push_back({*a, *b});
+    }
+    return {};
+  }
+
+  Result<void> until() {
+    if (!program_.until) {
+      return {};
+    }
+    const auto found = buffer(program_.until->buffer, "/until/buffer");
+    if (!found) {
+      return tl::unexpected(found.error());
+    }
+    const ElementType type = resolved_.buffers[*found].spec.type;
+    ResolvedUntil until{.buffer = *found, .value = std::vector<std::byte>(element_bytes(type))};
+    if (auto stored = store_number(program_.until->equals, type, until.value.data()); !stored) {
+      stored.error().pointer = "/until/equals";
+      return tl::unexpected(std::move(stored.error()));
+    }
+    resolved_.until = std::move(until);
+    return {};
+  }
+
+  Result<void> ops() {
+    for (const auto& [name, spec] : program_.ops) {
+      auto added = op(name, spec);
+      if (!added) {
+        return added;
+      }
+      op_index_[name] = static_cast<std::uint32_t>(resolved_.ops.size() - 1);
+    }
+    return {};
+  }
+
+  Result<void> op(const std::string& name, const OpSpec& spec) {
+    const std::string pointer = "/ops/" + name;
+    const auto unit = this->unit(spec, pointer);
+    if (!unit) {
+      return tl::unexpected(unit.error());
+    }
+    const std::string kernel = spec.kernel.value_or(name);
+    const auto& functions = resolved_.units[*unit].unit.functions;
+    Index kernels;
+    for (std::uint32_t i = 0; i < functions.size(); ++i) {
+      if (functions[i].is_kernel && functions[i].body) {
+        kernels[functions[i].name] = i;
+      }
+    }
+    const auto found = kernels.find(kernel);
+    if (found == kernels.end()) {
+      Error error = unknown("kernel", kernel, kernels, spec.kernel ? pointer + "/kernel" : pointer);
+      error.message += fmt::format(" in {}", spec.source);
+      return tl::unexpected(std::move(error));
+    }
+    resolved_.ops.push_back({.name = name, .unit = *unit, .function = found->second});
+    return {};
+  }
+
+  // The source with these options, read once.
+  Result<std::uint32_t> unit(const OpSpec& spec, const std::string& pointer) {
+    const std::string key = spec.source + '\n' + spec.options;
+    if (const auto found = unit_index_.find(key); found != unit_index_.end()) {
+      return found->second;
+    }
+    auto options = opencl_c::parse_compiler_options(spec.options);
+    if (!options) {
+      options.error().pointer = pointer + "/options";
+      return tl::unexpected(std::move(options.error()));
+    }
+    opencl_c::PreprocessorOptions preprocessor{.definitions = predefined_,
+                                               .undefinitions = options->undefinitions};
+    preprocessor.definitions.insert(preprocessor.definitions.end(), options->definitions.begin(),
+                                    options->definitions.end());
+    for (const std::string& include : options->include_folders) {
+      preprocessor.include_folders.push_back((std::filesystem::path(resolved_.folder) / include).string());
+    }
+    const std::string path = (std::filesystem::path(resolved_.folder) / spec.source).string();
+    auto unit = opencl_c::preprocess(path, preprocessor).and_then(opencl_c::parse_translation_unit);
+    if (!unit) {
+      if (!unit.error().line) {
+        unit.error().pointer = pointer + "/source";
+      }
+      return tl::unexpected(std::move(unit.error()));
+    }
+    resolved_.units.push_back({.path = path,
+                               .options = spec.options,
+                               .parsed_options = std::move(*options),
+                               .unit = std::move(*unit)});
+    const auto index = static_cast<std::uint32_t>(resolved_.units.size() - 1);
+    unit_index_[key] = index;
+    return index;
+  }
+
+  Result<void> waves() {
+    if (program_.waves.empty()) {
+      return tl::unexpected(invalid("the program has no waves", "add one: an op over an NDRange", "/waves"));
+    }
+    for (std::size_t i = 0; i < program_.waves.size(); ++i) {
+      auto added = wave(program_.waves[i], fmt::format("/waves/{}", i));
+      if (!added) {
+        return added;
+      }
+    }
+    return {};
+  }
+
+  Result<void> wave(const WaveSpec& spec, const std::string& pointer) {
+    ProgramWave wave{.name = spec.name.value_or("")};
+    const auto index = static_cast<std::uint32_t>(resolved_.waves.size());
+    if (spec.name && (spec.name->empty() || !wave_index_.emplace(*spec.name, index).second)) {
+      return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
+                                  .message = spec.name->empty()
+                                                 ? fmt::format("the name of wave {} is empty", index)
+                                                 : fmt::format("waves {} and {} are both called {}",
+                                                               wave_index_[*spec.name], index,
+                                                               in_quotes(*spec.name)),
+                                  .fix = "rename one of them, or leave the name out",
+                                  .pointer = pointer + "/name"});
+    }
+    const auto op = op_index_.find(spec.op);
+    if (op == op_index_.end()) {
+      return tl::unexpected(unknown("op", spec.op, op_index_, pointer + "/op"));
+    }
+    wave.op = op->second;
+    const opencl_c::Function& kernel = resolved_.function(wave.op);
+    auto range = nd_range(spec, kernel, pointer);
+    if (!range) {
+      return tl::unexpected(std::move(range.error()));
+    }
+    wave.range = *range;
+    if (auto done = arguments(spec, kernel, pointer, wave); !done) {
+      return done;
+    }
+    for (std::size_t i = 0; i < spec.rules.size(); ++i) {
+      if (spec.rules[i] >= std::numeric_limits<std::uint32_t>::digits) {
+        return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                    .message = fmt::format("there is no source rule {}", spec.rules[i]),
+                                    .fix = "rules are numbered from 0 to 31",
+                                    .pointer = fmt::format("{}/rules/{}", pointer, i)});
+      }
+      wave.rules |= std::uint32_t{1} << spec.rules[i];
+    }
+    wave.bytes = spec.bytes ? *spec.bytes : envelope(wave);
+    resolved_.waves.push_back(std::move(wave));
+    return {};
+  }
+
+  static Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
+                                  const std::string& pointer) {
+    NdRange range;
+    const std::size_t dimensions = spec.global_size.size();
+    const auto wrong_count = [&](const std::optional<std::vector<std::uint64_t>>& list) {
+      return list && list->size() != dimensions;
+    };
+    if (dimensions == 0 || dimensions > range.global.size() || wrong_count(spec.local_size) ||
+        wrong_count(spec.global_offset)) {
+      return tl::unexpected(invalid("global_size, local_size and global_offset have 1 to 3 dimensions, all the same",
+                                    "give each as many numbers", pointer + "/global_size"));
+    }
+    range.dimensions = static_cast<std::uint32_t>(dimensions);
+    std::uint64_t tiles = 1;
+    std::uint64_t items = 1;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      const std::uint64_t global = spec.global_size[d];
+      const std::uint64_t local = spec.local_size             ? (*spec.local_size)[d]
+                                  : kernel.required_local_size ? (*kernel.required_local_size)[d]
+                                  : d == 0                     ? default_local_size(global)
+                                                               : 1;
+      constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+      if (global == 0 || global > most || local == 0 || local > most) {
+        return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                    .message = fmt::format("an NDRange of {} by {}", global, local),
+                                    .fix = "give sizes from 1 to 2^32 - 1",
+                                    .pointer = pointer + (global == 0 || global > most ? "/global_size"
+                                                                                       : "/local_size")});
+      }
+      range.global[d] = static_cast<std::uint32_t>(global);
+      range.local[d] = static_cast<std::uint32_t>(local);
+      range.groups[d] = static_cast<std::uint32_t>((global + local - 1) / local);
+      range.offset[d] = spec.global_offset ? (*spec.global_offset)[d] : 0;
+      tiles *= range.groups[d];
+      items *= local;
+      if (tiles > std::numeric_limits<std::int32_t>::max() || items > most) {
+        return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                    .message = "the NDRange has more than 2^31 - 1 work-groups",
+                                    .fix = "cut the wave into several with global_offset",
+                                    .pointer = pointer + "/global_size"});
+      }
+    }
+    if (kernel.required_local_size) {
+      const auto& required = *kernel.required_local_size;
+      if (required[0] != range.local[0] || required[1] != range.local[1] || required[2] != range.local[2]) {
+        return tl::unexpected(
+            Error{.code = ErrorCode::unsupported_kernel,
+                  .message = fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} asks for "
+                                         "{} x {} x {} (reqd_work_group_size)",
+                                         range.local[0], range.local[1], range.local[2],
+                                         in_quotes(kernel.name), required[0], required[1], required[2]),
+                  .fix = "give the local_size that the kernel asks for",
+                  .pointer = pointer + "/local_size"});
+      }
+    }
+    return range;
+  }
+
+  // The largest divisor up to 256: work-groups of one size.
+  static std::uint64_t default_local_size(std::uint64_t global) {
+    for (std::uint64_t size = default_group_size; size > 1; --size) {
+      if (global % size == 0) {
+        return size;
+      }
+    }
+    return 1;
+  }
+
+  Result<void> arguments(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
+                         ProgramWave& wave) const {
+    const opencl_c::TranslationUnit& unit = resolved_.units[resolved_.ops[wave.op].unit].unit;
+    if (spec.args.size() != kernel.parameters.size()) {
+      std::string signature;
+      for (const opencl_c::Parameter& parameter : kernel.parameters) {
+        signature += (signature.empty() ? "" : ", ") + opencl_c::text_of(unit, parameter.tokens);
+      }
+      return tl::unexpected(Error{
+          .code = ErrorCode::argument_mismatch,
+          .message = fmt::format("{} given, the kernel takes {}: {}({})", plural(spec.args.size(), "argument"),
+                                 kernel.parameters.size(), kernel.name, printable(signature)),
+          .fix = "give one argument for each parameter, in their order",
+          .pointer = pointer + "/args"});
+    }
+    const auto find = [this](const std::string& name, const std::string& at) { return buffer(name, at); };
+    for (std::size_t i = 0; i < spec.args.size(); ++i) {
+      const opencl_c::Parameter& parameter = kernel.parameters[i];
+      for (std::size_t k = parameter.tokens.begin; k < parameter.tokens.end; ++k) {
+        if (opencl_c::is_unsupported(unit.source.tokens[k].text)) {
+          return tl::unexpected(opencl_c::error_at(
+              unit, k, ErrorCode::unsupported_kernel,
+              fmt::format("{} cannot be an argument of a wave", in_quotes(unit.source.tokens[k].text)),
+              "work on buffers instead: images, samplers and pipes are not supported"));
+        }
+      }
+      auto argument = resolve_argument(spec.args[i], parameter, opencl_c::text_of(unit, parameter.tokens),
+                                       resolved_.buffers, find, fmt::format("{}/args/{}", pointer, i));
+      if (!argument) {
+        return tl::unexpected(std::move(argument.error()));
+      }
+      wave.arguments.push_back(std::move(*argument));
+    }
+    return {};
+  }
+
+  // A buffer that is written counts as output, one that is only read as frontier.
+  [[nodiscard]] planning::Wave envelope(const ProgramWave& wave) const {
+    std::map<std::uint32_t, bool> written;
+    for (const ProgramArgument& argument : wave.arguments) {
+      if (argument.kind == ProgramArgument::Kind::buffer) {
+        written[argument.buffer] |= argument.access != Access::read;
+      }
+    }
+    planning::Wave bytes;
+    for (const auto& [buffer, is_written] : written) {
+      (is_written ? bytes.output_bytes : bytes.frontier_bytes) += resolved_.buffers[buffer].bytes;
+    }
+    return bytes;
+  }
+
+  Result<std::uint32_t> wave_of(const Identifier& wave, const std::string& pointer) const {
+    if (wave.name() != nullptr) {
+      const auto found = wave_index_.find(*wave.name());
+      if (found == wave_index_.end()) {
+        return tl::unexpected(unknown("wave", *wave.name(), wave_index_, pointer));
+      }
+      return found->second;
+    }
+    if (wave.number() >= resolved_.waves.size()) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_wave,
+                                  .message = fmt::format("there is no wave {}", wave.number()),
+                                  .fix = fmt::format("waves are counted from 0 to {}",
+                                                     resolved_.waves.size() - 1),
+                                  .pointer = pointer,
+                                  .wave_count = resolved_.waves.size()});
+    }
+    return static_cast<std::uint32_t>(wave.number());
+  }
+
+  Result<void> dependencies() {
+    if (!program_.dependencies) {
+      resolved_.derived = true;
+      resolved_.dependencies = derive_dependencies(resolved_.waves, resolved_.buffers.size());
+      return {};
+    }
+    for (std::size_t i = 0; i < program_.dependencies->size(); ++i) {
+      const ProgramDependency& dependency = (*program_.dependencies)[i];
+      const std::string pointer = fmt::format("/dependencies/{}", i);
+      const auto before = wave_of(dependency.before, pointer + "/before");
+      const auto after = before ? wave_of(dependency.after, pointer + "/after") : before;
+      if (!after) {
+        return tl::unexpected(after.error());
+      }
+      if (dependency.tile_local &&
+          resolved_.waves[*before].range.tiles() != resolved_.waves[*after].range.tiles()) {
+        return tl::unexpected(invalid(
+            fmt::format("a tile_local dependency between {} with {} and {} with {}",
+                        resolved_.wave_text(*before),
+                        plural(resolved_.waves[*before].range.tiles(), "tile"), resolved_.wave_text(*after),
+                        plural(resolved_.waves[*after].range.tiles(), "tile")),
+            "both waves need the same number of work-groups", pointer));
+      }
+      resolved_.dependencies.push_back(
+          {.before = *before, .after = *after, .tile_local = dependency.tile_local});
+    }
+    return {};
+  }
+
+  const WaveProgram& program_;
+  const std::vector<opencl_c::MacroDefinition>& predefined_;
+  ResolvedProgram resolved_;
+  Index buffer_index_;
+  Index op_index_;
+  Index wave_index_;
+  Index unit_index_;
+};
+
+} // namespace
+
+std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
+  return waves[wave].name.empty() ? fmt::format("wave {}", wave) : in_quotes(waves[wave].name);
+}
+
+Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
+                                const std::vector<opencl_c::MacroDefinition>& predefined) {
+  return Resolver(program, folder, predefined).run();
+}
+
+} // namespace tidegate::run

@@ -1,0 +1,127 @@
+// A wave program with its kernels: every name found, every argument checked against the kernel's signature,
+// every size counted. Plain data, made by resolve().
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/compiler_options.hpp>
+#include <tidegate/opencl_c/preprocessor.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/run/program.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::run {
+
+struct ProgramBuffer {
+  std::string name;
+  BufferSpec spec;
+  std::uint64_t bytes = 0;
+  bool swapped = false;
+
+  // Nobody gives its first contents and nobody keeps its last.
+  [[nodiscard]] bool transient() const { return !spec.init && !spec.output && !swapped; }
+};
+
+// A source with the options that it is compiled with; ops that name the same share it.
+struct ProgramUnit {
+  std::string path;
+  std::string options; // as the program gives them
+  opencl_c::CompilerOptions parsed_options;
+  opencl_c::TranslationUnit unit;
+};
+
+struct ProgramOp {
+  std::string name;
+  std::uint32_t unit = 0;
+  std::uint32_t function = 0; // in the unit's functions
+};
+
+struct ProgramArgument {
+  enum class Kind : std::uint8_t { buffer, local, value };
+  Kind kind = Kind::value;
+  std::uint32_t buffer = 0;
+  Access access = Access::read;
+  std::uint64_t local_bytes = 0;
+  std::vector<std::byte> value; // as clSetKernelArg takes it: a vector of 3 has the room of 4
+};
+
+// In x, y and z; dimensions that are not there have size 1.
+struct NdRange {
+  std::uint32_t dimensions = 1;
+  std::array<std::uint32_t, 3> global{1, 1, 1};
+  std::array<std::uint32_t, 3> local{1, 1, 1};
+  std::array<std::uint64_t, 3> offset{0, 0, 0};
+  std::array<std::uint32_t, 3> groups{1, 1, 1};
+
+  [[nodiscard]] std::uint32_t tiles() const { return groups[0] * groups[1] * groups[2]; }
+  [[nodiscard]] std::uint32_t group_size() const { return local[0] * local[1] * local[2]; }
+  // Whether the last group of a dimension has fewer work-items than the others.
+  [[nodiscard]] bool ragged() const {
+    return global[0] % local[0] != 0 || global[1] % local[1] != 0 || global[2] % local[2] != 0;
+  }
+
+  friend bool operator==(const NdRange&, const NdRange&) = default;
+};
+
+struct ProgramWave {
+  std::string name; // empty without one
+  std::uint32_t op = 0;
+  NdRange range;
+  std::vector<ProgramArgument> arguments;
+  planning::Wave bytes;
+  std::uint32_t rules = 0; // bit n: source rule n
+};
+
+struct ResolvedDependency {
+  std::uint32_t before = 0;
+  std::uint32_t after = 0;
+  bool tile_local = false;
+};
+
+struct ResolvedUntil {
+  std::uint32_t buffer = 0;
+  std::vector<std::byte> value; // one element
+};
+
+struct ResolvedProgram {
+  std::string folder; // that the program's paths are relative to
+  std::vector<ProgramBuffer> buffers;
+  std::vector<ProgramUnit> units;
+  std::vector<ProgramOp> ops;
+  std::vector<ProgramWave> waves;
+  std::vector<ResolvedDependency> dependencies;
+  bool derived = false;          // the dependencies
+  std::uint32_t iterations = 1;  // at most
+  std::vector<std::array<std::uint32_t, 2>> swaps;
+  std::optional<ResolvedUntil> until;
+  std::uint64_t budget_bytes = 0; // 0: none given
+  policy::LaunchPolicy policy;
+
+  [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {
+    return units[ops[op].unit].unit.functions[ops[op].function];
+  }
+  // What a wave is called in a sentence.
+  [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
+};
+
+// Finds what the program names and checks what it says. `folder` is that of the program; `predefined` are the
+// macros of the device's compiler. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
+// unsupported_kernel, those of the sources, each with its place in the program or in a source.
+Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
+                                const std::vector<opencl_c::MacroDefinition>& predefined);
+
+// The dependencies that follow from what the waves read and write, in the order of the waves: a read waits for
+// the last write before it, a write for that and for the reads since.
+std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
+                                                    std::size_t buffer_count);
+
+// The waves as the planners take them. The budget does not bind where all buffers fit into it together.
+planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes);
+
+} // namespace tidegate::run

@@ -1,0 +1,146 @@
+// What a run tells. Plain data. Source: run.md, section 5.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_profile.hpp>
+#include <tidegate/planning/arena.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/policy/evidence.hpp>
+#include <tidegate/policy/launch_policy.hpp>
+#include <tidegate/run/memory_layout.hpp>
+#include <tidegate/run/schedule.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::run {
+
+enum class RunStatus : std::uint8_t {
+  done,
+  planned,        // --dry-run: no device was touched
+  deadline,       // the wall time was over first
+  interrupted,    // by a signal
+  hang,           // a wait on the device ran out
+  outputs_differ, // from those of plain launches
+};
+inline constexpr std::array<std::string_view, 6> run_status_names{"done",        "planned", "deadline",
+                                                                  "interrupted", "hang",    "outputs_differ"};
+
+// A work-group that waited in vain.
+struct StuckGroup {
+  std::uint32_t group = 0;
+  std::uint32_t stage = 0; // whose end it waited for
+  std::vector<std::string> waves; // of the stage
+  std::uint64_t expected = 0;     // arrivals at the barrier
+  std::uint64_t seen = 0;
+};
+
+struct Difference {
+  std::string buffer;
+  std::uint64_t element = 0;
+  std::string expected; // as the plain launches left it
+  std::string found;
+};
+
+struct OutputParity {
+  std::uint64_t checked = 0; // buffers
+  bool equal = false;
+  std::optional<Difference> first_difference;
+};
+
+struct Comparison {
+  std::uint64_t rounds = 0;
+  double plain_ns = 0; // medians
+  double run_ns = 0;
+  double speedup = 0; // plain over run
+  std::vector<double> plain_rounds_ns;
+  std::vector<double> run_rounds_ns;
+};
+
+struct MemoryReport {
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t sum_bytes = 0;
+  std::uint64_t lower_bound_bytes = 0;
+  bool optimal = false;
+  std::uint64_t table_bytes = 0; // descriptors and counters beside the arena
+  std::vector<std::pair<std::string, std::uint64_t>> offsets; // by buffer
+};
+
+struct LeftBehind {
+  std::string wave;
+  std::string reason;
+};
+
+struct Geometry { // of the launches
+  std::uint32_t workgroup_size = 0;
+  std::uint32_t worker_groups = 0;
+};
+
+struct Telemetry {
+  std::uint64_t bytes_uploaded = 0;
+  std::uint64_t bytes_read_back = 0;
+  std::uint64_t bytes_moved = 0;
+  std::uint64_t resident_allocations = 0;
+  std::uint64_t kernel_launches = 0;
+  std::uint64_t sync_points = 0;
+  std::uint64_t occupancy_proxy_bps = 0;
+  std::uint64_t frontier_density_bps = 0;
+  std::uint64_t readback_buffers = 0;
+  bool compiled_pipeline_cache_hit = false;
+  bool resident_input_cache_hit = false;
+  policy::Topology topology = policy::Topology::empty;
+  policy::QueuePressure pressure = policy::QueuePressure::empty;
+  policy::ExecutionMode execution_mode = policy::ExecutionMode::interpreter;
+  std::uint64_t hit_capacity = 0;
+  std::uint64_t estimated_peak_device_bytes = 0;
+  std::uint64_t device_memory_budget_bytes = 0;
+};
+
+struct DeviceReport {
+  std::string name;
+  std::string platform;
+  std::string driver_version;
+};
+
+struct RunReport {
+  RunStatus status = RunStatus::done;
+  std::optional<Error> error; // when it is not done
+  std::optional<DeviceReport> device;
+  Strategy strategy = Strategy::launch;
+  std::string strategy_reason;
+  policy::ExecutionMode mode = policy::ExecutionMode::interpreter;
+  std::string mode_reason;
+  std::optional<device::Ordering> ordering; // persistent launches only
+  std::uint64_t items_processed = 0;        // tiles
+  std::uint64_t items_remaining = 0;
+  std::uint64_t iterations = 0;
+  std::uint64_t wall_time_ns = 0;
+  std::uint64_t queue_plan_ns = 0;
+  std::uint64_t queue_publish_ns = 0;
+  std::uint64_t build_ns = 0;
+  std::uint64_t backend_dispatch_ns = 0;
+  std::uint64_t lineage_ns = 0;
+  std::uint64_t deduped_items = 0;
+  std::uint64_t published_items = 0;
+  std::uint64_t lineage_items = 0;
+  std::vector<std::uint32_t> region_lineage; // by group in dispatch order, bit n for source rule n
+  std::optional<OutputParity> output_parity;
+  std::optional<Comparison> comparison;
+  std::vector<StuckGroup> stuck_groups;
+  std::vector<LeftBehind> left_behind;
+  Geometry recommended_geometry;
+  Geometry effective_geometry;
+  MemoryReport memory;
+  planning::MemoryPlan plan;
+  policy::LaunchRecommendation recommendation;
+  policy::TopologyEvidence topology_evidence;
+  policy::PromotionEvidence promotion_evidence;
+  Telemetry telemetry;
+  std::vector<std::uint64_t> slices_ns; // of persistent launches
+};
+
+} // namespace tidegate::run
