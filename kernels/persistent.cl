@@ -33,16 +33,18 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   const uint groups = get_num_groups(0);
   uint arrivals = 0;
   uint finished = 0;
+  // What the next stage needs is read before the barrier in front of it, not behind: there every group would
+  // wait for memory once more.
+  tg_stage now = stages[stage];
+  uint next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
+  tg_entry entry = entries[next_entry];
   for (uint left = budget; left != 0 && iteration < iterations;) {
-    const uint phase = iteration % phase_count;
-    const tg_stage now = stages[stage];
-    global const tg_entry* entry = entries + phase * entries_per_phase + now.first_entry;
     const uint end = now.tiles - tile < left ? now.tiles : tile + left;
     for (uint t = tile + group; t < end; t += groups) {
-      while (t >= entry->first_tile + entry->tiles) {
-        ++entry;
+      while (t >= entry.first_tile + entry.tiles) {
+        entry = entries[++next_entry];
       }
-      tg_run_tile(entry->code, entry->descriptor, t - entry->first_tile, arena, words, (local uchar*)dynamic, &locals);
+      tg_run_tile(entry.code, entry.descriptor, t - entry.first_tile, arena, words, (local uchar*)dynamic, &locals);
     }
     left -= end - tile;
     if (end != now.tiles) {
@@ -61,6 +63,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     if (!asks && (left == 0 || iteration == iterations)) {
       break; // the end of the launch is a barrier too
     }
+    now = stages[stage];
+    next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
+    entry = entries[next_entry];
     arrivals += arrivals_per_barrier;
     bool met = tg_device_barrier(counters, arrivals, most_polls, &passed);
     if (met && asks) {

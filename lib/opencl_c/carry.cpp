@@ -18,10 +18,19 @@ constexpr std::string_view item_parameter = "tg_item tg_self";
 constexpr std::string_view item_argument = "tg_self";
 constexpr std::string_view locals_argument = "tg_locals";
 
+// Functions that meet at barriers or see local memory must become part of the kernel: PoCL (3.1) gives every
+// thread a local memory of its own only for what stands in the kernel itself once its optimiser has passed
+// addresses on, and work-groups would share the rest.
+constexpr std::string_view always_inline = "__attribute__((always_inline))";
+
 // What functions ask for, themselves or through what they call.
 struct Needs {
   bool item = false;        // where the work-item is
   bool whole_group = false; // that all work-items of the group come along
+  bool floats = false;      // floating-point types
+  bool divides = false;     // a division, or a built-in function that may be one of mathematics
+
+  friend bool operator==(const Needs&, const Needs&) = default;
 };
 
 class Carrier {
@@ -58,6 +67,13 @@ private:
            !is_member(i);
   }
 
+  // A floating-point type, by itself or through a typedef.
+  [[nodiscard]] bool is_floating(const std::string& word) const {
+    const auto named = unit_.typedefs.find(word);
+    const auto type = arithmetic_type(named == unit_.typedefs.end() ? word : named->second);
+    return type && (type->scalar == "float" || type->scalar == "double" || type->scalar == "half");
+  }
+
   // Behind a dot or an arrow a name is a member's.
   [[nodiscard]] bool is_member(std::size_t i) const {
     return i > 0 && (tokens_[i - 1].is(".") || tokens_[i - 1].is("->"));
@@ -70,16 +86,19 @@ private:
       }
       Needs& own = needs_[function.name];
       std::set<std::string>& callees = calls_[function.name];
-      for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
-        if (!is_call(i)) {
+      for (std::size_t i = function.begin; i < function.end; ++i) {
+        const std::string& name = tokens_[i].text;
+        own.floats |= is_floating(name);
+        own.divides |= name == "/" || name == "/=";
+        if (i < function.body->begin || !is_call(i)) {
           continue;
         }
-        const std::string& name = tokens_[i].text;
         if (unit_.file_scope_names.contains(name)) {
           callees.insert(name);
         } else {
           own.item |= is_work_item_function(name);
           own.whole_group |= is_collective(name);
+          own.divides |= !is_work_item_function(name) && !is_collective(name);
         }
       }
     }
@@ -92,9 +111,13 @@ private:
           const Function* const called = unit_.definition(callee);
           own.item |= found != needs_.end() && found->second.item;
           own.item |= called != nullptr && called->is_kernel; // carried kernels always take one
-          own.whole_group |= found != needs_.end() && found->second.whole_group;
+          if (found != needs_.end()) {
+            own.whole_group |= found->second.whole_group;
+            own.floats |= found->second.floats;
+            own.divides |= found->second.divides;
+          }
         }
-        changed |= own.item != before.item || own.whole_group != before.whole_group;
+        changed |= own != before;
       }
     }
   }
@@ -238,9 +261,17 @@ private:
         edits[list.begin - 1].after = fmt::format("{}, ", item_parameter);
       }
     }
+    const auto& needs = needs_[function.name];
+    const bool sees_local = std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
+      return parameter.space == AddressSpace::local;
+    });
+    std::string& before = edits[function.begin].before;
+    if (needs.whole_group || sees_local) {
+      before = fmt::format("{} ", always_inline);
+    }
     if (std::ranges::any_of(function.parameters, is_constant_pointer)) {
       if (!function.is_overloadable) {
-        edits[function.begin].before = "__attribute__((overloadable)) ";
+        before += "__attribute__((overloadable)) ";
       }
       if (constants_are_global) {
         constants_to_global(function, edits);
@@ -304,6 +335,7 @@ private:
     }
     CarriedKernel& carried = carried_.kernels[function.name];
     carried.function = name;
+    carried.rounds = needs_[function.name].floats && needs_[function.name].divides;
     carried.needs_whole_group = needs_[function.name].whole_group || !variables->locals.empty() ||
                                 std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
                                   return parameter.space == AddressSpace::local;
@@ -325,7 +357,7 @@ private:
     }
     move_constants(*variables, name, edits);
 
-    writer_.text(fmt::format("\nstatic void {}({}", name, item_parameter));
+    writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
       writer_.text(", ");
       writer_.write(function.parameter_list, edits);
@@ -348,8 +380,7 @@ private:
         inside[name.token] = {.replaced = true, .text = name.unique};
       }
       drop(variable, inside);
-      writer_.write(variable.declaration, inside);
-      writer_.text(";");
+      write_moving(variable, inside);
       replace_uses(variable, fmt::format("{}->", locals_argument), edits);
     }
     writer_.text(fmt::format("}} {};", type));
@@ -365,8 +396,7 @@ private:
         inside[name.token] = {.replaced = true, .text = prefix + name.unique};
       }
       writer_.text("\n");
-      writer_.write(variable.declaration, inside);
-      writer_.text(";");
+      write_moving(variable, inside);
       replace_uses(variable, prefix, edits);
     }
   }
@@ -380,19 +410,66 @@ private:
     }
   }
 
-  // The declaration goes, and where the variable was used its new name stands.
+  void write_moving(const HoistedVariable& variable, Edits& edits) {
+    erase(variable.remaining, edits);
+    end_with_declarator(variable.moving.back(), edits);
+    writer_.write(variable.declaration, edits);
+    writer_.text(";");
+  }
+
+  static void erase(const std::vector<TokenRange>& ranges, Edits& edits) {
+    for (const TokenRange& range : ranges) {
+      for (std::size_t i = range.begin; i < range.end; ++i) {
+        edits[i] = {.replaced = true};
+      }
+    }
+  }
+
+  // Without the comma behind it, if there is one.
+  void end_with_declarator(const TokenRange& last, Edits& edits) const {
+    if (tokens_[last.end - 1].is(",")) {
+      edits[last.end - 1] = {.replaced = true};
+    }
+  }
+
+  // What moved is no longer declared here, and where it was used its new name stands.
   void replace_uses(const HoistedVariable& variable, const std::string& prefix, Edits& edits) const {
-    for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
-      edits[i] = {.replaced = true};
+    if (variable.remaining.empty()) {
+      erase({variable.declaration}, edits);
+    } else {
+      erase(variable.moving, edits);
+      end_with_declarator(variable.remaining.back(), edits);
     }
     for (const HoistedName& name : variable.names) {
-      for (std::size_t i = variable.declaration.end; i < variable.scope_end; ++i) {
-        if (tokens_[i].kind == TokenKind::identifier && tokens_[i].text == name.name && !is_member(i)) {
+      const std::size_t begin =
+          variable.remaining.empty() ? variable.declaration.end : variable.remaining.front().begin;
+      for (std::size_t i = begin; i < variable.scope_end; ++i) {
+        if (tokens_[i].kind != TokenKind::identifier || tokens_[i].text != name.name || is_member(i)) {
+          continue;
+        }
+        if (is_declared_again(i)) { // in a block inside, which it ends with
+          i = enclosing_end(i, variable.scope_end);
+        } else {
           edits[i].replaced = true;
           edits[i].text = prefix + name.unique;
         }
       }
     }
+  }
+
+  // A name behind the name of a type.
+  [[nodiscard]] bool is_declared_again(std::size_t i) const {
+    static const std::set<std::string_view> statements{"return", "case", "else", "goto", "do", "sizeof"};
+    const Token& before = tokens_[i - 1];
+    return before.kind == TokenKind::identifier && !statements.contains(before.text);
+  }
+
+  [[nodiscard]] std::size_t enclosing_end(std::size_t i, std::size_t most) const {
+    while (i < most && !tokens_[i].is("}")) {
+      const bool open = tokens_[i].is("(") || tokens_[i].is("[") || tokens_[i].is("{");
+      i = open ? closing(tokens_, i) + 1 : i + 1;
+    }
+    return i;
   }
 
   const TranslationUnit& unit_;

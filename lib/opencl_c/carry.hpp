@@ -25,6 +25,7 @@ namespace tidegate::opencl_c {
 struct CarriedKernel {
   std::string function;           // what to call; the first argument is a tg_item
   std::string locals;             // type of the last argument's target: its local variables; empty without
+  bool rounds = false;            // floating-point division or functions: what is constant may be rounded otherwise
   bool needs_whole_group = false; // work-items meet at a barrier, or another function that all must reach
 };
 

@@ -172,7 +172,7 @@ public:
   ConditionParser(std::span<const Token> tokens, const Token& directive, std::string_view path)
       : tokens_(tokens), directive_(directive), path_(path) {}
 
-  Result<bool> parse() {
+  Result<std::uint64_t> parse() {
     const auto value = parse_list(true);
     if (!value) {
       return tl::unexpected(value.error());
@@ -180,7 +180,7 @@ public:
     if (at_ < tokens_.size()) {
       return unexpected_token();
     }
-    return value->bits != 0;
+    return value->bits;
   }
 
 private:
@@ -317,9 +317,14 @@ private:
 
 } // namespace
 
+Result<std::uint64_t> evaluate_integer(std::span<const Token> tokens, const Token& directive,
+                                       std::string_view path) {
+  return ConditionParser(tokens, directive, path).parse();
+}
+
 Result<bool> evaluate_condition(std::span<const Token> tokens, const Token& directive,
                                 std::string_view path) {
-  return ConditionParser(tokens, directive, path).parse();
+  return evaluate_integer(tokens, directive, path).map([](std::uint64_t value) { return value != 0; });
 }
 
 } // namespace tidegate::opencl_c

@@ -4,6 +4,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/token.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -14,5 +15,9 @@ namespace tidegate::opencl_c {
 // in an operand that is not evaluated is none. kernel_source, at a token or else at the directive, in the
 // file `path`.
 Result<bool> evaluate_condition(std::span<const Token> tokens, const Token& directive, std::string_view path);
+
+// The value of such an expression, also elsewhere than in directives.
+Result<std::uint64_t> evaluate_integer(std::span<const Token> tokens, const Token& directive,
+                                       std::string_view path);
 
 } // namespace tidegate::opencl_c

@@ -54,43 +54,108 @@ private:
 
   Result<void> declaration(TokenRange range, std::size_t qualifier, AddressSpace space) {
     HoistedVariable variable{.declaration = range, .scope_end = block_end(range.end + 1)};
-    std::size_t stars = 0;
-    for (std::size_t i = qualifier + 1; i < range.end; ++i) {
-      const Token& token = tokens_[i];
-      if (token.is("*")) {
-        ++stars;
-      } else if (token.is("[") || token.is("{") || token.is("(")) {
-        i = closing(tokens_, i);
-      } else if (token.is("=")) {
-        i = initialiser_end(i, range.end) - 1;
-      } else if (token.kind == TokenKind::identifier && declares(i, range.end)) {
-        variable.names.push_back({.name = token.text, .unique = unique(token.text), .token = i});
+    std::size_t begin = first_declarator(qualifier + 1, range.end);
+    while (begin < range.end) {
+      const std::size_t comma = declarator_end(begin, range.end);
+      const TokenRange declarator{.begin = begin, .end = std::min(comma + 1, range.end)};
+      begin = comma + 1;
+      if (tokens_[declarator.begin].is("*")) {
+        variable.remaining.push_back(declarator);
+      } else {
+        const std::string& name = tokens_[declarator.begin].text;
+        variable.moving.push_back(declarator);
+        variable.names.push_back({.name = name, .unique = unique(name), .token = declarator.begin});
       }
     }
-    if (stars == variable.names.size()) {
-      return {}; // pointers, which live in private memory
+    if (variable.names.empty()) {
+      return {}; // pointers alone
     }
-    if (stars != 0) {
-      return tl::unexpected(error_at(unit_, qualifier, ErrorCode::unsupported_kernel,
-                                     "this declaration mixes variables in local memory and pointers to it",
-                                     "declare them one by one"));
+    if (auto alone = stands_alone(variable); !alone) {
+      return alone;
     }
     (space == AddressSpace::local ? found_.locals : found_.constants).push_back(std::move(variable));
     return {};
   }
 
-  [[nodiscard]] bool declares(std::size_t i, std::size_t end) const {
-    return !is_attribute(tokens_[i].text) &&
-           (i + 1 == end || tokens_[i + 1].is("[") || tokens_[i + 1].is(",") || tokens_[i + 1].is("=") ||
-            is_attribute(tokens_[i + 1].text));
+  // The words of the type come first; a declarator is a star, or a name with something behind it.
+  [[nodiscard]] std::size_t first_declarator(std::size_t i, std::size_t end) const {
+    for (; i < end; ++i) {
+      if (is_attribute(tokens_[i].text)) {
+        i = closing(tokens_, i + 1);
+      } else if (tokens_[i].is("*") || i + 1 == end || tokens_[i + 1].is("[") || tokens_[i + 1].is(",") ||
+                 tokens_[i + 1].is("=") ||
+                 (is_attribute(tokens_[i + 1].text) && !is_type_word(tokens_[i].text))) {
+        return i;
+      }
+    }
+    return end;
   }
 
-  [[nodiscard]] std::size_t initialiser_end(std::size_t i, std::size_t end) const {
+  [[nodiscard]] std::size_t declarator_end(std::size_t i, std::size_t end) const {
     while (i < end && !tokens_[i].is(",")) {
       const bool open = tokens_[i].is("(") || tokens_[i].is("[") || tokens_[i].is("{");
       i = open ? closing(tokens_, i) + 1 : i + 1;
     }
     return i;
+  }
+
+  // What moves out of the kernel cannot take along what the kernel declares.
+  [[nodiscard]] Result<void> stands_alone(const HoistedVariable& variable) const {
+    const auto stays = [&variable](std::size_t i) {
+      return std::ranges::any_of(variable.remaining,
+                                 [i](const TokenRange& range) { return range.begin <= i && i < range.end; });
+    };
+    for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
+      if (tokens_[i].kind == TokenKind::identifier && !stays(i) && declared_before(i, variable)) {
+        return tl::unexpected(error_at(
+            unit_, i, ErrorCode::unsupported_kernel,
+            "this declaration needs \"" + tokens_[i].text + "\", which the kernel declares in its body",
+            "declare types outside of the kernel, and sizes as numbers or macros"));
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool declared_before(std::size_t i, const HoistedVariable& variable) const {
+    const std::string& name = tokens_[i].text;
+    const bool own = std::ranges::any_of(variable.names, [i](const HoistedName& n) { return n.token == i; });
+    if (own || unit_.file_scope_names.contains(name)) {
+      return false;
+    }
+    const auto declares = [&name](const HoistedVariable& other) {
+      return std::ranges::any_of(other.names, [&name](const HoistedName& n) { return n.name == name; });
+    };
+    if (std::ranges::any_of(found_.locals, declares) || declares(variable)) {
+      return true;
+    }
+    for (std::size_t k = body_.begin; k < variable.declaration.begin; ++k) {
+      const bool tag = tokens_[k].is("struct") || tokens_[k].is("union") || tokens_[k].is("enum");
+      const bool named_by_typedef = tokens_[k].text == name && tokens_[k + 1].is(";") && k > 0 && in_typedef(k);
+      if (named_by_typedef || (tag && tokens_[k + 1].text == name && tokens_[k + 2].is("{"))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether the statement that ends behind token `k` is a typedef.
+  [[nodiscard]] bool in_typedef(std::size_t k) const {
+    std::size_t depth = 0;
+    for (; k > body_.begin; --k) {
+      if (tokens_[k].is("}")) {
+        ++depth;
+      } else if (tokens_[k].is("{")) {
+        if (depth == 0) {
+          return false;
+        }
+        --depth;
+      } else if (depth == 0 && tokens_[k].is("typedef")) {
+        return true;
+      } else if (depth == 0 && tokens_[k].is(";")) {
+        return false;
+      }
+    }
+    return false;
   }
 
   std::string unique(const std::string& name) {

@@ -16,11 +16,13 @@ struct HoistedName {
   std::size_t token = 0;
 };
 
-// One declaration, which may declare several names.
+// One declaration, which may declare several names. Pointers among them are private and stay where they are.
 struct HoistedVariable {
-  TokenRange declaration;      // without the semicolon
-  std::size_t scope_end = 0;   // the bracket that ends the block
-  std::vector<HoistedName> names;
+  TokenRange declaration;            // without the semicolon
+  std::size_t scope_end = 0;         // the bracket that ends the block
+  std::vector<HoistedName> names;    // what moves
+  std::vector<TokenRange> moving;    // its declarators, each with the comma behind it
+  std::vector<TokenRange> remaining; // those of pointers, likewise
 };
 
 struct LocalVariables {
@@ -28,7 +30,8 @@ struct LocalVariables {
   std::vector<HoistedVariable> constants;
 };
 
-// unsupported_kernel for a declaration that mixes variables in local memory with pointers.
+// unsupported_kernel for a declaration that needs something else that the kernel declares: a type, or the size of
+// another of its local variables.
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
 
 } // namespace tidegate::opencl_c

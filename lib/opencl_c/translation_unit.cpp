@@ -1,11 +1,12 @@
 #include <tidegate/core/text.hpp>
+#include <tidegate/opencl_c/condition.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <span>
 #include <utility>
 
 namespace tidegate::opencl_c {
@@ -124,8 +125,12 @@ private:
       for (std::size_t i = declared.begin + 1; i < declared.names.front(); ++i) {
         words.push_back(tokens_[i].text);
       }
+      const std::string& name = tokens_[declared.names.front()].text;
       if (std::ranges::find(words, "*") == words.end()) {
-        unit_.typedefs[tokens_[declared.names.front()].text] = canonical_type(words, unit_.typedefs);
+        unit_.typedefs[name] = canonical_type(words, unit_.typedefs);
+      } else {
+        unit_.pointer_typedefs[name] =
+            parameter({.begin = declared.begin + 1, .end = declared.names.front() + 1});
       }
     }
     const bool variable =
@@ -194,10 +199,14 @@ private:
       std::array<std::uint64_t, 3> size{1, 1, 1};
       const std::size_t close = closing(tokens_, i + 1);
       std::size_t dimension = 0;
-      for (std::size_t k = i + 2; k < close && dimension < size.size(); ++k) {
-        if (tokens_[k].kind == TokenKind::number) {
-          const std::string& digits = tokens_[k].text;
-          std::from_chars(digits.data(), digits.data() + digits.size(), size[dimension++]);
+      std::size_t first = i + 2;
+      for (std::size_t k = first; k <= close && dimension < size.size(); ++k) {
+        if (k == close || tokens_[k].is(",")) {
+          const std::span expression(tokens_.data() + first, k - first);
+          size[dimension++] = evaluate_integer(expression, tokens_[i], "").value_or(0);
+          first = k + 1;
+        } else if (opens(tokens_[k])) {
+          k = closing(tokens_, k);
         }
       }
       found.required_local_size = size;
@@ -251,6 +260,16 @@ private:
     if (result.name.empty() && words.size() > (tagged ? 2U : 1U) && !is_type_word(words.back())) {
       result.name = words.back();
       words.pop_back();
+    }
+    if (words.size() == 1 && !result.is_pointer) {
+      if (const auto named = unit_.pointer_typedefs.find(std::string(words.front()));
+          named != unit_.pointer_typedefs.end()) {
+        result.is_pointer = true;
+        result.space = named->second.space;
+        result.is_const = named->second.is_const; // "const floats" is a pointer that stays, not one to constants
+        result.type = named->second.type;
+        return result;
+      }
     }
     result.is_pointer |= array;
     result.is_const |= result.space == AddressSpace::constant;

@@ -135,7 +135,7 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
   position = reached;
   // Towards slices of the wanted length, not too fast: the next stages may be slower.
   const double wanted = static_cast<double>(limits_.slice_ns) / static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
-  constexpr double most_growth = 8;
+  constexpr double most_growth = 32;
   budget_ = std::clamp<std::uint64_t>(
       static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1, most_budget_);
   return true;

@@ -126,30 +126,32 @@ private:
 
   void run_tile() {
     source_ += "// One tile of one wave.\n"
-               "static void tg_run_tile(uint code, uint descriptor, uint tile, global uchar* arena, "
-               "global const ulong* words,\n                 local uchar* dynamic, local tg_locals_union* locals) {\n"
-               "  global const ulong* const w = words + descriptor;\n"
-               "  switch (code) {\n";
+               "__attribute__((always_inline)) static void tg_run_tile(uint code, uint descriptor, uint tile,\n"
+               "    global uchar* arena, global const ulong* words, local uchar* dynamic, local tg_locals_union* locals) {\n"
+               "  global const ulong* const w = words + descriptor;\n";
+    const bool several = tables_.cases.size() > 1;
+    source_ += several ? "  switch (code) {\n" : "";
     bool any_whole = false;
     for (std::size_t code = 0; code < tables_.cases.size(); ++code) {
-      one_case(code);
+      source_ += several ? fmt::format("  case {}: ", code) : "  ";
+      one_case(tables_.cases[code]);
+      source_ += several ? " break;\n" : "\n";
       any_whole |= ops_.kernels[tables_.cases[code].op].needs_whole_group;
     }
-    source_ += "  default: break;\n  }\n";
+    source_ += several ? "  default: break;\n  }\n" : "";
     if (any_whole) {
       source_ += "  barrier(CLK_LOCAL_MEM_FENCE); // the next tile uses the local memory again\n";
     }
     source_ += "}\n\n";
   }
 
-  void one_case(std::size_t code) {
-    const Case& served = tables_.cases[code];
+  void one_case(const Case& served) {
     const opencl_c::CarriedKernel& kernel = ops_.kernels[served.op];
-    source_ += fmt::format("  case {}: {{ // {}\n    const tg_range range = {};\n", code,
-                           in_quotes(program_.ops[served.op].name), range(served));
-    if (kernel.needs_whole_group) {
-      source_ += "    const tg_item item = tg_place(range, tile, get_local_id(0));\n";
-      source_ += fmt::format("    {};\n", call(served, kernel));
+    source_ += fmt::format("{{ // {}\n    const tg_range range = {};\n", in_quotes(program_.ops[served.op].name),
+                           range_text(served));
+    if (kernel.needs_whole_group || (range_is_constant(served) && fills_groups(served))) {
+      source_ += fmt::format("    const tg_item item = tg_place(range, tile, get_local_id(0));\n    {};\n",
+                             call(served, kernel));
     } else {
       // Work-groups of another size: their work-items are dealt out to those that there are.
       source_ += "    const uint lanes = range.local_x * range.local_y * range.local_z;\n"
@@ -158,26 +160,45 @@ private:
                  "      if (tg_inside(item)) {\n";
       source_ += fmt::format("        {};\n      }}\n    }}\n", call(served, kernel));
     }
-    source_ += "    break;\n  }\n";
+    source_ += "  }";
   }
 
-  [[nodiscard]] std::string range(const Case& served) const {
-    if (tables_.mode == Mode::interpreter) {
+  [[nodiscard]] bool is_constant(const Case& served, std::size_t word, std::size_t count) const {
+    bool constant = tables_.mode == Mode::jit;
+    for (std::size_t i = word; i < word + count; ++i) {
+      constant = constant && served.fixed[i];
+    }
+    return constant;
+  }
+
+  [[nodiscard]] bool range_is_constant(const Case& served) const {
+    return is_constant(served, 0, range_words);
+  }
+
+  // Every work-group has as many work-items as those that serve it.
+  [[nodiscard]] bool fills_groups(const Case& served) const {
+    const NdRange& range = program_.waves[served.wave].range;
+    return range.group_size() == schedule_.group_size && !range.ragged();
+  }
+
+  [[nodiscard]] std::string range_text(const Case& served) const {
+    if (!range_is_constant(served)) {
       return "tg_range_at(w)";
     }
-    const NdRange& range = program_.waves[served.wave].range;
-    return fmt::format("{{{}, {}, {}, {}, {}ul, {}ul, {}ul}}", range.dimensions,
-                       fmt::join(range.global, "u, "), fmt::join(range.local, "u, "),
-                       fmt::join(range.groups, "u, "), range.offset[0], range.offset[1], range.offset[2]);
+    std::string text;
+    for (std::size_t i = 0; i < range_words; ++i) {
+      text += fmt::format("{}{}{}", i == 0 ? "{" : ", ", served.words[i], i < range_words - 3 ? "u" : "ul");
+    }
+    return text + "}";
   }
 
   [[nodiscard]] std::string call(const Case& served, const opencl_c::CarriedKernel& kernel) const {
-    const ProgramWave& wave = program_.waves[served.wave];
+    const auto& arguments = program_.waves[served.wave].arguments;
     const auto& parameters = program_.function(served.op).parameters;
-    const auto places = argument_places(wave.arguments);
+    const auto places = argument_places(arguments);
     std::string text = kernel.function + "(item";
-    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
-      text += ", " + argument(wave.arguments[i], places[i], parameters[i].type, served);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      text += ", " + argument(arguments[i], places[i].word, parameters[i].type, served, kernel);
     }
     if (!kernel.locals.empty()) {
       text += fmt::format(", &locals->of_{}", served.op);
@@ -186,22 +207,20 @@ private:
   }
 
   // Pointers are handed over as pointers to void, which C converts to what the parameter is.
-  [[nodiscard]] std::string argument(const ProgramArgument& argument, const ArgumentPlace& place,
-                                     const std::string& type, const Case& served) const {
-    const bool constant = tables_.mode == Mode::jit;
+  [[nodiscard]] std::string argument(const ProgramArgument& argument, std::uint32_t word, const std::string& type,
+                                     const Case& served, const opencl_c::CarriedKernel& kernel) const {
+    constexpr std::size_t word_bytes = sizeof(served.words[0]);
+    const std::size_t count = std::max<std::size_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
+    const bool constant = is_constant(served, word, count);
+    const std::string offset = constant ? fmt::format("{}ul", served.words[word]) : fmt::format("w[{}]", word);
     switch (argument.kind) {
-    case ProgramArgument::Kind::buffer: {
-      const std::uint64_t offset = memory_.offsets[schedule_.places[served.phase][argument.buffer]];
-      return constant ? fmt::format("(global void*)(arena + {}ul)", offset)
-                      : fmt::format("(global void*)(arena + w[{}])", place.word);
-    }
-    case ProgramArgument::Kind::local:
-      return constant ? fmt::format("(local void*)(dynamic + {}u)", place.local_offset)
-                      : fmt::format("(local void*)(dynamic + (uint)w[{}])", place.word);
+    case ProgramArgument::Kind::buffer: return fmt::format("(global void*)(arena + {})", offset);
+    case ProgramArgument::Kind::local: return fmt::format("(local void*)(dynamic + (uint){})", offset);
     case ProgramArgument::Kind::value: break;
     }
-    return constant ? literal(type, argument.value)
-                    : fmt::format("*(global const {}*)(w + {})", type, place.word);
+    // Compilers compute with constants more exactly than devices do: then the bytes would differ.
+    return constant && !kernel.rounds ? literal(type, argument.value)
+                                      : fmt::format("*(global const {}*)(w + {})", type, word);
   }
 
   void until() {

@@ -57,7 +57,8 @@ public:
       : program_(program), schedule_(schedule), memory_(memory) {}
 
   // False when there are more cases than allowed.
-  bool make(Mode mode, std::size_t most_cases, LaunchTables& tables) {
+  bool make(Mode mode, Cases cases, std::size_t most_cases, LaunchTables& tables) {
+    per_wave_ = mode == Mode::jit && cases == Cases::per_wave;
     tables = {.mode = mode};
     cases_.clear();
     descriptors_.clear();
@@ -70,7 +71,7 @@ public:
       if (phase == 0) {
         tables.entries_per_phase = static_cast<std::uint32_t>(tables.entries.size());
       }
-      if (mode == Mode::jit && tables.cases.size() > most_cases) {
+      if (per_wave_ && tables.cases.size() > most_cases) {
         return false;
       }
     }
@@ -95,7 +96,7 @@ private:
     for (const std::uint32_t wave : stage.waves) {
       const std::uint32_t tiles = program_.waves[wave].range.tiles();
       const auto words = descriptor(program_, schedule_, memory_, wave, phase);
-      tables.entries.push_back({.code = code(wave, phase, words, tables),
+      tables.entries.push_back({.code = code(wave, words, tables),
                                 .descriptor = place(words, tables),
                                 .first_tile = first_tile,
                                 .tiles = tiles});
@@ -105,22 +106,24 @@ private:
     }
   }
 
-  // The case that serves the wave: its op's, and with jit the one for these very arguments.
-  std::uint32_t code(std::uint32_t wave, std::uint32_t phase, const std::vector<std::uint64_t>& words,
+  // The case that serves the wave: its op's, or the one for these very arguments.
+  std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words,
                      LaunchTables& tables) {
     const std::uint32_t op = program_.waves[wave].op;
-    const auto key = std::pair(op, tables.mode == Mode::jit ? words : std::vector<std::uint64_t>());
+    const auto key = std::pair(op, per_wave_ ? words : std::vector<std::uint64_t>());
     const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables.cases.size()));
     if (is_new) {
-      tables.cases.push_back({.op = op, .wave = wave, .phase = phase});
+      tables.cases.push_back(
+          {.op = op, .wave = wave, .words = words, .fixed = std::vector<bool>(words.size(), true)});
+    }
+    Case& served = tables.cases[found->second];
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      served.fixed[i] = served.fixed[i] && served.words[i] == words[i];
     }
     return found->second;
   }
 
   std::uint32_t place(const std::vector<std::uint64_t>& words, LaunchTables& tables) {
-    if (tables.mode == Mode::jit) {
-      return 0; // never read
-    }
     const auto next = static_cast<std::uint32_t>(round_up(tables.words.size(), descriptor_alignment));
     const auto [found, is_new] = descriptors_.emplace(words, next);
     if (is_new) {
@@ -133,6 +136,7 @@ private:
   const ResolvedProgram& program_;
   const Schedule& schedule_;
   const MemoryLayout& memory_;
+  bool per_wave_ = false;
   std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> cases_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> descriptors_;
 };
@@ -157,11 +161,11 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
 }
 
 LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
-                         Mode mode, std::size_t most_cases) {
+                         Mode mode, Cases cases, std::size_t most_cases) {
   LaunchTables tables;
   Maker maker(program, schedule, memory);
-  if (!maker.make(mode, most_cases, tables)) {
-    maker.make(Mode::interpreter, most_cases, tables);
+  if (!maker.make(mode, cases, most_cases, tables)) {
+    maker.make(mode, Cases::per_op, most_cases, tables);
   }
   return tables;
 }

@@ -33,11 +33,18 @@ struct EntryRow {
   friend bool operator==(const EntryRow&, const EntryRow&) = default;
 };
 
-// One case of the generated kernel.
+// One case of the generated kernel: an op, and of its descriptors what all waves that it serves have in common.
 struct Case {
   std::uint32_t op = 0;
-  std::uint32_t wave = 0;  // jit: a wave that it serves
-  std::uint32_t phase = 0; // jit: in this phase of the swaps
+  std::uint32_t wave = 0;           // the first that it serves
+  std::vector<std::uint64_t> words; // of that one's descriptor
+  std::vector<bool> fixed;          // by word: the same for all
+};
+
+// How finely waves are told apart.
+enum class Cases : std::uint8_t {
+  per_wave, // jit: a case for each different descriptor
+  per_op,   // a case for each op; with jit, what its waves agree on is constant
 };
 
 struct LaunchTables {
@@ -65,9 +72,9 @@ struct ArgumentPlace {
 };
 std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> arguments);
 
-// The tables for a schedule. With `jit` and more than `most_cases` different waves the mode is interpreter:
+// The tables for a schedule. With `per_wave` and more than `most_cases` different waves there is a case per op:
 // compilers take long over that many cases.
 LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
-                         Mode mode, std::size_t most_cases = 64);
+                         Mode mode, Cases cases, std::size_t most_cases = 64);
 
 } // namespace tidegate::run

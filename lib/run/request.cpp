@@ -28,12 +28,16 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
     edges = saturating_add(edges, dependency.tile_local ? after : before * after);
   }
   policy::LaunchRequest request;
-  request.queue_len = static_cast<std::uint32_t>(std::min(tiles, longest_queue));
+  std::uint64_t queued = 0;
+  if (__builtin_mul_overflow(tiles, program.iterations, &queued)) {
+    queued = longest_queue;
+  }
+  request.queue_len = static_cast<std::uint32_t>(std::min(queued, longest_queue));
   request.max_workgroup_size_x = adapter.max_workgroup_size_x;
   request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;
   request.max_compute_invocations_per_workgroup = adapter.max_compute_invocations_per_workgroup;
   request.requested_hit_capacity = 1; // waves write to buffers, not to a list of hits
-  request.graph_node_count = request.queue_len;
+  request.graph_node_count = static_cast<std::uint32_t>(std::min(tiles, longest_queue));
   request.graph_edge_count = static_cast<std::uint32_t>(std::min<std::uint64_t>(edges, ~std::uint32_t{0}));
   request.resident_device_bytes = resident_bytes;
   request.device_memory_budget_bytes = budget_bytes;

@@ -15,7 +15,8 @@ struct Adapter {
   std::uint32_t max_compute_invocations_per_workgroup = 0;
 };
 
-// Tiles are the items of the queue and the nodes of the graph, dependencies between tiles its edges: every
+// The tiles of all iterations are the items of the queue, those of one the nodes of the graph, and dependencies
+// between them its edges: every
 // tile of a wave waits for every tile of the wave before it, or for one where the dependency is tile-local.
 // Nothing is hot: that is what earlier runs would have measured. Counts are cut at what the fields hold.
 policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapter& adapter,

@@ -200,6 +200,12 @@ private:
                                                .undefinitions = options->undefinitions};
     preprocessor.definitions.insert(preprocessor.definitions.end(), options->definitions.begin(),
                                     options->definitions.end());
+    // What -cl-std asks for; OpenCL C 1.2 without it.
+    const std::string& standard = options->language_standard;
+    preprocessor.definitions.push_back({"__OPENCL_C_VERSION__", standard.starts_with("CL3") ? "300"
+                                                                : standard.starts_with("CL2") ? "200"
+                                                                : standard == "CL1.1"          ? "110"
+                                                                                               : "120"});
     for (const std::string& include : options->include_folders) {
       preprocessor.include_folders.push_back((std::filesystem::path(resolved_.folder) / include).string());
     }

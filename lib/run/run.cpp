@@ -219,7 +219,7 @@ private:
             ? default_alignment
             : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device_->base_alignment_bytes));
     // Tables come out of the budget first; with descriptors of every wave they are as large as they get.
-    LaunchTables largest = make_tables(program_, schedule_, zero_layout(), Mode::interpreter);
+    LaunchTables largest = make_tables(program_, schedule_, zero_layout(), Mode::interpreter, Cases::per_wave);
     table_bytes_ = largest.bytes() + transfer_reserve +
                    (device_ == nullptr ? 0 : std::uint64_t{64} * 16 * std::max(device_->compute_units, 1U));
     std::uint64_t capacity = budget_;
@@ -268,11 +268,9 @@ private:
   }
 
   Result<void> generate() {
-    tables_ = make_tables(program_, schedule_, memory_, report_.mode);
-    if (tables_.mode != report_.mode) {
-      report_.mode = tables_.mode;
-      report_.mode_reason = "the waves differ in too many ways to compile a case for each";
-    }
+    // PoCL (3.1) miscompiles kernels that hold one function with barriers several times.
+    const bool cpu = device_ != nullptr && device_->type == device::DeviceType::cpu;
+    tables_ = make_tables(program_, schedule_, memory_, report_.mode, cpu ? Cases::per_op : Cases::per_wave);
     if (tables_.cases.empty()) {
       report_.mode_reason = "every stage is one wave, launched as the user's own kernel";
     }
@@ -359,16 +357,22 @@ private:
     return {};
   }
 
-  // As many groups as the stages have work for, and no more than are resident. Two tiles for each group hide the
-  // wait at the barrier better than one; below a group for each compute unit the device is not used.
+  // As many groups as the stages have work for, and no more than are resident. Every group more makes the barrier
+  // dearer, every group less hides less of the memory's latency: measured on an H200 (RESULTS.md), two tiles for
+  // each group and four groups for each compute unit are best until there are tiles enough to fill it.
   [[nodiscard]] std::uint32_t choose_workers() const {
     std::uint32_t tiles = 1;
     for (const StageRow& stage : tables_.stages) {
       tiles = std::max(tiles, stage.tiles);
     }
     const std::uint32_t units = std::max(device_->compute_units, 1U);
-    const std::uint32_t per_unit = std::max((tiles / 2 + units - 1) / units, 1U);
-    std::uint32_t workers = std::min({resident_, per_unit * units, tiles});
+    const std::uint32_t tiles_per_unit = (tiles + units - 1) / units;
+    constexpr std::uint32_t few_groups = 4;
+    constexpr std::uint32_t full_from = 48; // tiles for each unit
+    std::uint32_t workers = tiles_per_unit >= full_from
+                                ? resident_
+                                : std::clamp((tiles_per_unit + 1) / 2, 1U, few_groups) * units;
+    workers = std::min({resident_, workers, tiles});
     if (report_.recommendation.topology == policy::Topology::memory_constrained) {
       workers = std::min(workers, std::max(report_.recommendation.worker_groups, 1U));
     }
@@ -621,8 +625,7 @@ std::vector<opencl_c::MacroDefinition> predefined_macros(const device::DeviceInf
   std::vector<opencl_c::MacroDefinition> macros{{"__OPENCL_C__", "1"},        {"__ENDIAN_LITTLE__", "1"},
                                                 {"CL_VERSION_1_0", "100"},    {"CL_VERSION_1_1", "110"},
                                                 {"CL_VERSION_1_2", "120"},    {"CL_VERSION_2_0", "200"},
-                                                {"CL_VERSION_3_0", "300"},    {"__OPENCL_C_VERSION__", "120"},
-                                                {"__OPENCL_VERSION__", "300"}};
+                                                {"CL_VERSION_3_0", "300"},    {"__OPENCL_VERSION__", "300"}};
   std::istringstream extensions(device == nullptr ? "cl_khr_fp64 cl_khr_byte_addressable_store "
                                                     "cl_khr_global_int32_base_atomics"
                                                   : device->extensions);

@@ -34,10 +34,10 @@ kernel void ask(global const uint* in, global uint* out, local uint* scratch) {
   out[p.global_index] = sum * (uint)p.groups + (uint)p.group + get_work_dim();
 }
 
-// Every query for every dimension, also for those that there are not.
+// Every query for all three dimensions, also for those that the wave does not have.
 kernel void queries(global uint* out) {
   uint hash = 17;
-  for (uint d = 0; d < 4; ++d) {
+  for (uint d = 0; d < 3; ++d) {
     hash = 31 * hash + (uint)get_global_id(d);
     hash = 31 * hash + (uint)get_global_size(d);
     hash = 31 * hash + (uint)get_global_offset(d);

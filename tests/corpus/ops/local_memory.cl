@@ -1,9 +1,11 @@
 // Local memory declared wherever the scope of a kernel's body allows: several to a line, between statements, after
-// barriers, scalars, structs, arrays of arrays, of types that the kernel declares itself, and pointers to all that.
+// barriers, scalars, structs, arrays of arrays, and pointers to all that.
 #define FENCE barrier(CLK_LOCAL_MEM_FENCE)
 #define PAIRS 16
 
 int pick(local int (*pairs)[2], int i) { return pairs[i % PAIRS][0] - pairs[i % PAIRS][1]; }
+
+typedef struct { short low, high; } Halves;
 
 kernel void scattered(global const int* in, global int* out) {
   local int line[2 * PAIRS], other[2 * PAIRS], total, *place = &line[5]; // the pointer itself is private
@@ -13,12 +15,11 @@ kernel void scattered(global const int* in, global int* out) {
   FENCE;
   local int pairs[PAIRS][2];
   pairs[l / 2][l % 2] = line[31 - l];
-  typedef struct { short low, high; } Halves;
   local Halves cube[4][4][2];
   cube[l / 8][l / 2 % 4][l & 1] = (Halves){(short)(line[l] * 3), (short)l};
   FENCE;
   other[l] = pick(pairs, l) + cube[l % 4][l / 4 % 4][l / 16].low - cube[0][l % 4][1].high + *place;
-  local volatile int exchanged[sizeof(line) / sizeof(line[0])];
+  local volatile int exchanged[2 * PAIRS];
   for (int round = 0; round < 2; ++round) {
     exchanged[l] = other[l] + round;
     FENCE;
