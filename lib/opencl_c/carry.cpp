@@ -1,4 +1,5 @@
 #include <tidegate/core/text.hpp>
+#include <tidegate/opencl_c/call_graph.hpp>
 #include <tidegate/opencl_c/carry.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -23,26 +23,14 @@ constexpr std::string_view locals_argument = "tg_locals";
 // addresses on, and work-groups would share the rest.
 constexpr std::string_view always_inline = "__attribute__((always_inline))";
 
-// What functions ask for, themselves or through what they call.
-struct Needs {
-  bool item = false;        // where the work-item is
-  bool whole_group = false; // that all work-items of the group come along
-  bool floats = false;      // floating-point types
-  bool divides = false;     // a division, or a built-in function that may be one of mathematics
-
-  friend bool operator==(const Needs&, const Needs&) = default;
-};
-
 class Carrier {
 public:
   Carrier(const TranslationUnit& unit, const std::set<std::string>& kernels,
           const std::map<std::string, std::string>& renamed)
-      : unit_(unit), tokens_(unit.source.tokens), kernels_(kernels), renamed_(renamed),
-        writer_(unit, carried_.text) {}
+      : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
+        renamed_(renamed), writer_(unit, carried_.text) {}
 
   Result<CarriedUnit> run() {
-    find_calls();
-    find_reachable();
     if (auto checked = refuse_unsupported(); !checked) {
       return tl::unexpected(std::move(checked.error()));
     }
@@ -62,78 +50,8 @@ public:
   }
 
 private:
-  [[nodiscard]] bool is_call(std::size_t i) const {
-    return tokens_[i].kind == TokenKind::identifier && i + 1 < tokens_.size() && tokens_[i + 1].is("(") &&
-           !is_member(i);
-  }
-
-  // A floating-point type, by itself or through a typedef.
-  [[nodiscard]] bool is_floating(const std::string& word) const {
-    const auto named = unit_.typedefs.find(word);
-    const auto type = arithmetic_type(named == unit_.typedefs.end() ? word : named->second);
-    return type && (type->scalar == "float" || type->scalar == "double" || type->scalar == "half");
-  }
-
-  // Behind a dot or an arrow a name is a member's.
-  [[nodiscard]] bool is_member(std::size_t i) const {
-    return i > 0 && (tokens_[i - 1].is(".") || tokens_[i - 1].is("->"));
-  }
-
-  void find_calls() {
-    for (const Function& function : unit_.functions) {
-      if (!function.body) {
-        continue;
-      }
-      Needs& own = needs_[function.name];
-      std::set<std::string>& callees = calls_[function.name];
-      for (std::size_t i = function.begin; i < function.end; ++i) {
-        const std::string& name = tokens_[i].text;
-        own.floats |= is_floating(name);
-        own.divides |= name == "/" || name == "/=";
-        if (i < function.body->begin || !is_call(i)) {
-          continue;
-        }
-        if (unit_.file_scope_names.contains(name)) {
-          callees.insert(name);
-        } else {
-          own.item |= is_work_item_function(name);
-          own.whole_group |= is_collective(name);
-          own.divides |= !is_work_item_function(name) && !is_collective(name);
-        }
-      }
-    }
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto& [name, own] : needs_) {
-        const Needs before = own;
-        for (const std::string& callee : calls_[name]) {
-          const auto found = needs_.find(callee);
-          const Function* const called = unit_.definition(callee);
-          own.item |= found != needs_.end() && found->second.item;
-          own.item |= called != nullptr && called->is_kernel; // carried kernels always take one
-          if (found != needs_.end()) {
-            own.whole_group |= found->second.whole_group;
-            own.floats |= found->second.floats;
-            own.divides |= found->second.divides;
-          }
-        }
-        changed |= own != before;
-      }
-    }
-  }
-
-  void find_reachable() {
-    std::vector<std::string> open(kernels_.begin(), kernels_.end());
-    while (!open.empty()) {
-      const std::string name = std::move(open.back());
-      open.pop_back();
-      if (reachable_.insert(name).second) {
-        for (const std::string& callee : calls_[name]) {
-          open.push_back(callee);
-        }
-      }
-    }
-  }
+  [[nodiscard]] bool is_call(std::size_t i) const { return opencl_c::is_call(tokens_, i); }
+  [[nodiscard]] bool is_member(std::size_t i) const { return opencl_c::is_member(tokens_, i); }
 
   Result<void> refuse_unsupported() {
     for (const Function& function : unit_.functions) {
@@ -218,8 +136,7 @@ private:
 
   [[nodiscard]] bool takes_item(const std::string& name) const {
     const Function* const function = unit_.definition(name);
-    const auto found = needs_.find(name);
-    return (function != nullptr && function->is_kernel) || (found != needs_.end() && found->second.item);
+    return (function != nullptr && function->is_kernel) || graph_.needs(name).item;
   }
 
   [[nodiscard]] std::string new_name(const std::string& name) const {
@@ -261,7 +178,7 @@ private:
         edits[list.begin - 1].after = fmt::format("{}, ", item_parameter);
       }
     }
-    const auto& needs = needs_[function.name];
+    const Needs needs = graph_.needs(function.name);
     const bool sees_local = std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
       return parameter.space == AddressSpace::local;
     });
@@ -335,8 +252,9 @@ private:
     }
     CarriedKernel& carried = carried_.kernels[function.name];
     carried.function = name;
-    carried.rounds = needs_[function.name].floats && needs_[function.name].divides;
-    carried.needs_whole_group = needs_[function.name].whole_group || !variables->locals.empty() ||
+    const Needs needs = graph_.needs(function.name);
+    carried.rounds = needs.floats && needs.divides;
+    carried.needs_whole_group = needs.whole_group || !variables->locals.empty() ||
                                 std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
                                   return parameter.space == AddressSpace::local;
                                 });
@@ -346,7 +264,7 @@ private:
     pass_item(*function.body, edits);
     constants_to_global(function, edits);
     if (!variables->locals.empty()) {
-      if (std::ranges::any_of(calls_, [&](const auto& calls) { return calls.second.contains(function.name); })) {
+      if (graph_.is_called(function.name)) {
         return tl::unexpected(error_at(unit_, variables->locals.front().declaration.begin,
                                        ErrorCode::unsupported_kernel,
                                        "this kernel has local variables and is called by another function",
@@ -474,13 +392,11 @@ private:
 
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
-  const std::set<std::string>& kernels_;
+  const CallGraph graph_;
+  const std::set<std::string> reachable_;
   const std::map<std::string, std::string>& renamed_;
   CarriedUnit carried_;
   TokenWriter writer_;
-  std::map<std::string, Needs> needs_;                // by function
-  std::map<std::string, std::set<std::string>> calls_; // likewise: functions of this file that it calls
-  std::set<std::string> reachable_;
 };
 
 } // namespace

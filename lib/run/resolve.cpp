@@ -1,23 +1,20 @@
-#include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/words.hpp>
 #include <tidegate/run/arguments.hpp>
 #include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/nd_range.hpp>
 #include <tidegate/run/resolved_program.hpp>
+#include <tidegate/run/source_unit.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <utility>
 
 namespace tidegate::run {
 namespace {
-
-constexpr std::uint32_t default_group_size = 256;
 
 Error invalid(std::string message, std::string fix, std::string pointer) {
   return {.code = ErrorCode::invalid_program,
@@ -191,36 +188,11 @@ private:
     if (const auto found = unit_index_.find(key); found != unit_index_.end()) {
       return found->second;
     }
-    auto options = opencl_c::parse_compiler_options(spec.options);
-    if (!options) {
-      options.error().pointer = pointer + "/options";
-      return tl::unexpected(std::move(options.error()));
-    }
-    opencl_c::PreprocessorOptions preprocessor{.definitions = predefined_,
-                                               .undefinitions = options->undefinitions};
-    preprocessor.definitions.insert(preprocessor.definitions.end(), options->definitions.begin(),
-                                    options->definitions.end());
-    // What -cl-std asks for; OpenCL C 1.2 without it.
-    const std::string& standard = options->language_standard;
-    preprocessor.definitions.push_back({"__OPENCL_C_VERSION__", standard.starts_with("CL3") ? "300"
-                                                                : standard.starts_with("CL2") ? "200"
-                                                                : standard == "CL1.1"          ? "110"
-                                                                                               : "120"});
-    for (const std::string& include : options->include_folders) {
-      preprocessor.include_folders.push_back((std::filesystem::path(resolved_.folder) / include).string());
-    }
-    const std::string path = (std::filesystem::path(resolved_.folder) / spec.source).string();
-    auto unit = opencl_c::preprocess(path, preprocessor).and_then(opencl_c::parse_translation_unit);
+    auto unit = read_unit(spec, resolved_.folder, predefined_, pointer);
     if (!unit) {
-      if (!unit.error().line) {
-        unit.error().pointer = pointer + "/source";
-      }
       return tl::unexpected(std::move(unit.error()));
     }
-    resolved_.units.push_back({.path = path,
-                               .options = spec.options,
-                               .parsed_options = std::move(*options),
-                               .unit = std::move(*unit)});
+    resolved_.units.push_back(std::move(*unit));
     const auto index = static_cast<std::uint32_t>(resolved_.units.size() - 1);
     unit_index_[key] = index;
     return index;
@@ -278,74 +250,6 @@ private:
     wave.bytes = spec.bytes ? *spec.bytes : envelope(wave);
     resolved_.waves.push_back(std::move(wave));
     return {};
-  }
-
-  static Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
-                                  const std::string& pointer) {
-    NdRange range;
-    const std::size_t dimensions = spec.global_size.size();
-    const auto wrong_count = [&](const std::optional<std::vector<std::uint64_t>>& list) {
-      return list && list->size() != dimensions;
-    };
-    if (dimensions == 0 || dimensions > range.global.size() || wrong_count(spec.local_size) ||
-        wrong_count(spec.global_offset)) {
-      return tl::unexpected(invalid("global_size, local_size and global_offset have 1 to 3 dimensions, all the same",
-                                    "give each as many numbers", pointer + "/global_size"));
-    }
-    range.dimensions = static_cast<std::uint32_t>(dimensions);
-    std::uint64_t tiles = 1;
-    std::uint64_t items = 1;
-    for (std::size_t d = 0; d < dimensions; ++d) {
-      const std::uint64_t global = spec.global_size[d];
-      const std::uint64_t local = spec.local_size             ? (*spec.local_size)[d]
-                                  : kernel.required_local_size ? (*kernel.required_local_size)[d]
-                                  : d == 0                     ? default_local_size(global)
-                                                               : 1;
-      constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-      if (global == 0 || global > most || local == 0 || local > most) {
-        return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                    .message = fmt::format("an NDRange of {} by {}", global, local),
-                                    .fix = "give sizes from 1 to 2^32 - 1",
-                                    .pointer = pointer + (global == 0 || global > most ? "/global_size"
-                                                                                       : "/local_size")});
-      }
-      range.global[d] = static_cast<std::uint32_t>(global);
-      range.local[d] = static_cast<std::uint32_t>(local);
-      range.groups[d] = static_cast<std::uint32_t>((global + local - 1) / local);
-      range.offset[d] = spec.global_offset ? (*spec.global_offset)[d] : 0;
-      tiles *= range.groups[d];
-      items *= local;
-      if (tiles > std::numeric_limits<std::int32_t>::max() || items > most) {
-        return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                    .message = "the NDRange has more than 2^31 - 1 work-groups",
-                                    .fix = "cut the wave into several with global_offset",
-                                    .pointer = pointer + "/global_size"});
-      }
-    }
-    if (kernel.required_local_size) {
-      const auto& required = *kernel.required_local_size;
-      if (required[0] != range.local[0] || required[1] != range.local[1] || required[2] != range.local[2]) {
-        return tl::unexpected(
-            Error{.code = ErrorCode::unsupported_kernel,
-                  .message = fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} asks for "
-                                         "{} x {} x {} (reqd_work_group_size)",
-                                         range.local[0], range.local[1], range.local[2],
-                                         in_quotes(kernel.name), required[0], required[1], required[2]),
-                  .fix = "give the local_size that the kernel asks for",
-                  .pointer = pointer + "/local_size"});
-      }
-    }
-    return range;
-  }
-
-  // The largest divisor up to 256: work-groups of one size.
-  static std::uint64_t default_local_size(std::uint64_t global) {
-    for (std::uint64_t size = default_group_size; size > 1; --size) {
-      if (global % size == 0) {
-        return size;
-      }
-    }
-    return 1;
   }
 
   Result<void> arguments(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,

@@ -1,0 +1,96 @@
+#include <tidegate/opencl_c/call_graph.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tidegate::opencl_c {
+
+bool is_member(const std::vector<Token>& tokens, std::size_t i) {
+  return i > 0 && (tokens[i - 1].is(".") || tokens[i - 1].is("->"));
+}
+
+bool is_call(const std::vector<Token>& tokens, std::size_t i) {
+  return tokens[i].kind == TokenKind::identifier && i + 1 < tokens.size() && tokens[i + 1].is("(") &&
+         !is_member(tokens, i);
+}
+
+CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
+  for (const Function& function : unit.functions) {
+    if (function.body) {
+      look_at(function);
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto& [name, own] : needs_) {
+      const Needs before = own;
+      for (const std::string& callee : calls_[name]) {
+        const Function* const called = unit_.definition(callee);
+        own.item |= called != nullptr && called->is_kernel; // carried kernels always take one
+        if (const auto found = needs_.find(callee); found != needs_.end()) {
+          own.item |= found->second.item;
+          own.whole_group |= found->second.whole_group;
+          own.floats |= found->second.floats;
+          own.divides |= found->second.divides;
+        }
+      }
+      changed |= own != before;
+    }
+  }
+}
+
+void CallGraph::look_at(const Function& function) {
+  const std::vector<Token>& tokens = unit_.source.tokens;
+  Needs& own = needs_[function.name];
+  std::set<std::string>& callees = calls_[function.name];
+  for (std::size_t i = function.begin; i < function.end; ++i) {
+    const std::string& name = tokens[i].text;
+    own.floats |= is_floating(name);
+    own.divides |= name == "/" || name == "/=";
+    if (i < function.body->begin || !is_call(tokens, i)) {
+      continue;
+    }
+    if (unit_.file_scope_names.contains(name)) {
+      callees.insert(name);
+    } else {
+      own.item |= is_work_item_function(name);
+      own.whole_group |= is_collective(name);
+      own.divides |= !is_work_item_function(name) && !is_collective(name);
+    }
+  }
+}
+
+// A floating-point type, by itself or through a typedef.
+bool CallGraph::is_floating(const std::string& word) const {
+  const auto named = unit_.typedefs.find(word);
+  const auto type = arithmetic_type(named == unit_.typedefs.end() ? word : named->second);
+  return type && (type->scalar == "float" || type->scalar == "double" || type->scalar == "half");
+}
+
+Needs CallGraph::needs(const std::string& function) const {
+  const auto found = needs_.find(function);
+  return found == needs_.end() ? Needs{} : found->second;
+}
+
+bool CallGraph::is_called(const std::string& function) const {
+  return std::ranges::any_of(calls_, [&](const auto& calls) { return calls.second.contains(function); });
+}
+
+std::set<std::string> CallGraph::reachable(const std::set<std::string>& from) const {
+  std::set<std::string> reached;
+  std::vector<std::string> open(from.begin(), from.end());
+  while (!open.empty()) {
+    const std::string name = std::move(open.back());
+    open.pop_back();
+    if (!reached.insert(name).second) {
+      continue;
+    }
+    if (const auto found = calls_.find(name); found != calls_.end()) {
+      open.insert(open.end(), found->second.begin(), found->second.end());
+    }
+  }
+  return reached;
+}
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,20 @@
+// One OpenCL C source with its options, read and taken apart.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/preprocessor.hpp>
+#include <tidegate/run/program.hpp>
+#include <tidegate/run/resolved_program.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tidegate::run {
+
+// Errors of options, of reading, of the preprocessor and of the declarations; those without a line of their own
+// stand at the op, `pointer`.
+Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
+                              const std::vector<opencl_c::MacroDefinition>& predefined,
+                              const std::string& pointer);
+
+} // namespace tidegate::run
