@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/plan.hpp>
+#include <tidegate/commands/run.hpp>
 #include <tidegate/core/program.hpp>
 
 #include <unistd.h>
@@ -54,6 +55,7 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
   using Objective = documents::PlanObjective;
   settings.plan.strategy = settings.strategy == "compact" ? Strategy::compact : Strategy::layered;
   settings.plan.objective = settings.objective == "peak" ? Objective::peak : Objective::groups;
+  settings.plan.folder = commands::program_folder(settings.route.input);
   hint_at_terminal(settings.route.input);
   if (settings.format != "json") {
     return commands::serve_text(settings.route,
@@ -70,7 +72,7 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
 
 void define_plan(CLI::App& command, Invocation& invocation) {
   const auto settings = std::make_shared<PlanSettings>();
-  add_input(command, settings->route.input, "Wave DAG");
+  add_input(command, settings->route.input, "Wave DAG, or a wave program,");
   CLI::Option* strategy =
       add_choice(command, "--strategy", settings->strategy, documents::plan_strategy_names,
                  "layered: as early as possible, next fit (default); compact: as few groups as possible");

@@ -110,7 +110,8 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
     return tl::unexpected(found.error());
   }
   device::DeviceInfo device = **found;
-  if (!settings.options.dry_run) {
+  // What only launches needs no proof that work-groups may wait for each other.
+  if (!settings.options.dry_run && settings.options.strategy != run::Strategy::launch) {
     if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }

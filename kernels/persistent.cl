@@ -16,9 +16,9 @@
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_persistent(
     global uchar* arena, global const tg_stage* stages, global const tg_entry* entries, global const ulong* words,
-    volatile global tg_word* counters, global uint* progress, volatile global uint* poll, local ulong16* dynamic,
-    uint stage_count, uint phase_count, uint entries_per_phase, uint iterations, uint iteration, uint stage, uint tile,
-    uint budget, uint arrivals_per_barrier, uint most_polls) {
+    volatile global tg_word* counters, global uint* progress, volatile global uint* poll, uint stage_count,
+    uint phase_count, uint entries_per_phase, uint iterations, uint iteration, uint stage, uint tile, uint budget,
+    uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic) {
   local tg_locals_union locals;
   local uint passed;
   if (iterations == 0) { // not a run but the question how many groups are resident together

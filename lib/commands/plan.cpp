@@ -1,12 +1,15 @@
 #include <tidegate/commands/plan.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/program_documents.hpp>
 #include <tidegate/planning/layered.hpp>
+#include <tidegate/run/prepare.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace tidegate::commands {
@@ -50,15 +53,43 @@ documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan,
   return document;
 }
 
-Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options) {
+namespace {
+
+// The DAG of a program, with the names of its waves.
+Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& options) {
+  const auto program = documents::decode<run::WaveProgram>(json);
+  if (!program) {
+    return tl::unexpected(program.error());
+  }
+  const auto resolved = run::resolve(*program, options.folder, run::predefined_macros(nullptr));
+  if (!resolved) {
+    return tl::unexpected(resolved.error());
+  }
+  NamedDag named{.dag = run::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
+                 .names = {}};
+  for (const run::ProgramWave& wave : resolved->waves) {
+    named.names.push_back(wave.name);
+  }
+  return named;
+}
+
+Result<NamedDag> dag_of_document(std::string_view json, const PlanOptions& options) {
   auto document = documents::decode<documents::NamedWaveDag>(json);
   if (!document) {
-    return tl::unexpected(std::move(document.error()));
+    // Looked at a second time only when it is no wave_dag: those may be large.
+    return documents::has_key(json, "ops") ? dag_of_program(json, options)
+                                           : tl::unexpected(std::move(document.error()));
   }
   if (options.budget_bytes) {
     document->budget_bytes = *options.budget_bytes;
   }
-  auto named = resolve(std::move(*document));
+  return resolve(std::move(*document));
+}
+
+} // namespace
+
+Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options) {
+  auto named = dag_of_document(json, options);
   if (!named) {
     return tl::unexpected(std::move(named.error()));
   }
@@ -109,7 +140,7 @@ std::string plan_headline(const PlannedDag& planned, const PlanOptions& options)
 }
 
 std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
-  if (budget == 0) {
+  if (budget == 0 || budget == std::numeric_limits<std::uint64_t>::max()) {
     return {};
   }
   // Cut, not rounded, so that only a full group shows 100%.

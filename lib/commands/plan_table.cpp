@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,6 +19,9 @@ namespace {
 constexpr std::size_t most_groups = 100;
 constexpr std::size_t groups_at_the_end = 10;
 constexpr std::size_t most_names = 6;
+
+// Of a program whose buffers all fit into the memory together.
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 // Eight cells, filled by the share of the budget, in eighths of a cell.
 std::string bar(std::uint64_t bytes, std::uint64_t budget) {
@@ -57,7 +62,8 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
     }
     const std::uint64_t bytes = plan.group_fused_bytes[i];
     rows.push_back({std::to_string(i), std::to_string(plan.group(i).size()), bytes_text(bytes),
-                    share_text(bytes, budget), bar(bytes, budget), bytes_text(budget - bytes),
+                    share_text(bytes, budget), bar(bytes, budget),
+                    budget == no_limit ? "" : bytes_text(budget - bytes),
                     wave_list(named, plan.group(i))});
   }
   align_right(rows, {0, 1, 2, 3, 5});
@@ -67,7 +73,8 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   std::vector<std::vector<std::string>> figures;
   figures.push_back(
       {"budget of a group",
-       named.dag.resident_graph_bytes == 0
+       budget == no_limit ? "no limit"
+       : named.dag.resident_graph_bytes == 0
            ? bytes_text(budget)
            : fmt::format("{}: {} less the resident graph's {}", bytes_text(budget),
                          bytes_text(named.dag.budget_bytes), bytes_text(named.dag.resident_graph_bytes))});

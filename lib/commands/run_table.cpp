@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,19 @@ std::string verdict(const run::RunReport& report) {
 }
 
 void add_times(const run::RunReport& report, Rows& rows) {
-  rows.push_back({"  dispatch", fmt::format("{} in {}, {} an iteration", time_text(report.backend_dispatch_ns),
-                                            report.telemetry.kernel_launches == 1 ? "one launch" : fmt::format("{} launches", report.telemetry.kernel_launches),
-                                            time_text(static_cast<double>(report.backend_dispatch_ns) /
-                                                      static_cast<double>(std::max<std::uint64_t>(report.iterations, 1))))});
+  std::string dispatch = fmt::format("{} in {}", time_text(report.backend_dispatch_ns),
+                                     report.telemetry.kernel_launches == 1
+                                         ? "one launch"
+                                         : fmt::format("{} launches", report.telemetry.kernel_launches));
+  if (!report.slices_ns.empty() && report.telemetry.kernel_launches == report.slices_ns.size() &&
+      report.slices_ns.size() > 1) {
+    dispatch += ", slices of one persistent run";
+  }
+  if (report.iterations > 1) {
+    dispatch += fmt::format(", {} an iteration", time_text(static_cast<double>(report.backend_dispatch_ns) /
+                                                           static_cast<double>(report.iterations)));
+  }
+  rows.push_back({"  dispatch", dispatch});
   rows.push_back({"  build", fmt::format("{}{}", time_text(report.build_ns),
                                          report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
   if (report.comparison) {
@@ -67,6 +77,11 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
                   report.items_processed, report.items_processed + report.items_remaining),
       colour);
   text += "\n";
+  const bool planned = report.status == run::RunStatus::planned;
+  std::size_t waves = 0;
+  for (const documents::BarrierGroup& group : plan.groups) {
+    waves += group.waves.size();
+  }
   Rows rows;
   if (report.device) {
     rows.push_back({"  device", printable(report.device->name)});
@@ -74,9 +89,8 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   rows.push_back({"  strategy", fmt::format("{}: {}", run::strategy_names[static_cast<std::size_t>(report.strategy)],
                                             report.strategy_reason)});
   rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
-  rows.push_back({"  plan", fmt::format("{} with {} between them, {}", plural(plan.groups.size(), "group"),
-                                        plural(plan.global_barriers, "barrier"),
-                                        plural(report.iterations, "iteration"))});
+  rows.push_back({"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
+                                        planned ? "" : ", " + plural(report.iterations, "iteration"))});
   if (report.effective_geometry.worker_groups != 0) {
     rows.push_back({"  workers", fmt::format("{} of {} work-items",
                                              plural(report.effective_geometry.worker_groups, "work-group"),
@@ -91,7 +105,7 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   for (const run::LeftBehind& wave : report.left_behind) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
   }
-  if (report.status != run::RunStatus::planned) {
+  if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);
   }

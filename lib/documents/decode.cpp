@@ -9,7 +9,7 @@
 namespace tidegate::documents {
 namespace {
 
-// Finds the top-level "kind"; everything else is only walked over.
+// Finds the top-level "kind" and another key; everything else is only walked over.
 class KindHandler : public rj::BaseReaderHandler<rj::UTF8<>, KindHandler> {
 public:
   bool Default() {
@@ -24,7 +24,9 @@ public:
     return true;
   }
   bool Key(const char* text, rj::SizeType length, bool /*copy*/) {
-    at_kind_ = depth_ == 1 && std::string_view(text, length) == "kind";
+    const std::string_view key(text, length);
+    at_kind_ = depth_ == 1 && key == "kind";
+    has_wanted_key |= depth_ == 1 && key == wanted_key;
     return true;
   }
   bool StartObject() { return open(); }
@@ -33,6 +35,8 @@ public:
   bool EndArray(rj::SizeType /*items*/) { return close(); }
 
   std::string kind;
+  std::string_view wanted_key;
+  bool has_wanted_key = false;
 
 private:
   bool open() {
@@ -101,6 +105,14 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
     return tl::unexpected(std::move(*error));
   }
   return tl::unexpected(handler.take_error());
+}
+
+bool has_key(std::string_view json, std::string_view key) {
+  rj::Reader reader;
+  rj::MemoryStream in(json.data(), json.size());
+  KindHandler handler;
+  handler.wanted_key = key;
+  return parse(reader, json, in, handler) && handler.has_wanted_key;
 }
 
 Result<std::string> kind_of(std::string_view json) {

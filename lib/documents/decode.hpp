@@ -45,6 +45,9 @@ Result<T> decode(std::string_view json) {
   return Decoder().decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
 }
 
+// Whether the document is an object with this key. False for what is no JSON.
+bool has_key(std::string_view json, std::string_view key);
+
 // The value of the top-level "kind", or an empty string when there is none. Syntax errors come back as
 // errors.
 Result<std::string> kind_of(std::string_view json);

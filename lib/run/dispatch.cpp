@@ -129,6 +129,10 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
     return false;
   }
   const Position reached{.iteration = head[iteration_word], .stage = head[stage_word], .tile = head[tile_word]};
+  if (reached.iteration == position.iteration && reached.stage == position.stage && reached.tile == position.tile) {
+    outcome_.status = RunStatus::hang; // a device that runs nothing at all would be asked for ever
+    return false;
+  }
   outcome_.tiles += tiles_between(position, reached, stage_end);
   outcome_.iterations = reached.iteration;
   finished_ = head[finished_word] != 0;

@@ -227,14 +227,16 @@ private:
                             .fix = "no output was written; run it again"};
       break;
     case RunStatus::hang: {
-      std::string waits = "no work-group said where";
+      std::string waits;
       if (!report_.stuck_groups.empty()) {
         const StuckGroup& stuck = report_.stuck_groups.front();
         waits = fmt::format("work-group {} waits at the barrier behind stage {} ({}) for {} arrivals and saw {}",
                             stuck.group, stuck.stage, fmt::join(stuck.waves, ", "), stuck.expected, stuck.seen);
       }
       report_.error = Error{.code = ErrorCode::device_hang,
-                            .message = fmt::format("a wait on the device ran out: {}", waits),
+                            .message = report_.stuck_groups.empty()
+                                           ? "a persistent launch came back without having done anything"
+                                           : "a wait on the device ran out: " + waits,
                             .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
       break;
     }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 #include <sstream>
 #include <utility>
@@ -71,6 +72,36 @@ private:
     made_.budget_bytes = made_.program.budget_bytes;
     if (made_.budget_bytes == 0 && device_ != nullptr) {
       made_.budget_bytes = device_->global_memory_bytes;
+    }
+    return check_sizes().and_then([this] { return options_.dry_run ? Result<void>() : check_outputs(); });
+  }
+
+  Result<void> check_sizes() const {
+    for (std::size_t i = 0; i < made_.program.waves.size() && device_ != nullptr; ++i) {
+      const std::uint32_t size = made_.program.waves[i].range.group_size();
+      if (size > device_->max_workgroup_size) {
+        return tl::unexpected(
+            Error{.code = ErrorCode::out_of_range,
+                  .message = fmt::format("work-groups of {} work-items; {} takes {} at most", size, device_->name,
+                                         device_->max_workgroup_size),
+                  .fix = "give a smaller local_size",
+                  .pointer = fmt::format("/waves/{}/local_size", i)});
+      }
+    }
+    return {};
+  }
+
+  // Whoever cannot keep an output need not work it out.
+  Result<void> check_outputs() const {
+    for (const ProgramBuffer& buffer : made_.program.buffers) {
+      if (!buffer.spec.output) {
+        continue;
+      }
+      auto probe = Output::open((std::filesystem::path(folder_) / *buffer.spec.output).string());
+      if (!probe) {
+        probe.error().pointer = "/buffers/" + buffer.name + "/output";
+        return tl::unexpected(std::move(probe.error()));
+      }
     }
     return {};
   }

@@ -62,6 +62,8 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   }
   if (options.dry_run) {
     report.status = RunStatus::planned;
+    report.items_remaining = made->schedule.tiles_per_iteration() * made->program.iterations;
+    report.published_items = made->schedule.tiles_per_iteration();
     finish(*made, start, report);
     return report;
   }

@@ -31,6 +31,7 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
   if (!unit) {
     if (!unit.error().line) {
       unit.error().pointer = pointer + "/source";
+      unit.error().fix = "name the OpenCL C file, relative to the program's folder";
     }
     return tl::unexpected(std::move(unit.error()));
   }

@@ -1,0 +1,436 @@
+"""tidegate run: programs of OpenCL kernels on PoCL, their results worked out by hand, and what the report says.
+
+What the other tests of run share is here too: `Programs` gives each test a folder for its program, and all of a
+process one cache folder, as the self-test of the device and every build take a while (TIDEGATE_TEST_CACHE=FOLDER
+keeps it from one process to the next).
+"""
+
+from __future__ import annotations
+
+import array
+import ast
+import atexit
+import functools
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from support import Document, Result, binary, parse, run
+
+SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"
+
+CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f32": "f",
+         "f64": "d"}
+NPY_TYPES = {"i8": "|i1", "u8": "|u1", "i16": "<i2", "u16": "<u2", "i32": "<i4", "u32": "<u4", "i64": "<i8",
+             "u64": "<u8", "f32": "<f4", "f64": "<f8"}
+
+
+@functools.cache
+def cache_home() -> str:
+    if given := os.environ.get("TIDEGATE_TEST_CACHE"):
+        return given
+    folder = tempfile.mkdtemp(prefix="tidegate-cache-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {"XDG_CACHE_HOME": cache_home(), **more}
+
+
+def read_array(path: Path, type_: str) -> list[Any]:
+    """The elements of a .npy or raw file."""
+    data = path.read_bytes()
+    if path.suffix == ".npy":
+        if data[:8] != b"\x93NUMPY\x01\x00":
+            raise AssertionError(f"{path} is no .npy file of version 1: {data[:8]!r}")
+        end = 10 + struct.unpack("<H", data[8:10])[0]
+        header = ast.literal_eval(data[10:end].decode())
+        if header["descr"] != NPY_TYPES[type_] or header["fortran_order"] or end % 64:
+            raise AssertionError(f"{path}: {header}, {end} bytes")
+        data = data[end:]
+        if len(data) != header["shape"][0] * array.array(CODES[type_]).itemsize:
+            raise AssertionError(f"{path}: {header} but {len(data)} bytes")
+    return array.array(CODES[type_], data).tolist()
+
+
+def npy(type_: str, values: Sequence[Any]) -> bytes:
+    """As numpy.save writes it."""
+    header = f"{{'descr': '{NPY_TYPES[type_]}', 'fortran_order': False, 'shape': ({len(values)},), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + raw(type_, values)
+
+
+def raw(type_: str, values: Sequence[Any]) -> bytes:
+    return array.array(CODES[type_], values).tobytes()
+
+
+class Programs(unittest.TestCase):
+    """A test with a folder for its program."""
+
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory(prefix="tidegate-run-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def file(self, name: str, text: str | bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def run_document(self, program: Document | str, *args: str, env: dict[str, str] | None = None,
+                     timeout: float = 120) -> Result:
+        text = program if isinstance(program, str) else json.dumps(program)
+        path = self.file("program.json", text)
+        return run("run", str(path), *args, env={**environment(), **(env or {})}, timeout=timeout)
+
+    def report_of(self, program: Document, *args: str, env: dict[str, str] | None = None) -> Document:
+        result = self.run_document(program, *args, env=env)
+        self.assertEqual((result.rc, result.stderr), (0, ""), json.dumps(program))
+        return parse(result.stdout)
+
+    def output(self, name: str, type_: str = "u32") -> list[Any]:
+        return read_array(self.folder / name, type_)
+
+
+OPS = """kernel void twice(global const uint* a, global uint* b, uint n) {
+  size_t i = get_global_id(0);
+  if (i < n) b[i] = 2u * a[i];
+}
+kernel void plus(global const uint* a, global uint* b, uint by) { b[get_global_id(0)] = a[get_global_id(0)] + by; }
+kernel void count_down(global int* counter) { if (get_global_id(0) == 0) counter[0] -= 1; }
+kernel void turned(global const uint* a, global uint* b) {
+  local uint kept[64];
+  size_t l = get_local_id(0);
+  kept[l] = a[get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  b[get_global_id(0)] = kept[get_local_size(0) - 1 - l];
+}
+"""
+STRATEGIES = ("launch", "barrier")
+
+
+def buffer(type_: str = "u32", count: int = 8, **rest: Any) -> Document:
+    return {"type": type_, "count": count, **rest}
+
+
+def wave(op: str, *args: Any, size: int = 8, local: int = 4, **rest: Any) -> Document:
+    """A string is the name of a buffer, a number a u32."""
+    given = [{"buffer": arg} if isinstance(arg, str) else {"u32": arg} if isinstance(arg, int) else arg
+             for arg in args]
+    return {"op": op, "global_size": [size], "local_size": [local], "args": given, **rest}
+
+
+def program(buffers: Document, *waves: Document, **rest: Any) -> Document:
+    return {"buffers": buffers, "ops": {name: {"source": "ops.cl"} for name in sorted({w["op"] for w in waves})},
+            "waves": list(waves), **rest}
+
+
+IOTA = {"iota": {}}
+CHAIN = program({"a": buffer(init=IOTA), "b": buffer(output="b.npy"), "c": buffer(output="c.bin")},
+                wave("twice", "a", "b", 8, name="first", rules=[3]),
+                wave("plus", "b", "c", 100, name="second", rules=[0, 31]),
+                wave("twice", "a", "a2", 8, name="aside", rules=[5]))
+CHAIN["buffers"]["a2"] = buffer()
+
+
+class Small(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", OPS)
+
+
+class Results(Small):
+    """Worked out by hand, under both strategies; most programs use the same kernels, which are then kept."""
+
+    def both(self, document: Document, **expected: list[Any]) -> list[Document]:
+        reports = []
+        for strategy in STRATEGIES:
+            report = self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--verify")
+            self.assertEqual(report["strategy"], strategy)
+            for name, values in expected.items():
+                spec = document["buffers"][name]
+                self.assertEqual(self.output(spec["output"], spec["type"]), values, f"{name}, {strategy}")
+            reports.append(report)
+        return reports
+
+    def test_chain(self) -> None:
+        for report in self.both(CHAIN, b=[0, 2, 4, 6, 8, 10, 12, 14],
+                                c=[100, 102, 104, 106, 108, 110, 112, 114]):
+            self.assertEqual((report["status"], report["items_processed"], report["iterations"]), ("done", 6, 1))
+            self.assertEqual([group["waves"] for group in report["plan"]["barriers"]["groups"]], [[0, 2], [1]])
+            # Of every group its waves' rules and their ancestors'.
+            self.assertEqual(report["region_lineage"], [1 << 3 | 1 << 5, 1 << 0 | 1 << 31 | 1 << 3])
+            self.assertEqual(report["telemetry"]["readback_buffers"], 2)
+
+    def test_repeat_and_swap(self) -> None:
+        """b = a + 5, then they change places: a is the last result, b the one before."""
+        buffers = {"a": buffer(init=IOTA, output="a.npy"), "b": buffer(init={"fill": 1000}, output="b.npy")}
+        for repeat in (1, 2, 3):
+            document = program(buffers, wave("plus", "a", "b", 5), repeat=repeat, swap=[["a", "b"]])
+            for report in self.both(document, a=[i + 5 * repeat for i in range(8)],
+                                    b=[i + 5 * (repeat - 1) for i in range(8)]):
+                self.assertEqual((report["iterations"], report["items_processed"]), (repeat, 2 * repeat))
+
+    def test_until(self) -> None:
+        """5, 4, 3, 2 are four turns; with repeat 3 it ends before."""
+        buffers = {"a": buffer(init=IOTA), "b": buffer(output="b.npy"),
+                   "left": buffer("i32", 1, init={"fill": 6}, output="left.npy")}
+        waves = (wave("count_down", "left"), wave("plus", "a", "b", 1), wave("twice", "b", "a", 8))
+        # a = 2 * (a + 1), so after n turns b = 2^(n - 1) * i + 2^n - 1.
+        for repeat, turns in ((None, 4), (3, 3), (9, 4)):
+            document = program(buffers, *waves, until={"buffer": "left", "equals": 2},
+                               **({} if repeat is None else {"repeat": repeat}))
+            for report in self.both(document, left=[6 - turns],
+                                    b=[2**(turns - 1) * i + 2**turns - 1 for i in range(8)]):
+                self.assertEqual((report["iterations"], report["items_remaining"]), (turns, 0))
+
+    def test_work_groups_of_different_sizes(self) -> None:
+        """A wave that cannot ride with the others is left behind, with a reason, and right all the same."""
+        document = program({"a": buffer(count=64, init=IOTA), "b": buffer(count=64, output="b.npy"),
+                            "c": buffer(count=64, output="c.npy")},
+                           wave("turned", "a", "b", size=64, local=8), wave("turned", "b", "c", size=64, local=16,
+                                                                           name="wide"))
+        turned = [8 * (i // 8) + 7 - i % 8 for i in range(64)]
+        reports = self.both(document, b=turned, c=[turned[16 * (i // 16) + 15 - i % 16] for i in range(64)])
+        self.assertEqual(reports[1]["left_behind"], [
+            {"wave": '"wide"', "reason": "its kernel has barriers or local memory and work-groups of 16, the others "
+                                         "of 8"}])
+
+    def test_ragged(self) -> None:
+        """13 work-items in work-groups of 4: the last has one. PoCL 3.1 launches no such NDRange itself, so this is
+        not verified against it."""
+        document = program({"a": buffer(count=13, init=IOTA), "b": buffer(count=13, output="b.npy")},
+                           wave("plus", "a", "b", 7, size=13, local=4))
+        report = self.report_of(document, "--strategy", "barrier", "--mode", "interpreter")
+        self.assertEqual((report["items_processed"], report["left_behind"]), (4, []))
+        self.assertEqual(self.output("b.npy"), [i + 7 for i in range(13)])
+        result = self.run_document(document, "--strategy", "launch")
+        if result.rc != 0:
+            self.assertEqual(result.rc, 4)
+            self.assertIn("make global_size a multiple of local_size", result.stderr)
+
+    def test_files(self) -> None:
+        """.npy and raw, in and out."""
+        values = [2**31, 7, 0, 9, 1, 2, 3, 4]
+        self.file("in.npy", npy("u32", values))
+        self.file("in.bin", raw("u32", values))
+        for source in ("in.npy", "in.bin"):
+            document = program({"a": buffer(init={"file": source}), "b": buffer(output="b.npy"),
+                                "c": buffer(output="c.bin")},
+                               wave("twice", "a", "b", 8), wave("plus", "a", "c", 1))
+            self.report_of(document, "--strategy", "launch")
+            self.assertEqual(self.output("b.npy"), [2 * x % 2**32 for x in values])
+            self.assertEqual((self.folder / "b.npy").read_bytes(), npy("u32", [2 * x % 2**32 for x in values]))
+            self.assertEqual((self.folder / "c.bin").read_bytes(), raw("u32", [x + 1 for x in values]))
+
+
+class Kept(Small):
+    def test_kernels(self) -> None:
+        """Kept from one run to the next, used neither with --no-cache nor for another program."""
+        document = program({"a": buffer(init=IOTA), "b": buffer(output="b.npy")},
+                           wave("plus", "a", "b", 1), wave("plus", "b", "a", 77), repeat=2)
+        options = ("--strategy", "barrier", "--mode", "jit")
+        hits = [self.report_of(document, *options, *more)["telemetry"]["compiled_pipeline_cache_hit"]
+                for more in ((), (), ("--no-cache",))]
+        self.assertEqual(hits, [False, True, False])
+
+    def test_same_bytes(self) -> None:
+        """The same input gives the same report, measured values aside."""
+        def measured(name: str) -> bool:
+            return name.endswith("_ns") or name in ("compiled_pipeline_cache_hit", "kernel_launches", "sync_points",
+                                                    "bytes_read_back", "bytes_moved")
+
+        def stripped(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {key: stripped(item) for key, item in value.items() if not measured(key)}
+            return [stripped(item) for item in value] if isinstance(value, list) else value
+
+        reports = [stripped(self.report_of(CHAIN, "--strategy", "launch", "--verify")) for _ in range(2)]
+        self.assertEqual(json.dumps(reports[0]), json.dumps(reports[1]))
+        planned = [self.run_document(CHAIN, "--dry-run").stdout for _ in range(2)]
+        self.assertEqual(*(json.dumps(stripped(parse(text))) for text in planned))
+
+
+class Report(Small):
+    def test_schema(self) -> None:
+        schema = json.loads(run("schema", "run_report").stdout)
+        for options in (("--dry-run",), ("--strategy", "launch", "--verify", "--compare", "3")):
+            result = self.run_document(CHAIN, *options)
+            self.assertEqual((result.rc, result.stderr), (0, ""))
+            report = parse(result.stdout)
+            jsonschema.Draft202012Validator(schema).validate(report)
+            self.assertEqual(list(report)[:2], ["kind", "schema_version"])
+            checked = run("check", "-", input=result.stdout)
+            self.assertEqual((checked.rc, checked.stderr), (0, ""))
+
+    def test_program_schema(self) -> None:
+        schema = json.loads(run("schema", "wave_program").stdout)
+        jsonschema.Draft202012Validator(schema).validate(CHAIN)
+        for path in (Path(__file__).resolve().parents[1] / "corpus").glob("*.json"):
+            jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_text()))
+
+    def test_compare(self) -> None:
+        comparison = self.report_of(CHAIN, "--strategy", "launch", "--compare", "3")["comparison"]
+        self.assertEqual(comparison["rounds"], 3)
+        for kind in ("plain", "run"):
+            rounds = comparison[f"{kind}_rounds_ns"]
+            self.assertEqual((len(rounds), comparison[f"{kind}_ns"]), (3, sorted(rounds)[1]))
+        self.assertAlmostEqual(comparison["speedup"], comparison["plain_ns"] / comparison["run_ns"])
+
+    def test_table(self) -> None:
+        result = self.run_document(CHAIN, "--strategy", "launch", "--verify", "--format", "table")
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        self.assertTrue(result.stdout.startswith("done: 6 of 6 tiles\n"), result.stdout)
+        self.assertIn("strategy  launch: asked for\n", result.stdout)
+        self.assertIn("2 outputs equal to plain launches, byte for byte\n", result.stdout)
+        self.assertNotIn("\x1b", result.stdout)
+
+    def test_numbers(self) -> None:
+        """Sums of the report that must add up."""
+        report = self.report_of(CHAIN, "--strategy", "barrier", "--mode", "interpreter", "--workers", "1")
+        telemetry = report["telemetry"]
+        self.assertEqual(telemetry["bytes_moved"], telemetry["bytes_uploaded"] + telemetry["bytes_read_back"])
+        self.assertEqual((report["effective_geometry"]["worker_groups"], telemetry["kernel_launches"]),
+                         (1, len(report["slices_ns"])))
+        self.assertEqual(telemetry["occupancy_proxy_bps"], 10_000 // os.cpu_count())
+        self.assertGreaterEqual(report["wall_time_ns"], report["backend_dispatch_ns"])
+        self.assertGreaterEqual(report["backend_dispatch_ns"], sum(report["slices_ns"]))
+        self.assertEqual(report["strategy_reason"], "asked for")
+
+    def test_report_file(self) -> None:
+        result = self.run_document(CHAIN, "--strategy", "launch", "-o", str(self.folder / "report.json"))
+        self.assertEqual(result, Result(0, "", ""))
+        self.assertEqual(parse((self.folder / "report.json").read_text())["status"], "done")
+
+
+class DryRun(Small):
+    NO_DEVICE = {"OCL_ICD_VENDORS": "/nonexistent/"}
+
+    def test_without_a_device(self) -> None:
+        report = self.report_of(CHAIN, "--dry-run", env=self.NO_DEVICE)
+        self.assertEqual(report["status"], "planned")
+        self.assertEqual(report["recommendation"]["topology"], report["evidence"]["topology"]["selected_topology"])
+        self.assertEqual(report["evidence"]["complete"], {"topology": True, "promotion": True})
+        self.assertEqual([offset["buffer"] for offset in report["memory"]["offsets"]], ["a", "b", "c", "a2"])
+        self.assertEqual(report["plan"]["barriers"]["global_barriers"], 1)
+        self.assertNotIn("device", report)
+        self.assertNotIn("output_parity", report)
+        self.assertFalse((self.folder / "b.npy").exists())
+        table = self.run_document(CHAIN, "--dry-run", "--format", "table", env=self.NO_DEVICE)
+        self.assertTrue(table.stdout.startswith("planned: "), table.stdout)
+
+    def test_a_run_needs_one(self) -> None:
+        result = self.run_document(CHAIN, "--errors", "json", env=self.NO_DEVICE)
+        self.assertEqual((result.rc, result.stdout), (4, ""))
+        self.assertEqual(json.loads(result.stderr)["code"], "no_device")
+
+    def test_kernel(self) -> None:
+        for mode in ("interpreter", "jit"):
+            path = self.folder / f"{mode}.cl"
+            self.report_of(CHAIN, "--dry-run", "--mode", mode, "--strategy", "barrier", "--emit-kernel", str(path),
+                           env=self.NO_DEVICE)
+            text = path.read_text()
+            self.assertTrue(text.startswith("// Generated by tidegate: "), text[:100])
+            self.assertIn(f"strategy barrier, mode {mode}.", text)
+            self.assertIn(f'{self.folder}/ops.cl"', text)
+            self.assertIn("tidegate_persistent(", text)
+
+    def test_plan_in_a_pipe(self) -> None:
+        path = self.file("program.json", json.dumps(CHAIN))
+        planned = run("plan", str(path))
+        if planned.rc == 3:
+            self.skipTest("`tidegate plan` reads no programs yet")
+        self.assertEqual((planned.rc, planned.stderr), (0, ""))
+        result = run("run", str(path), "--dry-run", "--plan", "-", input=planned.stdout, env=self.NO_DEVICE)
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        self.assertEqual(parse(result.stdout)["plan"]["barriers"], parse(planned.stdout)["barriers"])
+
+
+class Memory(Small):
+    def test_transients_share(self) -> None:
+        """A chain of six transients of 4 MiB: two live at a time, so two places serve, between source and result."""
+        count = 2**20
+        names = ["a", *(f"t{i}" for i in range(6)), "z"]
+        document = program({name: buffer(count=count) for name in names},
+                           *(wave("plus", one, other, 1, size=count, local=256)
+                             for one, other in zip(names, names[1:])))
+        for a in document["waves"]:
+            a["args"][1]["access"] = "write"
+        document["buffers"]["a"]["init"] = IOTA
+        document["buffers"]["z"]["output"] = "z.bin"
+        budget = 4 * 4 * count + 2**20
+        document["device_memory_budget_bytes"] = budget
+        report = self.report_of(document, "--strategy", "launch")
+        memory = report["memory"]
+        self.assertEqual((memory["arena_bytes"], memory["sum_bytes"], memory["optimal"]),
+                         (4 * 4 * count, 8 * 4 * count, True))
+        self.assertLessEqual(memory["arena_bytes"] + memory["table_bytes"], budget)
+        self.assertEqual(self.output("z.bin"), list(range(7, count + 7)))
+        # Repeated they may not share with what the next iteration reads first, and they are written first.
+        document["repeat"] = 2
+        self.assertEqual(self.report_of(document, "--dry-run")["memory"]["arena_bytes"], 4 * 4 * count)
+        document["device_memory_budget_bytes"] = 4 * 4 * count - 1
+        refused = self.run_document(document, "--dry-run", "--errors", "json")
+        error = json.loads(refused.stderr)
+        self.assertEqual((refused.rc, error["code"]), (1, "arena_over_capacity"))
+
+    def test_the_budget_splits_groups(self) -> None:
+        """Four waves side by side, of which the budget holds two at a time."""
+        count = 2**18
+        document = program({f"{name}{i}": buffer(count=count) for i in range(4) for name in "ab"},
+                           *(wave("plus", f"a{i}", f"b{i}", 1, size=count, local=256) for i in range(4)))
+        for a in document["waves"]:
+            a["args"] = [a["args"][0], {**a["args"][1], "access": "write"}, a["args"][2]]
+        # Everything is transient, so nothing is looked at; only the plan is.
+        self.assertEqual(len(self.report_of(document, "--dry-run")["plan"]["barriers"]["groups"]), 1)
+        document["device_memory_budget_bytes"] = 4 * 4 * count + 2**16
+        report = self.report_of(document, "--dry-run")
+        self.assertEqual(len(report["plan"]["barriers"]["groups"]), 2)
+        self.assertLessEqual(report["memory"]["arena_bytes"] + report["memory"]["table_bytes"],
+                             document["device_memory_budget_bytes"])
+
+
+class Places(Small):
+    def test_paths(self) -> None:
+        """Files lie relative to the program, wherever it is run from; from standard input, relative to here."""
+        path = self.file("program.json", json.dumps(CHAIN))
+        for name, folder, input_ in ((str(path), "/", None), ("program.json", self.folder, None),
+                                     (f"../{self.folder.name}/program.json", self.folder, None),
+                                     ("-", self.folder, path.read_bytes())):
+            for output in ("b.npy", "c.bin"):
+                (self.folder / output).unlink(missing_ok=True)
+            done = subprocess.run([binary(), "run", name, "--strategy", "launch"], cwd=folder, input=input_,
+                                  capture_output=True, check=False, timeout=120,
+                                  env={**os.environ, **environment()})
+            self.assertEqual((done.returncode, done.stderr), (0, b""), name)
+            self.assertEqual(self.output("b.npy"), [0, 2, 4, 6, 8, 10, 12, 14], name)
+
+    def test_a_pipe(self) -> None:
+        document = {**CHAIN, "ops": {name: {"source": f"{self.folder}/ops.cl"} for name in CHAIN["ops"]}}
+        document["buffers"] = {**CHAIN["buffers"], "b": buffer(output=f"{self.folder}/b.npy"), "c": buffer()}
+        result = run("run", "--strategy", "launch", input=json.dumps(document), env=environment())
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        self.assertEqual(self.output("b.npy"), [0, 2, 4, 6, 8, 10, 12, 14])
+
+    def test_a_folder_with_spaces(self) -> None:
+        folder = self.folder / "my programs"
+        folder.mkdir()
+        (folder / "ops.cl").write_text(OPS)
+        (folder / "program.json").write_text(json.dumps(CHAIN))
+        result = run("run", str(folder / "program.json"), "--strategy", "launch", "--verify", env=environment())
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        self.assertEqual(read_array(folder / "b.npy", "u32"), [0, 2, 4, 6, 8, 10, 12, 14])
+
+
+if __name__ == "__main__":
+    unittest.main()

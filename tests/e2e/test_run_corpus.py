@@ -1,0 +1,74 @@
+"""tidegate run over tests/corpus: every program equals plain launches of its kernels, byte for byte.
+
+Each runs under one of the four combinations of strategy and mode, in turn over the names; TIDEGATE_CORPUS=all runs
+every program under all four.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from support import REPOSITORY, parse, run
+from test_run import SANITIZED, environment
+
+CORPUS = REPOSITORY / "tests" / "corpus"
+COMBINATIONS = tuple(itertools.product(("launch", "barrier"), ("interpreter", "jit")))
+TIMEOUT_SECONDS = 120
+
+
+class Corpus(unittest.TestCase):
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory(prefix="tidegate-corpus-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name) / "corpus"
+        shutil.copytree(CORPUS, self.folder)
+        self.env = environment()
+        # The self-test of the device, alone on the machine and once.
+        self.assertEqual(run("devices", "--probe", env=self.env, timeout=TIMEOUT_SECONDS).rc, 0)
+
+    def problem(self, path: Path, strategy: str, mode: str) -> str | None:
+        """What is wrong with a run of the program, or None."""
+        result = run("run", str(path), "--verify", "--strategy", strategy, "--mode", mode, env=self.env,
+                     timeout=TIMEOUT_SECONDS)
+        if result.rc != 0:
+            return f"exit code {result.rc}: {result.stderr[-1000:]}"
+        report = parse(result.stdout)
+        outputs = [buffer["output"] for buffer in json.loads(path.read_text())["buffers"].values()
+                   if "output" in buffer]
+        expected = {"status": "done", "items_remaining": 0, "strategy": strategy, "execution_mode": mode,
+                    "output_parity": {"checked": len(outputs), "equal": True}}
+        found = {key: report.get(key) for key in expected}
+        if found != expected:
+            return f"expected {expected}, found {found}"
+        missing = [output for output in outputs if not (path.parent / output).is_file()]
+        return f"no file {', '.join(missing)}" if missing else None
+
+    def test_every_program(self) -> None:
+        names = sorted(path.stem for path in self.folder.glob("*.json"))
+        self.assertGreater(len(names), 60)
+        combined = [(name, COMBINATIONS[number % len(COMBINATIONS)]) for number, name in enumerate(names)]
+        if os.environ.get("TIDEGATE_CORPUS") == "all":
+            combined = list(itertools.product(names, COMBINATIONS))
+        elif SANITIZED:
+            # Every eighth, and still under all combinations.
+            combined = [(name, COMBINATIONS[number % len(COMBINATIONS)])
+                        for number, name in enumerate(names[::8])]
+        with ThreadPoolExecutor(2) as pool:
+            # One program is never run twice at a time: both would write the same files.
+            by_name = {name: [how for other, how in combined if other == name] for name, _ in combined}
+            found = pool.map(lambda name: [(how, self.problem(self.folder / f"{name}.json", *how))
+                                           for how in by_name[name]], by_name)
+            problems = [f"{name} {' '.join(how)}: {problem}" for name, answers in zip(by_name, found)
+                        for how, problem in answers if problem]
+        self.assertFalse(problems, f"{len(problems)} of {len(combined)} runs are wrong:\n" + "\n".join(problems))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,347 @@
+"""tidegate run when something goes wrong: it ends, says why, leaves no process behind and no output half-written.
+
+What no sound program brings about is provoked by TIDEGATE_PROVOKE (app/run.cpp).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from support import Document, binary, parse, run
+from test_run import SANITIZED, Programs, environment, npy, read_array
+
+# Of several work-groups on a busy CPU each waits for one whose core is taken; one alone runs on.
+ONE = ("--workers", "1")
+SLOW = 3 if SANITIZED else 1
+
+OPS = """kernel void advance(global uint* x) { x[get_global_id(0)] += 1u; }
+kernel void copied(global const uint* x, global uint* y) { y[get_global_id(0)] = x[get_global_id(0)]; }
+kernel void endless(global uint* x) {
+  volatile uint turns = 0;
+  while (x[get_global_id(0)] < 1000000u) turns += 1u; // nobody changes x
+}
+"""
+COUNT = 64
+OLD = b"what was there before"
+
+
+def program(repeat: int = 1, op: str = "advance", local: int = 8) -> Document:
+    """x counts the iterations, y is its copy: two groups of waves, so that a barrier lies between them."""
+    return {"buffers": {"x": {"type": "u32", "count": COUNT, "init": {"iota": {}}, "output": "x.npy"},
+                        "y": {"type": "u32", "count": COUNT, "output": "y.npy"}},
+            "ops": {name: {"source": "ops.cl"} for name in sorted({op, "copied"})},
+            "waves": [{"name": "turn", "op": op, "global_size": [COUNT], "local_size": [local],
+                       "args": [{"buffer": "x"}]},
+                      {"name": "copy", "op": "copied", "global_size": [COUNT], "local_size": [local],
+                       "args": [{"buffer": "x"}, {"buffer": "y"}]}],
+            "repeat": repeat}
+
+
+class Safety(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", OPS)
+        self.file("x.npy", OLD)
+        self.file("y.npy", OLD)
+
+    def assert_withheld(self) -> None:
+        """The old output files are as they were, and nothing lies beside them."""
+        for name in ("x.npy", "y.npy"):
+            self.assertEqual((self.folder / name).read_bytes(), OLD)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()),
+                         ["ops.cl", "program.json", "x.npy", "y.npy"])
+
+    def assert_right(self, repeat: int = 1) -> None:
+        expected = [i + repeat for i in range(COUNT)]
+        for name in ("x.npy", "y.npy"):
+            self.assertEqual(read_array(self.folder / name, "u32"), expected)
+
+    def assert_no_process(self) -> None:
+        """No process has the program's folder in its command line."""
+        for _ in range(20):
+            left = [path.parent.name for path in Path("/proc").glob("[0-9]*/cmdline") if self.names_folder(path)]
+            if not left:
+                return
+            time.sleep(0.1)
+        self.fail(f"processes are left: {left}")
+
+    def names_folder(self, path: Path) -> bool:
+        try:
+            return str(self.folder).encode() in path.read_bytes()
+        except OSError:
+            return False  # it has just ended
+
+    def negative(self, document: Document, *args: str, provoke: str = "none", timeout: float = 60) -> Document:
+        """The report of a run that ends with exit code 1 and its error on standard error."""
+        result = self.run_document(document, *args, "--errors", "json", env={"TIDEGATE_PROVOKE": provoke},
+                                   timeout=timeout)
+        self.assertEqual(result.rc, 1, result.stderr)
+        report = parse(result.stdout)
+        error = json.loads(result.stderr.splitlines()[-1])
+        self.assertEqual({key: report["error"][key] for key in ("code", "message", "fix")},
+                         {key: error[key] for key in ("code", "message", "fix")})
+        self.assertEqual(run("check", input=result.stdout).rc, 0)
+        self.assert_withheld()
+        self.assert_no_process()
+        return report
+
+
+class Provoked(Safety):
+    def test_missing_arrival(self) -> None:
+        """A wait on the device that runs out, in work-groups of one work-item and of several."""
+        for local in (1, 8):
+            with self.subTest(local_size=local):
+                self.missing_arrival(program(local=local))
+
+    def missing_arrival(self, document: Document) -> None:
+        options = ("--strategy", "barrier", "--mode", "interpreter", "--workers", "2")
+        report = self.negative(document, *options, provoke="missing_arrival")
+        self.assertEqual((report["status"], report["error"]["code"]), ("hang", "device_hang"))
+        self.assertTrue(report["stuck_groups"])
+        for stuck in report["stuck_groups"]:
+            self.assertIn(stuck["group"], (0, 1))
+            self.assertEqual((stuck["stage"], stuck["waves"], stuck["expected"]), (0, ['"turn"'], 3))
+            self.assertLess(stuck["seen"], 3)
+        self.assertIn('behind stage 0 ("turn") for 3 arrivals and saw ', report["error"]["message"])
+        self.assertIn("--strategy launch", report["error"]["fix"])
+        table = self.run_document(document, *options, "--format", "table",
+                                  env={"TIDEGATE_PROVOKE": "missing_arrival"})
+        self.assertEqual(table.rc, 1)
+        self.assertRegex(table.stdout, r'stuck +work-group \d behind stage 0 \("turn"\): \d of 3 arrivals')
+
+    def test_failed_litmus(self) -> None:
+        result = self.run_document(program(3), "--strategy", "barrier", "--verify",
+                                   env={"TIDEGATE_PROVOKE": "failed_litmus"})
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        report = parse(result.stdout)
+        self.assertEqual(report["strategy"], "launch")
+        self.assertIn("has not passed the self-test", report["strategy_reason"])
+        self.assertTrue(report["output_parity"]["equal"])
+        self.assertNotIn("ordering", report)
+        self.assert_right(3)
+
+    def test_wrong_output(self) -> None:
+        for options in (("--verify",), ("--compare", "2")):
+            report = self.negative(program(), "--strategy", "launch", *options, provoke="wrong_output")
+            self.assertEqual((report["status"], report["error"]["code"]), ("outputs_differ", "outputs_differ"))
+            # The last byte of x, 64 = 0x40: its highest byte is 1.
+            self.assertEqual(report["output_parity"], {
+                "checked": 2, "equal": False,
+                "first_difference": {"buffer": "x", "element": 63, "expected": "64", "found": str(64 + 2**24)}})
+            self.assertNotIn("comparison", report)
+
+    def test_an_unknown_fault_is_none(self) -> None:
+        result = self.run_document(program(), env={"TIDEGATE_PROVOKE": "whatever"})
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        self.assert_right()
+
+
+class Limits(Safety):
+    def test_too_many_workers(self) -> None:
+        result = self.run_document(program(), "--strategy", "barrier", "--workers", "1000", "--errors", "json")
+        error = json.loads(result.stderr)
+        self.assertEqual((result.rc, result.stdout, error["code"]), (1, "", "too_many_workers"))
+        self.assertIn(f"1000 work-groups asked for, of this kernel {os.cpu_count()} are resident", error["message"])
+        self.assertIn(f"--workers from 1 to {os.cpu_count()}", error["fix"])
+        self.assert_withheld()
+        self.assertEqual(self.run_document(program(), "--strategy", "launch", "--workers", "1000").rc, 0)
+
+    def test_a_build_that_fails(self) -> None:
+        self.file("ops.cl", OPS.replace("x[get_global_id(0)];", "z[0];"))
+        for strategy in ("launch", "barrier"):
+            with self.subTest(strategy):
+                result = self.run_document(program(), "--strategy", strategy)
+                self.assertEqual((result.rc, result.stdout), (4, ""))
+                self.assertRegex(result.stderr, rf"{self.folder}/ops\.cl:2:\d+: use of undeclared identifier 'z'")
+                self.assert_withheld()
+
+    def test_an_allocation_that_is_too_large(self) -> None:
+        document = program()
+        document["buffers"]["big"] = {"type": "u8", "count": 2**44}
+        result = self.run_document(document, "--strategy", "launch", "--errors", "json")
+        self.assertEqual((result.rc, json.loads(result.stderr)["code"]), (1, "arena_over_capacity"))
+        self.assert_withheld()
+
+
+class WallTime(Safety):
+    def test_many_iterations(self) -> None:
+        for strategy in ("launch", "barrier"):
+            started = time.monotonic()
+            report = self.negative(program(2**32 - 1), "--strategy", strategy, "--max-wall-time", str(SLOW), *ONE)
+            self.assertLess(time.monotonic() - started, 10 * SLOW)
+            self.assertEqual((report["status"], report["error"]["code"]), ("deadline", "wall_time_exceeded"))
+            tiles = 2 * COUNT // 8
+            self.assertGreater(report["items_processed"], 0)
+            self.assertEqual(report["items_processed"] + report["items_remaining"], tiles * (2**32 - 1))
+            self.assertGreater(report["iterations"], 0)
+            self.assertLessEqual(abs(report["items_processed"] - tiles * report["iterations"]), tiles)
+
+    def test_until_without_an_end(self) -> None:
+        document = {**program(), "until": {"buffer": "y", "equals": 0}}
+        del document["repeat"]
+        document["waves"][0]["op"] = "copied"
+        document["waves"][0]["args"].append({"buffer": "z"})
+        document["buffers"]["z"] = {"type": "u32", "count": COUNT}
+        document["buffers"]["x"]["init"] = {"fill": 1}
+        for strategy in ("launch", "barrier"):
+            report = self.negative(document, "--strategy", strategy, "--max-wall-time", str(SLOW), *ONE)
+            self.assertEqual(report["status"], "deadline")
+            self.assertGreater(report["items_remaining"], 0)
+
+    def test_an_op_that_never_returns(self) -> None:
+        for strategy in ("launch", "barrier"):
+            started = time.monotonic()
+            report = self.negative(program(op="endless"), "--strategy", strategy, "--max-wall-time", "1")
+            self.assertLess(time.monotonic() - started, 10 * SLOW)
+            self.assertEqual((report["status"], report["error"]["code"]), ("deadline", "wall_time_exceeded"))
+            self.assertIn("does not return", report["error"]["message"])
+            self.assertGreater(report["items_remaining"], 0)
+
+
+class Signals(Safety):
+    def interrupted(self, document: Document, *args: str, group: bool) -> Document:
+        path = self.file("program.json", json.dumps(document))
+        process = subprocess.Popen([binary(), "run", str(path), *args], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True,
+                                   env={**os.environ, **environment()})
+        try:
+            time.sleep(2.5 * SLOW)  # the kernels are in the cache: it is at work
+            self.assertIsNone(process.poll(), "it has ended by itself")
+            (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+            sent = time.monotonic()
+            out, err = process.communicate(timeout=20)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+        self.assertEqual(process.returncode, 130, err)
+        self.assertLess(time.monotonic() - sent, 8 * SLOW)
+        self.assertIn("[interrupted]", err.decode())
+        self.assert_withheld()
+        self.assert_no_process()
+        report = parse(out.decode())
+        self.assertEqual((report["status"], report["error"]["code"]), ("interrupted", "interrupted"))
+        self.assertGreater(report["items_remaining"], 0)
+        return report
+
+    def test_a_long_run(self) -> None:
+        for strategy in ("launch", "barrier"):
+            self.run_document(program(), "--strategy", strategy, *ONE)  # into the cache
+            self.file("x.npy", OLD)
+            self.file("y.npy", OLD)
+            for group in (False, True):
+                report = self.interrupted(program(2**32 - 1), "--strategy", strategy, *ONE, group=group)
+                self.assertGreater(report["items_processed"], 0)
+
+    def test_an_op_that_never_returns(self) -> None:
+        report = self.interrupted(program(op="endless"), "--strategy", "launch", group=True)
+        self.assertIn("does not return", report["error"]["message"])
+
+
+class Cache(Safety):
+    """A folder of its own, with the profile of the shared one."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        run("devices", "--probe", env=environment(), timeout=120)
+        other = tempfile.TemporaryDirectory(prefix="tidegate-cache-")
+        self.addCleanup(other.cleanup)
+        self.home = Path(other.name)
+        shared = Path(environment()["XDG_CACHE_HOME"])
+        (self.home / "tidegate").mkdir()
+        for path in (shared / "tidegate").iterdir():
+            if not path.name.startswith("kernel-"):
+                shutil.copy(path, self.home / "tidegate")
+        # What PoCL keeps is of no interest here, and saves it the linking.
+        self.env = {"XDG_CACHE_HOME": str(self.home), "POCL_CACHE_DIR": str(shared / "pocl" / "kcache")}
+
+    def run_it(self, hit: bool, *args: str) -> None:
+        result = self.run_document(program(5), "--strategy", "barrier", "--verify", *args, env=self.env)
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        report = parse(result.stdout)
+        self.assertTrue(report["output_parity"]["equal"])
+        self.assertIs(report["telemetry"]["compiled_pipeline_cache_hit"], hit)
+        self.assert_right(5)
+
+    def entries(self) -> list[Path]:
+        return list((self.home / "tidegate").glob("kernel-*"))
+
+    def test_damaged_entries(self) -> None:
+        self.run_it(hit=False)
+        entry, = self.entries()
+        good = entry.read_bytes()
+        middle = len(good) // 2
+        for name, damaged in (("a flipped bit of the binary", good[:middle] + bytes([good[middle] ^ 1]) +
+                               good[middle + 1:]),
+                              ("a flipped bit of the header", bytes([good[0] ^ 1]) + good[1:]),
+                              ("a flipped bit of the group count", good[:16] + bytes([good[16] ^ 1]) + good[17:]),
+                              ("cut off", good[:middle]), ("cut off in the header", good[:20]), ("empty", b""),
+                              ("one byte more", good + b"\0"), ("garbage", os.urandom(len(good)))):
+            with self.subTest(name):
+                entry.write_bytes(damaged)
+                self.run_it(hit=False)
+                self.assertEqual(self.entries(), [entry])
+                # Written anew. The binary may differ, so it is tried.
+                self.run_it(hit=True)
+
+    def test_a_folder_in_its_place(self) -> None:
+        self.run_it(hit=False)
+        entry, = self.entries()
+        entry.unlink()
+        entry.mkdir()
+        self.run_it(hit=False)
+
+    def test_no_cache(self) -> None:
+        self.run_it(False, "--no-cache")
+        self.assertEqual(self.entries(), [])
+
+    def test_no_place_for_it(self) -> None:
+        """A file where the folder should be: even root cannot write there."""
+        shutil.rmtree(self.home / "tidegate")
+        (self.home / "tidegate").write_text("a file")
+        self.run_it(hit=False)
+
+
+class FullDisk(Safety):
+    @unittest.skipUnless(Path("/dev/full").exists(), "there is no /dev/full")
+    def test_report(self) -> None:
+        path = self.file("program.json", json.dumps(program()))
+        with open("/dev/full", "wb") as full:
+            result = run("run", str(path), "--strategy", "launch", env=environment(), stdout=full)
+        self.assertEqual(result.rc, 4)
+        self.assertIn("[cannot_write]", result.stderr)
+        self.assertIn("No space left on device", result.stderr)
+
+    def test_output(self) -> None:
+        small = self.folder / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], check=False,
+                                 capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest(f"no tmpfs can be mounted: {mounted.stderr.decode().strip()}")
+        try:
+            old = npy("u32", [7] * COUNT)
+            (small / "large.npy").write_bytes(old)
+            document = program()
+            document["buffers"]["large"] = {"type": "u32", "count": 2**16, "init": {"fill": 1},
+                                            "output": "small/large.npy"}
+            result = self.run_document(document, "--strategy", "launch", "--errors", "json")
+            error = json.loads(result.stderr)
+            self.assertEqual((result.rc, result.stdout, error["code"]), (4, "", "cannot_write"))
+            self.assertIn("No space left on device", error["message"])
+            self.assertEqual((small / "large.npy").read_bytes(), old)
+            self.assertEqual([path.name for path in small.iterdir()], ["large.npy"])
+        finally:
+            subprocess.run(["umount", str(small)], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

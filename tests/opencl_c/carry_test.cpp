@@ -1,0 +1,566 @@
+// Kernels as functions of a virtual work-group: what changes, what must not, and what is refused.
+#include "source_support.hpp"
+
+#include <tidegate/opencl_c/carry.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::opencl_c;
+using namespace tidegate::opencl_c::test;
+
+namespace {
+
+using Renamed = std::map<std::string, std::string>;
+
+std::set<std::string> all_kernels(const TranslationUnit& unit) {
+  std::set<std::string> kernels;
+  for (const Function& function : unit.functions) {
+    if (function.is_kernel && function.body) {
+      kernels.insert(function.name);
+    }
+  }
+  return kernels;
+}
+
+CarriedUnit carry_all(const std::string& source, const Renamed& renamed = {}) {
+  const TranslationUnit unit = parse(source);
+  auto carried = carry(unit, all_kernels(unit), renamed);
+  if (!carried) {
+    INFO(source);
+    FAIL(describe(carried.error()));
+  }
+  return std::move(*carried);
+}
+
+// Its tokens, without layout and #line directives.
+std::string carried(const std::string& source, const Renamed& renamed = {}) {
+  return spaced(carry_all(source, renamed).text);
+}
+
+const CarriedKernel& kernel(const CarriedUnit& unit, const std::string& name = "k") {
+  const auto found = unit.kernels.find(name);
+  REQUIRE(found != unit.kernels.end());
+  return found->second;
+}
+
+std::string refused(const std::string& source) {
+  const TranslationUnit unit = parse(source);
+  return refusal(carry(unit, all_kernels(unit), {}));
+}
+
+// What carry() writes in place of "kernel void NAME(": FUNCTION(NAME in what is expected.
+std::string expected(std::string text) {
+  const std::string mark = "KERNEL ";
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
+    text.replace(at, mark.size(), "__attribute__((always_inline)) static void ");
+  }
+  return spaced(text);
+}
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("a kernel becomes a function of a work-item") {
+  CHECK(carried("kernel void k(global int* a, const int n) { a[get_global_id(0)] = n; }") ==
+        expected("KERNEL k(tg_item tg_self, global int* a, const int n) { a[tg_get_global_id(tg_self, 0)] = n; }"));
+  CHECK(carried("__kernel void k() { }") == expected("KERNEL k(tg_item tg_self) { }"));
+  CHECK(carried("kernel void k(void) { }") == expected("KERNEL k(tg_item tg_self) { }"));
+  CHECK(carried("void kernel k(global int* a __attribute__((unused))) { return; }") ==
+        expected("KERNEL k(tg_item tg_self, global int* a __attribute__((unused))) { return; }"));
+  const CarriedUnit unit = carry_all("kernel void k() { }");
+  CHECK(unit.kernels.size() == 1);
+  CHECK(kernel(unit).function == "k");
+  CHECK(kernel(unit).locals.empty());
+  CHECK_FALSE(kernel(unit).needs_whole_group);
+}
+
+TEST_CASE("attributes of kernels are gone, for functions may not have them") {
+  CHECK(carried("__attribute__((reqd_work_group_size(8, 1, 1))) kernel void k() { }") ==
+        expected("KERNEL k(tg_item tg_self) { }"));
+  CHECK(carried("kernel __attribute__((vec_type_hint(float4))) void k() __attribute__((work_group_size_hint(8, 1, 1))) "
+                "{ }") == expected("KERNEL k(tg_item tg_self) { }"));
+}
+
+TEST_CASE("each work-item function asks the work-item") {
+  for (const std::string name : {"get_global_id", "get_global_size", "get_global_offset", "get_local_id", "get_local_size",
+                                 "get_enqueued_local_size", "get_group_id", "get_num_groups"}) {
+    CHECK(carried("kernel void k(int d) { d = " + name + "(d) + " + name + " (1 + (2)); }") ==
+          expected("KERNEL k(tg_item tg_self, int d) { d = tg_" + name + "(tg_self, d) + tg_" + name +
+                   "(tg_self, 1 + (2)); }"));
+  }
+  for (const std::string name : {"get_work_dim", "get_global_linear_id", "get_local_linear_id"}) {
+    CHECK(carried("kernel void k(int d) { d = " + name + "(); }") ==
+          expected("KERNEL k(tg_item tg_self, int d) { d = tg_" + name + "(tg_self); }"));
+  }
+  CHECK(carried("kernel void k(int d) { d = get_global_id(get_local_id(0)); }") ==
+        expected("KERNEL k(tg_item tg_self, int d) { d = tg_get_global_id(tg_self, tg_get_local_id(tg_self, 0)); }"));
+}
+
+TEST_CASE("helpers get the work-item when they ask, also through others") {
+  CHECK(carried("int deep(int d) { return get_local_id(d); } int middle(void) { return deep(0); } "
+                "int plain(int x) { return x; } kernel void k(int n) { n = middle() + plain(n); }") ==
+        expected("int deep(tg_item tg_self, int d) { return tg_get_local_id(tg_self, d); }"
+                 "int middle(tg_item tg_self) { return deep(tg_self, 0); } int plain(int x) { return x; }"
+                 "KERNEL k(tg_item tg_self, int n) { n = middle(tg_self) + plain(n); }"));
+  CHECK(carried("int a(); int a() { return get_global_id(0); } kernel void k(int n) { n = a(); }") ==
+        expected("int a(tg_item tg_self); int a(tg_item tg_self) { return tg_get_global_id(tg_self, 0); }"
+                 "KERNEL k(tg_item tg_self, int n) { n = a(tg_self); }"));
+  CHECK(carried("int a(void); kernel void k(int n) { n = a(); } int a(void) { return get_work_dim(); }") ==
+        expected("int a(tg_item tg_self); KERNEL k(tg_item tg_self, int n) { n = a(tg_self); }"
+                 "int a(tg_item tg_self) { return tg_get_work_dim(tg_self); }"));
+}
+
+TEST_CASE("functions that call each other") {
+  CHECK(carried("int b(int); int a(int n) { return n ? b(n - 1) : 0; } int b(int n) { return a(n) + get_local_id(0); } "
+                "kernel void k(int n) { n = a(n); }") ==
+        expected("int b(tg_item tg_self, int); int a(tg_item tg_self, int n) { return n ? b(tg_self, n - 1) : 0; }"
+                 "int b(tg_item tg_self, int n) { return a(tg_self, n) + tg_get_local_id(tg_self, 0); }"
+                 "KERNEL k(tg_item tg_self, int n) { n = a(tg_self, n); }"));
+}
+
+TEST_CASE("members are no functions") {
+  CHECK(carried("struct s { int get_local_id; }; kernel void k(global struct s* p) { p->get_local_id = p[0].get_local_id; }") ==
+        expected("struct s { int get_local_id; }; KERNEL k(tg_item tg_self, global struct s* p) "
+                 "{ p->get_local_id = p[0].get_local_id; }"));
+}
+
+TEST_CASE("kernels that call kernels") {
+  const CarriedUnit unit = carry_all("kernel void inner(global int* a) { *a = 1; } kernel void k(global int* a) { inner(a); }");
+  CHECK(spaced(unit.text) == expected("KERNEL inner(tg_item tg_self, global int* a) { *a = 1; }"
+                                      "KERNEL k(tg_item tg_self, global int* a) { inner(tg_self, a); }"));
+  CHECK(unit.kernels.size() == 2);
+  // Through a helper the item comes along, and so does the need for the group.
+  const CarriedUnit through =
+      carry_all("kernel void inner(void) { barrier(1); } void h(void) { inner(); } kernel void k() { h(); }");
+  CHECK(count(spaced(through.text), "h ( tg_self ) ;") == 1);
+  CHECK(kernel(through).needs_whole_group);
+}
+
+TEST_CASE("a kernel may be called before its definition") {
+  const std::string text = carried("kernel void late(global int* a); kernel void k(global int* a) { late(a); } "
+                                   "kernel void late(global int* a) { *a = 1; }");
+  const std::size_t declared = text.find("late ( tg_item tg_self , global int * a ) ;");
+  REQUIRE(declared != std::string::npos);
+  CHECK(declared < text.find("late ( tg_self , a )"));
+}
+
+TEST_CASE("functions that no kernel reaches are dropped") {
+  const TranslationUnit unit = parse("int used(void) { return 1; } int unused(image2d_t i) { return other(); } "
+                                     "int unused_too(void); kernel void k(int n) { n = used(); } kernel void not_asked() { }");
+  const auto result = carry(unit, {"k"}, {});
+  REQUIRE(result);
+  CHECK(spaced(result->text) ==
+        expected("int used(void) { return 1; } KERNEL k(tg_item tg_self, int n) { n = used(); }"));
+  CHECK(result->kernels.size() == 1);
+  const auto none = carry(unit, {}, {});
+  REQUIRE(none);
+  CHECK(spaced(none->text).empty());
+}
+
+TEST_CASE("declarations between functions stay") {
+  CHECK(carried("typedef float real; struct p { real x, y[2]; }; enum { one = 1, two }; constant real t[] = {one, 2.5f}; "
+                "kernel void k() { } typedef int last;") ==
+        expected("typedef float real; struct p { real x, y[2]; }; enum { one = 1, two }; constant real t[] = {one, 2.5f};"
+                 "KERNEL k(tg_item tg_self) { } typedef int last;"));
+}
+
+TEST_CASE("who needs the whole group") {
+  const auto needs = [](const std::string& source) { return kernel(carry_all(source)).needs_whole_group; };
+  CHECK_FALSE(needs("kernel void k(global int* a) { a[get_local_id(0)] = 1; mem_fence(1); atomic_inc(a); }"));
+  CHECK(needs("kernel void k() { barrier(CLK_LOCAL_MEM_FENCE); }"));
+  CHECK(needs("kernel void k(int n) { n = work_group_reduce_add(n); }"));
+  CHECK(needs("kernel void k(int n) { n = get_sub_group_id(); }"));
+  CHECK(needs("kernel void k() { local int a; }"));
+  CHECK(needs("kernel void k(local int* a) { }"));
+  CHECK(needs("void h(void) { barrier(1); } kernel void k() { h(); }"));
+  CHECK(needs("void h(void) { barrier(1); } void g(void) { h(); } void f(void) { g(); } kernel void k() { f(); }"));
+  CHECK(needs("void h(void); kernel void k() { h(); } void h(void) { barrier(1); }"));
+  CHECK_FALSE(needs("void h(void) { barrier(1); } kernel void other() { h(); } kernel void k() { }"));
+  CHECK_FALSE(needs("void barrier_of(int a) { } struct s { int barrier; }; kernel void k(struct s a) { barrier_of(a.barrier); }"));
+  CHECK_FALSE(needs("int work_group_size(int a) { return a; } kernel void k(int n) { n = work_group_size(n); }"));
+}
+
+TEST_CASE("functions that meet at barriers or see local memory become part of the kernel") {
+  CHECK(carried("void h(void) { barrier(1); } kernel void k() { h(); }") ==
+        expected("__attribute__((always_inline)) void h(void) { barrier(1); } KERNEL k(tg_item tg_self) { h(); }"));
+  CHECK(carried("int h(local int* a) { return *a; } kernel void k(local int* a) { *a = h(a); }") ==
+        expected("__attribute__((always_inline)) int h(local int* a) { return *a; }"
+                 "KERNEL k(tg_item tg_self, local int* a) { *a = h(a); }"));
+}
+
+TEST_CASE("what may be rounded otherwise when it is constant") {
+  const auto rounds = [](const std::string& source) { return kernel(carry_all(source)).rounds; };
+  CHECK(rounds("kernel void k(global float* a) { *a = 1 / *a; }"));
+  CHECK(rounds("kernel void k(global float4* a) { *a = sqrt(*a); }"));
+  CHECK(rounds("typedef double real; kernel void k(global real* a) { *a /= 3; }"));
+  CHECK(rounds("float h(float x) { return 1 / x; } kernel void k(global float* a) { *a = h(*a); }"));
+  CHECK_FALSE(rounds("kernel void k(global int* a) { *a = 1 / *a; }"));
+  CHECK_FALSE(rounds("kernel void k(global float* a) { a[get_global_id(0)] *= 3; }"));
+}
+
+TEST_CASE("local variables become members of a structure") {
+  const CarriedUnit unit = carry_all("kernel void k(int n) { local float tile[16]; tile[n] = tile[get_local_id(0)]; }");
+  CHECK(spaced(unit.text) ==
+        expected("typedef struct { float tile[16]; } tg_locals_k;"
+                 "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) "
+                 "{ ; tg_locals->tile[n] = tg_locals->tile[tg_get_local_id(tg_self, 0)]; }"));
+  CHECK(kernel(unit).locals == "tg_locals_k");
+  CHECK(carried("kernel void k() { local int total; total = 1; }") ==
+        expected("typedef struct { int total; } tg_locals_k; KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
+                 "{ ; tg_locals->total = 1; }"));
+}
+
+TEST_CASE("several local variables in several dimensions, and pointers beside them") {
+  CHECK(carried("kernel void k(int n) { __local int a[2][3], b, *p = &a[1][2], c[4]; volatile local uint d[8 * 2]; "
+                "*p = a[n][0] + b + c[n] + d[b]; }") ==
+        expected("typedef struct { int a[2][3], b, c[4]; volatile uint d[8 * 2]; } tg_locals_k;"
+                 "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) "
+                 "{ __local int *p = &tg_locals->a[1][2]; ;"
+                 "*p = tg_locals->a[n][0] + tg_locals->b + tg_locals->c[n] + tg_locals->d[tg_locals->b]; }"));
+}
+
+TEST_CASE("local variables with attributes and of types of the file") {
+  CHECK(carried("typedef struct { int x; } point; kernel void k() { static local uchar a[4] __attribute__((aligned(16))); "
+                "local point b; a[0] = b.x; }") ==
+        expected("typedef struct { int x; } point;"
+                 "typedef struct { uchar a[4] __attribute__((aligned(16))); point b; } tg_locals_k;"
+                 "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) { ; ; tg_locals->a[0] = tg_locals->b.x; }"));
+}
+
+TEST_CASE("one name in two blocks is two variables") {
+  CHECK(carried("kernel void k() { { local int a[2]; a[0] = 1; } { local float a; a = 2; { a = 3; } } }") ==
+        expected("typedef struct { int a[2]; float a_2; } tg_locals_k;"
+                 "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
+                 "{ { ; tg_locals->a[0] = 1; } { ; tg_locals->a_2 = 2; { tg_locals->a_2 = 3; } } }"));
+}
+
+TEST_CASE("members of one structure have different names") {
+  const std::string text = carried("kernel void k() { { local int a; a = 1; } { local int a; a = 2; } local int a_2; a_2 = 3; }");
+  CHECK(count(text, "int a_2 ;") == 1);
+}
+
+TEST_CASE("members keep their name") {
+  CHECK(carried("struct s { int a; }; kernel void k(global struct s* p) { local int a; struct s v = {.a = 1}; "
+                "p->a = v.a + a; }") ==
+        expected("struct s { int a; }; typedef struct { int a; } tg_locals_k;"
+                 "KERNEL k(tg_item tg_self, global struct s* p, local tg_locals_k* tg_locals) "
+                 "{ ; struct s v = {.a = 1}; p->a = v.a + tg_locals->a; }"));
+}
+
+TEST_CASE("a variable of an inner block hides the local one") {
+  const std::string head = "typedef struct { int a[2]; } tg_locals_k;"
+                           "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) { ; ";
+  const auto check = [&head](const std::string& body, const std::string& result) {
+    INFO(body);
+    CHECK(carried("kernel void k(int n) { local int a[2]; " + body + " }") == expected(head + result + " }"));
+  };
+  check("{ int a = n; n = a; } n = a[0];", "{ int a = n; n = a; } n = tg_locals->a[0];");
+  check("{ n = a[1]; float4 a; a.x = n; { a.y = 1; } } a[0] = 1;",
+        "{ n = tg_locals->a[1]; float4 a; a.x = n; { a.y = 1; } } tg_locals->a[0] = 1;");
+  check("if (n) return; else a[0] = 1; do a[1] = 2; while (n); n = sizeof a; switch (n) { case 1: a[0] = 2; }",
+        "if (n) return; else tg_locals->a[0] = 1; do tg_locals->a[1] = 2; while (n); n = sizeof tg_locals->a; "
+        "switch (n) { case 1: tg_locals->a[0] = 2; }");
+}
+
+TEST_CASE("a pointer or a second declarator of an inner block hides it too") {
+  const std::string before = "kernel void k(int n) { local int a[2]; ";
+  CHECK(count(carried(before + "{ int* a = &n; *a = 1; } }"), "tg_locals -> a") == 0);
+  CHECK(count(carried(before + "{ int b = 1, a = 2; n = a + b; } }"), "tg_locals -> a") == 0);
+}
+
+TEST_CASE("a variable of a for statement hides it for that statement") {
+  CHECK(carried("kernel void k(int n) { local int a[2]; for (int a = 0; a < n; ++a) { n += a; } n = a[0]; }") ==
+        expected("typedef struct { int a[2]; } tg_locals_k;"
+                 "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) "
+                 "{ ; for (int a = 0; a < n; ++a) { n += a; } n = tg_locals->a[0]; }"));
+}
+
+TEST_CASE("tables in constant memory move to file scope") {
+  CHECK(carried("kernel void k(global int* a) { constant int t[2] = {1, 2}, m = 3; *a = t[0] + m; { constant int t = 4; *a = t; } }") ==
+        expected("constant int tg_constant_k_t[2] = {1, 2}, tg_constant_k_m = 3; constant int tg_constant_k_t_2 = 4;"
+                 "KERNEL k(tg_item tg_self, global int* a) "
+                 "{ ; *a = tg_constant_k_t[0] + tg_constant_k_m; { ; *a = tg_constant_k_t_2; } }"));
+  CHECK_FALSE(kernel(carry_all("kernel void k() { constant int t = 1; }")).needs_whole_group);
+}
+
+TEST_CASE("tables that need each other, and tables of kernels with similar names") {
+  const std::string text = carried("kernel void k(global int* a) { constant int t[] = {1, 2}; constant int n = sizeof(t) / sizeof(t[0]); *a = t[n - 1]; }");
+  CHECK(count(text, "sizeof ( t )") == 0);
+  CHECK(count(text, "sizeof ( t [") == 0);
+  const std::string similar = carried("kernel void k() { constant int a_b = 1; } kernel void k_a() { constant int b = 2; }");
+  CHECK(count(similar, "constant int tg_constant_k_a_b =") <= 1);
+}
+
+TEST_CASE("pointers into constant memory of kernels point into global memory") {
+  CHECK(carried("constant float own[2] = {1, 2}; kernel void k(constant float* t, global float* a) "
+                "{ constant float* p = t + 1; __constant float* q = p; constant float* r = own; *a = *p + *q + *r; }") ==
+        expected("constant float own[2] = {1, 2}; KERNEL k(tg_item tg_self, const global float* t, global float* a) "
+                 "{ const global float* p = t + 1; const global float* q = p; constant float* r = own; *a = *p + *q + *r; }"));
+  CHECK(carried("kernel void k(constant float* t, int n) { for (constant float* p = t; n; ++p) --n; "
+                "n = ((constant int*)t)[0]; }") ==
+        expected("KERNEL k(tg_item tg_self, const global float* t, int n) { for (const global float* p = t; n; ++p) --n; "
+                 "n = ((const global int*)t)[0]; }"));
+}
+
+TEST_CASE("a constant pointer that is declared first and set later") {
+  const std::string text = carried("kernel void k(constant float* t, global float* a) { constant float* p; p = t; *a = *p; }");
+  CHECK(count(text, "constant float * p") == 0);
+}
+
+TEST_CASE("a constant pointer by typedef") {
+  // Taken as "coefficients t" it would still point into constant memory, and be given a global pointer.
+  const TranslationUnit unit = parse("typedef constant float* coefficients; "
+                                     "kernel void k(coefficients t, global float* a) { *a = *t; }");
+  const auto result = carry(unit, {"k"}, {});
+  if (result) {
+    CHECK(count(spaced(result->text), "coefficients t") == 0);
+  } else {
+    CHECK(result.error().code == ErrorCode::unsupported_kernel);
+  }
+}
+
+TEST_CASE("helpers are there for constant and for global memory") {
+  const std::string text = carried("float first(constant float* t) { constant float* p = t; return *p; } "
+                                   "constant float own[2] = {1, 2};"
+                                   "kernel void k(constant float* t, global float* a) { *a = first(t) + first(own); }");
+  CHECK(text == expected("__attribute__((overloadable)) float first(constant float* t) { constant float* p = t; return *p; }"
+                         "__attribute__((overloadable)) float first(const global float* t) "
+                         "{ const global float* p = t; return *p; }"
+                         "constant float own[2] = {1, 2};"
+                         "KERNEL k(tg_item tg_self, const global float* t, global float* a) { *a = first(t) + first(own); }"));
+  // A prototype is there for both as well, and with the work-item.
+  const std::string declared = carried("float at(constant float* t); kernel void k(constant float* t) { at(t); } "
+                                       "float at(constant float* t) { return t[get_global_id(0)]; }");
+  CHECK(count(declared, "float at ( tg_item tg_self , constant float * t ) ;") == 1);
+  CHECK(count(declared, "float at ( tg_item tg_self , const global float * t ) ;") == 1);
+  CHECK(count(declared, "float at ( tg_item tg_self , const global float * t ) {") == 1);
+  CHECK(count(declared, "overloadable") == 4);
+  // One that is overloadable stays so, once.
+  CHECK(count(carried("__attribute__((overloadable)) int f(constant int* t) { return *t; } "
+                      "kernel void k(constant int* t) { f(t); }"),
+              "overloadable") == 2);
+}
+
+TEST_CASE("names that meet are renamed wherever they mean the same") {
+  const Renamed renamed{{"helper", "u0_helper"}, {"item", "u0_item"}, {"k", "u0_k"}, {"point", "u0_point"},
+                        {"table", "u0_table"}, {"length", "u0_length"}};
+  CHECK(carried("typedef struct point { int item, length; } point; enum { item = 3, other };"
+                "constant int table[item] = {item, other};"
+                "int helper(point p) { return p.item + item + table[0]; }"
+                "kernel void k(global point* p) { point q = {.item = item}; p->item = helper(q) + get_global_id(item); }",
+                renamed) ==
+        expected("typedef struct u0_point { int item, length; } u0_point; enum { u0_item = 3, other };"
+                 "constant int u0_table[u0_item] = {u0_item, other};"
+                 "int u0_helper(u0_point p) { return p.item + u0_item + u0_table[0]; }"
+                 "KERNEL u0_k(tg_item tg_self, global u0_point* p) "
+                 "{ u0_point q = {.item = u0_item}; p->item = u0_helper(q) + tg_get_global_id(tg_self, u0_item); }"));
+  const CarriedUnit unit = carry_all("kernel void k() { local int table; table = 1; }", renamed);
+  CHECK(kernel(unit).function == "u0_k");
+  CHECK(kernel(unit).locals == "tg_locals_u0_k");
+  CHECK(spaced(unit.text) == expected("typedef struct { int table; } tg_locals_u0_k;"
+                                      "KERNEL u0_k(tg_item tg_self, local tg_locals_u0_k* tg_locals) "
+                                      "{ ; tg_locals->table = 1; }"));
+}
+
+TEST_CASE("renaming in prototypes, in calls of helpers with an item, and in calls of kernels") {
+  CHECK(carried("int a(void); kernel void b() { a(); } kernel void k() { b(); } int a(void) { return get_work_dim(); }",
+                {{"a", "u1_a"}, {"b", "u1_b"}}) ==
+        expected("int u1_a(tg_item tg_self); KERNEL u1_b(tg_item tg_self) { u1_a(tg_self); }"
+                 "KERNEL k(tg_item tg_self) { u1_b(tg_self); }"
+                 "int u1_a(tg_item tg_self) { return tg_get_work_dim(tg_self); }"));
+}
+
+TEST_CASE("members of every shape keep their name") {
+  const Renamed renamed{{"item", "u0_item"}, {"size", "u0_size"}, {"kind", "u0_kind"}};
+  CHECK(carried("enum { size = 2 }; enum kind { item }; struct s { int item[size], size; enum kind kind; struct { int item; } in; "
+                "union { float size; } u; }; kernel void k() { }",
+                renamed) ==
+        expected("enum { u0_size = 2 }; enum u0_kind { u0_item }; struct s { int item[u0_size], size; enum u0_kind kind; "
+                 "struct { int item; } in; union { float size; } u; }; KERNEL k(tg_item tg_self) { }"));
+}
+
+TEST_CASE("a member with an attribute keeps its name") {
+  CHECK(carried("enum { item }; struct s { int item __attribute__((aligned(8))); }; kernel void k(global struct s* p) { p->item = 1; }",
+                {{"item", "u0_item"}}) ==
+        expected("enum { u0_item }; struct s { int item __attribute__((aligned(8))); };"
+                 "KERNEL k(tg_item tg_self, global struct s* p) { p->item = 1; }"));
+}
+
+TEST_CASE("a member of a structure in a body keeps its name") {
+  CHECK(carried("enum { item }; kernel void k(int n) { struct { int item; } s; s.item = item; n = s.item; }",
+                {{"item", "u0_item"}}) ==
+        expected("enum { u0_item }; KERNEL k(tg_item tg_self, int n) { struct { int item; } s; s.item = u0_item; n = s.item; }"));
+}
+
+TEST_CASE("what cannot be carried is named with its place") {
+  CHECK(refused("kernel void k(\n  read_only image2d_t i) { }") ==
+        "2:13 unsupported_kernel: \"image2d_t\" cannot be carried into a persistent kernel");
+  CHECK(refused("void h(void) {\n enqueue_kernel(0); }\nkernel void k() { h(); }") ==
+        "2:2 unsupported_kernel: \"enqueue_kernel\" cannot be carried into a persistent kernel");
+  CHECK(refused("kernel void k(pipe int p) { }") ==
+        "1:15 unsupported_kernel: \"pipe\" cannot be carried into a persistent kernel");
+  CHECK(refused("kernel void k() {\n\n sampler_t s = 0; }") ==
+        "3:2 unsupported_kernel: \"sampler_t\" cannot be carried into a persistent kernel");
+  CHECK(refused("int pipe(int a) { return a; } kernel void k(int n) { n = pipe(n); }") == "none"); // a name like others
+  CHECK(refused("kernel void inner() {\n local int a; }\nkernel void k() { inner(); }") ==
+        "2:2 unsupported_kernel: this kernel has local variables and is called by another function");
+  CHECK(refused("kernel void k() {\n typedef int t;\n local t a; }") ==
+        "3:8 unsupported_kernel: this declaration needs \"t\", which the kernel declares in its body");
+}
+
+TEST_CASE("a caller that nobody reaches does not count") {
+  const TranslationUnit unit = parse("kernel void k() { local int a; } void unused(void) { k(); }");
+  CHECK(refusal(carry(unit, {"k"}, {})) == "none");
+}
+
+TEST_CASE("pragmas go along") {
+  const std::string text = carry_all("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\nkernel void k(int n) {\n#pragma unroll\n"
+                                     "  for (;;) n++;\n}").text;
+  CHECK(count(text, "\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n") == 1);
+  CHECK(count(text, "\n#pragma unroll\n") == 1);
+  CHECK(text.find("#pragma unroll") > text.find("tg_item"));
+}
+
+namespace {
+
+bool is_ours(const std::string& text) {
+  static const std::set<std::string> words{"__attribute__", "always_inline", "overloadable", "static", "void",
+                                           "typedef",       "struct",        "local",        "const",  "global"};
+  return text.starts_with("tg_") || words.contains(text);
+}
+
+// "a" for "a_2": the second local variable of that name.
+std::string without_number(const std::string& name) {
+  const std::size_t digits = name.find_last_not_of("0123456789");
+  return digits != std::string::npos && digits > 0 && digits + 1 < name.size() && name[digits] == '_'
+             ? name.substr(0, digits)
+             : name;
+}
+
+bool is_word(const std::string& text) {
+  return std::isalnum(static_cast<unsigned char>(text[0])) != 0 || text[0] == '_' || text[0] == '"';
+}
+
+struct Lines {
+  std::string wrong; // tokens that are not on the line that a directive gives them
+  std::size_t right = 0;
+};
+
+// Every word and number that comes from the source must stand on a line of the source that has it, and every number
+// in a kernel's body must be there.
+Lines check_lines(const TranslationUnit& unit, const CarriedUnit& carried) {
+  std::map<std::pair<std::string, std::uint32_t>, std::set<std::string>> source;
+  for (const Token& token : unit.source.tokens) {
+    source[{unit.source.files[token.file], token.line}].insert(token.text);
+  }
+  std::map<std::pair<std::string, std::uint32_t>, std::multiset<std::string>> written;
+  Lines lines;
+  const auto placed = placed_tokens(carried.text);
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    const auto& [file, line, text] = placed[i];
+    written[{file, line}].insert(text);
+    const bool named_by_us = i + 2 < placed.size() && i > 0 && placed[i - 1].text == "void" && placed[i + 2].text == "tg_item";
+    if (!is_word(text) || is_ours(text) || named_by_us) {
+      continue;
+    }
+    const auto& on_line = source[{file, line}];
+    if (on_line.contains(text) || on_line.contains(without_number(text))) {
+      ++lines.right;
+    } else {
+      lines.wrong += fmt::format("{}:{} {}; ", file.substr(file.rfind('/') + 1), line, text);
+    }
+  }
+  for (const Function& function : unit.functions) {
+    if (!function.is_kernel || !function.body) {
+      continue;
+    }
+    for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
+      const Token& token = unit.source.tokens[i];
+      if (token.kind == TokenKind::number && !written[{unit.source.files[token.file], token.line}].contains(token.text)) {
+        lines.wrong += fmt::format("{}:{} lacks {}; ", unit.source.files[token.file], token.line, token.text);
+      }
+    }
+  }
+  return lines;
+}
+
+} // namespace
+
+TEST_CASE("compilers are told the line of every token") {
+  const auto check = [](const std::string& source) {
+    const TranslationUnit unit = parse(source);
+    const auto result = carry(unit, all_kernels(unit), {});
+    REQUIRE(result);
+    INFO(result->text);
+    CHECK(check_lines(unit, *result).wrong == "");
+  };
+  SUBCASE("kernels one behind the other") {
+    check("kernel void a(global int* x) {\n  x[1] = 11;\n}\nkernel void b(global int* y) {\n  y[2] = 22;\n}\n"
+          "kernel void c(global int* z) {\n  z[3] = 33;\n}\n");
+  }
+  SUBCASE("local variables and tables in front of their kernel") {
+    check("kernel void a(global int* x) {\n  local int t[17];\n  constant int u[2] = {5,\n 6};\n"
+          "  t[3] = x[4];\n  x[7] = u[1];\n}\nint h(int v) {\n return v + 8;\n}\nkernel void b(global int* y) {\n  y[2] = h(9);\n}\n");
+  }
+  SUBCASE("helpers for both kinds of memory") {
+    check("int h(constant int* t) {\n  return t[1];\n}\nkernel void a(constant int* x, global int* y) {\n  y[2] = h(x);\n}\n");
+  }
+  SUBCASE("macros of several lines") {
+    check("#define SET(a, b) \\\n  a[3] = \\\n  b;\nkernel void a(global int* x) {\n\n\n\n\n\n\n\n  SET(x,\n   4)\n  x[5] = 6;\n}\n");
+  }
+}
+
+TEST_CASE("the corpus is carried, and compilers are told the line of every token") {
+  for (const CorpusUnit& found : corpus()) {
+    const auto result = carry(found.unit, all_kernels(found.unit), {});
+    if (!result) {
+      FAIL(describe(result.error()));
+    }
+    INFO(found.name, ": ", result->text);
+    const Lines lines = check_lines(found.unit, *result);
+    CHECK(lines.wrong == "");
+    CHECK(lines.right > 10);
+    CHECK(result->kernels.size() == all_kernels(found.unit).size());
+  }
+}
+
+TEST_CASE("the corpus under other names") {
+  for (const CorpusUnit& found : corpus()) {
+    Renamed renamed;
+    for (const std::string& name : found.unit.file_scope_names) {
+      renamed[name] = "u7_" + name;
+    }
+    const auto result = carry(found.unit, all_kernels(found.unit), renamed);
+    REQUIRE(result);
+    INFO(found.name, ": ", result->text);
+    for (const auto& [name, kernel] : result->kernels) {
+      CHECK(kernel.function == "u7_" + name);
+    }
+    // Every function of the file that is called has its new name.
+    const auto placed = placed_tokens(result->text);
+    for (std::size_t i = 1; i + 1 < placed.size(); ++i) {
+      if (placed[i + 1].text == "(" && placed[i - 1].text != "." && placed[i - 1].text != "->") {
+        const bool old = found.unit.file_scope_names.contains(placed[i].text);
+        CHECK_MESSAGE(!old, placed[i].text);
+      }
+    }
+  }
+}

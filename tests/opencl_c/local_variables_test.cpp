@@ -1,0 +1,156 @@
+// Variables in local and constant memory that a kernel declares in its body.
+#include "source_support.hpp"
+
+#include <tidegate/opencl_c/local_variables.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+using namespace tidegate;
+using namespace tidegate::opencl_c;
+using namespace tidegate::opencl_c::test;
+
+namespace {
+
+std::string describe(const TranslationUnit& unit, const std::vector<HoistedVariable>& variables) {
+  std::string text;
+  for (const HoistedVariable& variable : variables) {
+    text += fmt::format("{}{}:", text.empty() ? "" : "; ", text_of(unit, variable.declaration));
+    for (const HoistedName& name : variable.names) {
+      CHECK(unit.source.tokens[name.token].text == name.name);
+      text += " " + name.name + (name.unique == name.name ? "" : "=" + name.unique);
+    }
+    for (const TokenRange& range : variable.remaining) {
+      text += " stays " + text_of(unit, range);
+    }
+    CHECK(variable.moving.size() == variable.names.size());
+  }
+  return text;
+}
+
+// The declarations of local memory in a kernel with this body, then those of constant memory.
+std::string found(const std::string& body, const std::string& before = "") {
+  const TranslationUnit unit = parse(before + "\nkernel void k(int n) {" + body + "}");
+  const auto variables = find_local_variables(unit, *unit.definition("k"));
+  if (!variables) {
+    return refusal(variables);
+  }
+  const std::string constants = describe(unit, variables->constants);
+  return describe(unit, variables->locals) + (constants.empty() ? "" : " | " + constants);
+}
+
+} // namespace
+
+TEST_CASE("arrays and scalars") {
+  CHECK(found("").empty());
+  CHECK(found("int a; float b[3]; global int* p = 0;").empty());
+  CHECK(found("local float tile[16];") == "local float tile[16]: tile");
+  CHECK(found("__local int count;") == "__local int count: count");
+  CHECK(found("local volatile uint cube[2][3][4];") == "local volatile uint cube[2][3][4]: cube");
+  CHECK(found("local unsigned int a[2];") == "local unsigned int a[2]: a");
+  CHECK(found("local struct point a, b[2];", "struct point { int x; };") == "local struct point a, b[2]: a b");
+  CHECK(found("local float a[2], b, c[N][N * (2 + 1)];", "#define N 4") ==
+        "local float a[2], b, c[4][4 * (2 + 1)]: a b c");
+}
+
+TEST_CASE("the qualifier may stand behind others and behind the type") {
+  CHECK(found("volatile local int a;") == "volatile local int a: a");
+  CHECK(found("float local a[4];") == "float local a[4]: a");
+  CHECK(found("static local int a;") == "static local int a: a");
+  CHECK(found("n += 1; const local int a[2];") == "const local int a[2]: a");
+}
+
+TEST_CASE("attributes on either side of the name") {
+  CHECK(found("local uchar __attribute__((aligned(16))) a[4];") == "local uchar __attribute__((aligned(16))) a[4]: a");
+  CHECK(found("local uchar a[4] __attribute__((aligned(16))), b;") ==
+        "local uchar a[4] __attribute__((aligned(16))), b: a b");
+  CHECK(found("local __attribute__((aligned(16))) uchar a[4];") == "local __attribute__((aligned(16))) uchar a[4]: a");
+  CHECK(found("local point __attribute__((aligned(16))) a[4];", "typedef struct { int x; } point;") ==
+        "local point __attribute__((aligned(16))) a[4]: a");
+  CHECK(found("local uchar a __attribute__((aligned(16)));") == "local uchar a __attribute__((aligned(16))): a");
+}
+
+TEST_CASE("pointers to local memory stay") {
+  CHECK(found("local int* p = 0; local int *a, *b;").empty());
+  CHECK(found("local int a[2], *p = &a[0], b;") == "local int a[2], *p = &a[0], b: a b stays *p = &a[0],");
+  CHECK(found("local int *p, a[2];") == "local int *p, a[2]: a stays *p,");
+  CHECK(found("local int (*rows)[4] = 0;").empty());
+  CHECK(found("local int a[2][4], (*rows)[4] = a;") ==
+        "local int a[2][4], (*rows)[4] = a: a stays (*rows)[4] = a");
+  CHECK(found("local int* const p = 0;").empty());
+}
+
+TEST_CASE("a pointer that itself lies in local memory moves") {
+  CHECK(found("global float* local p;") == "global float* local p: p");
+}
+
+TEST_CASE("casts, arguments and sizes declare nothing") {
+  CHECK(found("n = *(local int*)0; f((local float*)0, sizeof(local int*));").empty());
+  CHECK(found("for (local int* p = 0; p; ++p) { }").empty());
+}
+
+TEST_CASE("declarations in blocks, behind labels and in loops") {
+  CHECK(found("{ local int a; } if (n) { local int b; } else { local int c; } for (;;) { local int d; } "
+              "switch (n) { case 1: ; local int e; } done: ; local int f;") ==
+        "local int a: a; local int b: b; local int c: c; local int d: d; local int e: e; local int f: f");
+}
+
+TEST_CASE("a variable is seen to the end of its block") {
+  const TranslationUnit unit = parse("kernel void k() { { local int a[2]; { a[0] = 1; } int b[] = {1, 2}; } int c; }");
+  const auto variables = find_local_variables(unit, *unit.definition("k"));
+  REQUIRE(variables);
+  REQUIRE(variables->locals.size() == 1);
+  const std::size_t end = variables->locals[0].scope_end;
+  REQUIRE(unit.source.tokens[end].is("}"));
+  CHECK(unit.source.tokens[end + 1].is("int"));
+  CHECK(unit.source.tokens[end + 2].is("c"));
+}
+
+TEST_CASE("equal names become different ones") {
+  CHECK(found("{ local int a[2]; } { local float a; } { local int a, b; }") ==
+        "local int a[2]: a; local float a: a=a_2; local int a, b: a=a_3 b");
+  // None of them may be a name that another one has.
+  const std::string text = found("{ local int a; } { local int a; } local int a_2;");
+  CHECK(text.find("a=a_2") != std::string::npos);
+  CHECK(text.find("a_2: a_2;") == std::string::npos);
+  CHECK_FALSE(text.ends_with(": a_2"));
+}
+
+TEST_CASE("tables in constant memory") {
+  CHECK(found("constant float w[3] = {1, 2, 3}; __constant int n2 = (1, 2), m[2][2] = {{1, 2}, {3, 4}};") ==
+        " | constant float w[3] = {1, 2, 3}: w; __constant int n2 = (1, 2), m[2][2] = {{1, 2}, {3, 4}}: n2 m");
+  CHECK(found("constant float* p = 0;").empty());
+  CHECK(found("local int a; constant int b = 1;") == "local int a: a | constant int b = 1: b");
+}
+
+TEST_CASE("what moves cannot take along what the kernel declares") {
+  const auto message = [](std::string_view place, std::string_view name) {
+    return fmt::format("{} unsupported_kernel: this declaration needs \"{}\", which the kernel declares in its body",
+                       place, name);
+  };
+  CHECK(found("\n typedef float real;\n local real a[2];") == message("4:8", "real"));
+  CHECK(found("\n struct point { int x; };\n local struct point a[2];") == message("4:15", "point"));
+  CHECK(found("\n local int a[2];\n local int b[sizeof(a)];") == message("4:21", "a"));
+  CHECK(found("\n local int a[2], b[sizeof(a)];") == message("3:27", "a"));
+  CHECK(found("\n union { int x; } u; enum kind { one };\n local enum kind a;") == message("4:13", "kind"));
+  CHECK(found("\n typedef struct { int x; } point;\n local point a;") == message("4:8", "point"));
+}
+
+TEST_CASE("sizes and types of the kernel's body in other dress") {
+  const auto refused = [](const std::string& body) {
+    return found(body).find("unsupported_kernel") != std::string::npos;
+  };
+  CHECK(refused("enum { size = 4 }; local int a[size];"));
+  CHECK(refused("typedef float row[4]; local row a[2];"));
+  CHECK(refused("typedef float real, pair[2]; local real a[2];"));
+  CHECK(refused("constant float w[] = {1, 2}; local int a[sizeof(w) / sizeof(w[0])];"));
+}
+
+TEST_CASE("names of file scope and of other blocks may be used") {
+  CHECK(found("local point a; local int b[size];", "typedef struct { int x; } point; enum { size = 4 };") ==
+        "local point a: a; local int b[size]: b");
+  CHECK(found("int a = sizeof(int); local int b[sizeof(int)];") == "local int b[sizeof(int)]: b");
+}

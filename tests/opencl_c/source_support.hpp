@@ -1,0 +1,154 @@
+// What the tests of whole sources share: the seed, and sources as text in a test.
+#pragma once
+
+#include <tidegate/opencl_c/lexer.hpp>
+#include <tidegate/opencl_c/preprocessor.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::opencl_c::test {
+
+// The same in every run, unless TIDEGATE_SEED gives another one or says "random".
+inline std::uint64_t seed() {
+  const char* given = std::getenv("TIDEGATE_SEED");
+  if (given == nullptr) {
+    return 20'261'121;
+  }
+  return std::string_view(given) == "random" ? std::random_device{}() : std::strtoull(given, nullptr, 10);
+}
+
+inline Result<TranslationUnit> try_parse(const std::string& text) {
+  PreprocessorOptions options;
+  options.read = [&text](const std::string&) -> Result<std::string> { return text; };
+  return preprocess("k.cl", options).and_then(parse_translation_unit);
+}
+
+inline TranslationUnit parse(const std::string& text) {
+  auto unit = try_parse(text);
+  if (!unit) {
+    INFO(text);
+    FAIL(describe(unit.error()));
+  }
+  return std::move(*unit);
+}
+
+// "LINE:COLUMN CODE: MESSAGE" of an error that stands in k.cl, or "none".
+template <class T>
+std::string refusal(const Result<T>& result) {
+  if (result) {
+    return "none";
+  }
+  const Error& error = result.error();
+  CHECK(error.source == "k.cl");
+  CHECK_FALSE(error.fix.empty());
+  return fmt::format("{}:{} {}: {}", error.line.value_or(0), error.column.value_or(0), name(error.code),
+                     error.message);
+}
+
+// A token of written text and where its #line directives say that it stands.
+struct PlacedToken {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string text; // of a #pragma, the whole line
+};
+
+// The tokens of written text. It has no comments, so that a line is a line.
+inline std::vector<PlacedToken> placed_tokens(const std::string& text) {
+  std::vector<PlacedToken> placed;
+  std::string file;
+  std::uint32_t number = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with("#line ")) {
+      std::size_t digits = 0;
+      number = static_cast<std::uint32_t>(std::stoul(line.substr(6), &digits));
+      file.clear();
+      REQUIRE(line.substr(6 + digits, 2) == " \"");
+      for (std::size_t i = 6 + digits + 2; i + 1 < line.size(); ++i) {
+        i += line[i] == '\\' ? 1U : 0U;
+        file += line[i];
+      }
+      continue;
+    }
+    if (line.starts_with("#pragma")) {
+      placed.push_back({file, number, line});
+    } else {
+      Lexer lexer(line, "written");
+      const auto tokens = lexer.next_line();
+      REQUIRE(tokens);
+      for (const Token& token : *tokens) {
+        placed.push_back({file, number, token.text});
+      }
+    }
+    ++number;
+  }
+  return placed;
+}
+
+// The tokens alone, with a blank between each two: what is left of a text differs in tokens, not in layout.
+inline std::string spaced(const std::string& text) {
+  std::string result;
+  for (const PlacedToken& token : placed_tokens(text)) {
+    result += (result.empty() ? "" : " ") + token.text;
+  }
+  return result;
+}
+
+struct CorpusUnit {
+  std::string name;
+  TranslationUnit unit;
+};
+
+// Every source of tests/corpus/ops, with the options that its programs compile it with where it needs any.
+inline const std::vector<CorpusUnit>& corpus() {
+  static const std::vector<CorpusUnit> units = [] {
+    std::vector<CorpusUnit> found;
+    const std::filesystem::path folder = std::filesystem::path(TIDEGATE_SOURCE_DIR) / "tests/corpus/ops";
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".cl") {
+        paths.push_back(entry.path());
+      }
+    }
+    std::ranges::sort(paths);
+    for (const std::filesystem::path& path : paths) {
+      const std::string name = path.filename().string();
+      PreprocessorOptions options{
+          .definitions = {{"__OPENCL_VERSION__", "300"},
+                          {"__OPENCL_C_VERSION__", name == "opencl3.cl" ? "300" : "120"},
+                          {"cl_khr_fp64", "1"}},
+          .include_folders = {(folder / "include").string()}};
+      if (name == "kmeans.cl") {
+        options.definitions.push_back({"K", "6"});
+      } else if (name == "options.cl") {
+        for (const auto& [macro, value] : std::vector<std::pair<std::string, std::string>>{
+                 {"FLAG", "-2"}, {"WIDTH", "4"}, {"OPERATION", "fmin"}, {"NAME", "raised"}, {"BOUND", "4.5f"}}) {
+          options.definitions.push_back({macro, value});
+        }
+      }
+      auto unit = preprocess(path.string(), options).and_then(parse_translation_unit);
+      if (!unit) {
+        FAIL(describe(unit.error()));
+      }
+      found.push_back({.name = name, .unit = std::move(*unit)});
+    }
+    return found;
+  }();
+  return units;
+}
+
+} // namespace tidegate::opencl_c::test

@@ -1,0 +1,209 @@
+// Tokens written as text: read again they are the same tokens, on the same lines.
+#include "source_support.hpp"
+
+#include <tidegate/opencl_c/token_writer.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::opencl_c;
+using namespace tidegate::opencl_c::test;
+
+namespace {
+
+TranslationUnit unit_of(std::vector<Token> tokens) {
+  return {.source = {.files = {"a.cl", "b.h"}, .tokens = std::move(tokens)}};
+}
+
+std::string write(const TranslationUnit& unit, const Edits& edits = {}) {
+  std::string text;
+  TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, edits);
+  return text;
+}
+
+// Without a backslash and a number sign, which make directives and spliced lines out of what is around them: the
+// preprocessor leaves none in a program that compiles.
+const std::vector<std::string>& pool() {
+  static const std::vector<std::string> texts{
+      "a",  "L",   "e5",  "x_1", "_",   "a$",  "$",  "\xc3\xa4", "u8",  "0",   "1u",  "0x1e", "1e",  "3.",
+      ".5", "1p",  "0xE", "2.f", "1$",  "'c'", "L'c'", "\"s\"",   "L\"s\"", "(",  ")",   "[",    "]",   "{",
+      "}",  ";",   ",",   "~",   "?",   ":",   "+",  "++",        "+=",  "-",   "--",  "-=",   "->",  "*",
+      "*=", "/",   "/=",  "%",   "%=",  "<",   "<=", "<<",        "<<=", ">",   ">=",  ">>",   ">>=", "=",
+      "==", "!",   "!=",  "&",   "&&",  "&=",  "|",  "||",        "|=",  "^",   "^=",  ".",    "...", "@"};
+  return texts;
+}
+
+// The token that the text is.
+Token token_of(const std::string& text) {
+  Lexer lexer(text, "pool");
+  const auto tokens = lexer.next_line();
+  REQUIRE(tokens);
+  REQUIRE(tokens->size() == 1);
+  Token token = tokens->front();
+  token.space_before = false;
+  return token;
+}
+
+// Read again, the text is these tokens where they stood. A #pragma may move to a line of its own.
+std::string first_difference(const TranslationUnit& unit, const std::string& text) {
+  const auto placed = placed_tokens(text);
+  for (std::size_t i = 0; i < unit.source.tokens.size(); ++i) {
+    const Token& token = unit.source.tokens[i];
+    if (i == placed.size()) {
+      return fmt::format("token {} {} is missing", i, token.text);
+    }
+    const bool pragma = token.kind == TokenKind::pragma;
+    if (placed[i].text != token.text) {
+      return fmt::format("token {} {} is {}", i, token.text, placed[i].text);
+    }
+    if (!pragma && (placed[i].file != unit.source.files[token.file] || placed[i].line != token.line)) {
+      return fmt::format("token {} {} of {}:{} is at {}:{}", i, token.text, unit.source.files[token.file],
+                         token.line, placed[i].file, placed[i].line);
+    }
+  }
+  return placed.size() == unit.source.tokens.size() ? std::string() : "there are more tokens";
+}
+
+} // namespace
+
+TEST_CASE("the corpus, written and read again") {
+  for (const CorpusUnit& found : corpus()) {
+    INFO(found.name);
+    CHECK(first_difference(found.unit, write(found.unit)).empty());
+  }
+}
+
+TEST_CASE("two tokens that touch never become one") {
+  std::string joined;
+  for (const std::string& first : pool()) {
+    for (const std::string& second : pool()) {
+      const TranslationUnit unit = unit_of({token_of(first), token_of(second)});
+      if (spaced(write(unit)) != first + " " + second) {
+        joined += fmt::format("{} and {}; ", first, second);
+      }
+    }
+  }
+  CHECK(joined == "");
+}
+
+TEST_CASE("an operator behind a macro's hexadecimal number") {
+  const TranslationUnit unit = parse("#define A 0x1e\nconstant int x = A+3, y = A-A;");
+  CHECK(spaced(write(unit)) == "constant int x = 0x1e + 3 , y = 0x1e - 0x1e ;");
+}
+
+TEST_CASE("random tokens, written and read again") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  std::mt19937_64 random(start);
+  for (int round = 0; round < 400; ++round) {
+    std::vector<Token> tokens;
+    std::uint32_t line = 1 + static_cast<std::uint32_t>(random() % 3);
+    std::uint32_t file = 0;
+    for (auto count = random() % 60; count > 0; --count) {
+      Token token = token_of(pool()[random() % pool().size()]);
+      if (random() % 30 == 0) {
+        token.kind = TokenKind::pragma;
+        token.text = "#pragma unroll";
+      }
+      switch (random() % 16) {
+      case 0: line += static_cast<std::uint32_t>(random() % 10); break;
+      case 1: line = 1 + static_cast<std::uint32_t>(random() % 40); break; // a macro of an earlier line
+      case 2: file ^= 1U; break;
+      case 3: ++line; break;
+      default: break;
+      }
+      token.line = line;
+      token.file = file;
+      // Mostly as sources have them, so that the cases above are not all that fails.
+      token.space_before = random() % 8 != 0;
+      tokens.push_back(std::move(token));
+    }
+    const TranslationUnit unit = unit_of(std::move(tokens));
+    const std::string text = write(unit);
+    INFO("TIDEGATE_SEED=", start, " round ", round, ": ", text);
+    CHECK(first_difference(unit, text).empty());
+  }
+}
+
+TEST_CASE("near lines are reached by empty ones, far ones by a directive") {
+  const TranslationUnit unit = parse("int f(int a,\n\n  int b);\n\n\n\n\n\n\n\nint g(int c);");
+  CHECK(write(unit) == "\n#line 1 \"k.cl\"\nint f(int a,\n\nint b);\n#line 11 \"k.cl\"\nint g(int c);");
+}
+
+TEST_CASE("spaces stay where they were") {
+  const TranslationUnit unit = parse("int f(int a , int  b){return a+b - -a;}");
+  CHECK(write(unit) == "\n#line 1 \"k.cl\"\nint f(int a , int b){return a+b - -a;}");
+}
+
+TEST_CASE("a path in a directive is escaped") {
+  Token token = token_of("a");
+  TranslationUnit unit = unit_of({token});
+  unit.source.files[0] = "odd \"name\"\\k.cl";
+  const std::string text = write(unit);
+  CHECK(text == "\n#line 1 \"odd \\\"name\\\"\\\\k.cl\"\na");
+  CHECK(placed_tokens(text).at(0).file == unit.source.files[0]);
+}
+
+TEST_CASE("edits stand before, in place of and behind a token") {
+  const TranslationUnit unit = parse("int f(int a, int b);");
+  const auto& tokens = unit.source.tokens;
+  Edits edits;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].is("f")) {
+      edits[i] = {.before = "before ", .replaced = true, .text = "g", .after = ""};
+      edits[i + 1].after = "first, ";
+    } else if (tokens[i].is("a")) {
+      edits[i].after = "second";
+    } else if (tokens[i].is("b")) {
+      edits[i] = {.replaced = true};
+    }
+  }
+  CHECK(spaced(write(unit, edits)) == "int before g ( first , int a second , int ) ;");
+}
+
+TEST_CASE("what an edit puts in never joins what is around it") {
+  std::string joined;
+  const std::vector<std::string> inserted{"tg_self", "const global", "tg_locals->", "u0_name", "x.y"};
+  for (const std::string_view first : {"a", "1u", ";", "("}) {
+    for (const std::string_view second : {"a", "1u", ";", "."}) {
+      for (const std::string& text : inserted) {
+        const TranslationUnit unit = unit_of({token_of(std::string(first)), token_of("x"), token_of(std::string(second))});
+        const std::string expected = fmt::format("{} {} {}", first, spaced(text), second);
+        if (spaced(write(unit, {{1, {.replaced = true, .text = text}}})) != expected) {
+          joined += expected + "; ";
+        }
+      }
+    }
+  }
+  CHECK(joined == "");
+}
+
+TEST_CASE("text of our own keeps the lines behind it") {
+  const TranslationUnit unit = parse("int f(int a);\nint g(int b);\nint h(int c);");
+  std::string text;
+  TokenWriter writer(unit, text);
+  const auto& functions = unit.functions;
+  writer.write({.begin = functions[0].begin, .end = functions[0].end}, {});
+  writer.text("\nour own\ntext of two lines");
+  writer.write({.begin = functions[1].begin, .end = functions[1].end}, {});
+  writer.text("\n");
+  writer.write({.begin = functions[2].begin, .end = functions[2].end}, {});
+  for (const PlacedToken& token : placed_tokens(text)) {
+    const std::uint32_t line = token.text == "a" ? 1 : token.text == "b" ? 2 : token.text == "c" ? 3 : 0;
+    INFO(text);
+    CHECK((line == 0 || token.line == line));
+  }
+}
+
+TEST_CASE("a pragma has a line of its own") {
+  const TranslationUnit unit = parse("kernel void k() {\n  int a; _Pragma(\"unroll 2\") for (;;) {}\n}");
+  const std::string text = write(unit);
+  CHECK(text.find("\n#pragma unroll 2\n") != std::string::npos);
+  CHECK(first_difference(unit, text).empty());
+}

@@ -1,0 +1,367 @@
+// Declarations of file scope: functions with their signatures, names, and what is refused where.
+#include "source_support.hpp"
+
+#include <tidegate/opencl_c/words.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::opencl_c;
+using namespace tidegate::opencl_c::test;
+
+namespace {
+
+using Size = std::array<std::uint64_t, 3>;
+
+std::string describe(const Parameter& parameter) {
+  constexpr std::array<std::string_view, 4> spaces{"", "global ", "constant ", "local "};
+  return fmt::format("{}{}{}{}{}{}", spaces[static_cast<std::size_t>(parameter.space)],
+                     parameter.is_const ? "const " : "", parameter.type, parameter.is_pointer ? "*" : "",
+                     parameter.name.empty() ? "" : " ", parameter.name);
+}
+
+// Each function as "kernel name(parameters) {}", prototypes with a semicolon.
+std::string signatures(const TranslationUnit& unit) {
+  std::string text;
+  for (const Function& function : unit.functions) {
+    text += fmt::format("{}{}{}(", text.empty() ? "" : " ", function.is_kernel ? "kernel " : "", function.name);
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+      text += (i == 0 ? "" : ", ") + describe(function.parameters[i]);
+    }
+    text += function.body ? "){}" : ");";
+  }
+  return text;
+}
+
+std::string signatures(const std::string& source) {
+  return signatures(parse(source));
+}
+
+// The parameters of one kernel.
+std::string parameters(const std::string& list, const std::string& before = "") {
+  const std::string text = signatures(before + " kernel void k(" + list + ") {}");
+  constexpr std::string_view head = "kernel k(";
+  REQUIRE(text.starts_with(head));
+  return text.substr(head.size(), text.size() - head.size() - 3);
+}
+
+std::string names(const std::string& source) {
+  std::string text;
+  for (const std::string& name : parse(source).file_scope_names) {
+    text += (text.empty() ? "" : " ") + name;
+  }
+  return text;
+}
+
+std::optional<Size> required(const std::string& source) {
+  const TranslationUnit unit = parse(source);
+  REQUIRE(unit.functions.size() == 1);
+  return unit.functions[0].required_local_size;
+}
+
+std::string repeated(std::string_view text, int count) {
+  std::string result;
+  for (int i = 0; i < count; ++i) {
+    result += text;
+  }
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("kernels in both spellings, helpers and prototypes") {
+  CHECK(signatures("kernel void a() {} __kernel void b(void) {} void kernel c() {}\n"
+                   "float f(float x); float f(float x) { return x; } static inline int g(void) { return 1; }") ==
+        "kernel a(){} kernel b(){} kernel c(){} f(float x); f(float x){} g(){}");
+  CHECK(signatures("").empty());
+  CHECK(signatures(";;;").empty());
+}
+
+TEST_CASE("a definition is found behind its prototype") {
+  const TranslationUnit unit = parse("int f(int); kernel void k() { f(1); } int f(int a) { return a; }");
+  const Function* const found = unit.definition("f");
+  REQUIRE(found != nullptr);
+  CHECK(found == &unit.functions[2]);
+  CHECK(unit.definition("g") == nullptr);
+  CHECK(parse("int g(int);").definition("g") == nullptr);
+}
+
+TEST_CASE("the tokens of a function") {
+  const TranslationUnit unit = parse("int x(int, int);\n__attribute__((noinline)) int add(int a, int b) "
+                                     "__attribute__((overloadable)) { return (a) + b[0]; } ;");
+  REQUIRE(unit.functions.size() == 2);
+  const Function& add = unit.functions[1];
+  CHECK(unit.source.tokens[add.begin].is("__attribute__"));
+  CHECK(unit.source.tokens[add.name_token].is("add"));
+  CHECK(text_of(unit, add.parameter_list) == "int a, int b");
+  REQUIRE(add.body);
+  CHECK(text_of(unit, *add.body) == "{ return (a) + b[0]; }");
+  CHECK(add.end == add.body->end);
+  CHECK(text_of(unit, {.begin = unit.functions[0].begin, .end = unit.functions[0].end}) == "int x(int, int);");
+  CHECK_FALSE(unit.functions[0].body);
+}
+
+TEST_CASE("parameters") {
+  CHECK(parameters("").empty());
+  CHECK(parameters("void").empty());
+  CHECK(parameters("global const float* in, __global float *out, uint n") ==
+        "global const float* in, global float* out, uint n");
+  CHECK(parameters("float const global* a") == "global const float* a");
+  CHECK(parameters("global float* const a") == "global float* a"); // the pointer is constant, not its target
+  CHECK(parameters("global const float* const restrict a") == "global const float* a");
+  CHECK(parameters("global volatile uint* restrict a, const int n") == "global uint* a, const int n");
+  CHECK(parameters("constant float* a, __constant float4 *b") ==
+        "constant const float* a, constant const float4* b");
+  CHECK(parameters("local uchar* a, __local float16* __restrict b") == "local uchar* a, local float16* b");
+  CHECK(parameters("global float a[], global const int b[16]") == "global float* a, global const int* b");
+  CHECK(parameters("local int (*a)[2]") == "local int* a");
+  CHECK(parameters("unsigned int a, long int b, unsigned c, unsigned long d, short int e, signed char f, size_t g") ==
+        "uint a, long b, uint c, ulong d, short e, char f, size_t g");
+  CHECK(parameters("global unsigned int* a, global unsigned* b, global long unsigned int* c") ==
+        "global uint* a, global uint* b, global ulong* c");
+  CHECK(parameters("global void* a, private float b") == "global void* a, float b");
+}
+
+TEST_CASE("parameters with attributes wherever they may stand") {
+  CHECK(parameters("__attribute__((unused)) global float* a") == "global float* a");
+  CHECK(parameters("global float* a __attribute__((unused)), uint b __attribute__((unused))") ==
+        "global float* a, uint b");
+  CHECK(parameters("global float* __attribute__((align_value(64))) a") == "global float* a");
+  CHECK(parameters("global float __attribute__((aligned(16)))* a") == "global float* a");
+  CHECK(parameters("uint __attribute__((annotate(\"a, b\", (1, 2)))) a, int b") == "uint a, int b");
+}
+
+TEST_CASE("parameters without names") {
+  const TranslationUnit unit = parse("typedef float real; struct point { int x; };\n"
+                                     "int f(int, float4*, unsigned, unsigned int, struct point, global const real*, "
+                                     "struct point*, int[4], long int, size_t);");
+  CHECK(signatures(unit) == "f(int, float4*, uint, uint, struct point, global const float*, struct point*, int*, "
+                            "long, size_t);");
+  CHECK(signatures("enum kind { a }; int f(enum kind);") == "f(enum kind);");
+}
+
+TEST_CASE("typedefs of arithmetic types") {
+  const TranslationUnit unit = parse("typedef float real; typedef unsigned int u32; typedef real also; typedef const "
+                                     "uint4 quad; typedef unsigned long int u64; typedef uchar byte "
+                                     "__attribute__((aligned(4)));\n"
+                                     "kernel void k(global real* a, u32 b, global const also* c, quad d, u64 e, byte f) {}");
+  CHECK(signatures(unit) ==
+        "kernel k(global float* a, uint b, global const float* c, uint4 d, ulong e, uchar f){}");
+  CHECK(unit.typedefs.at("also") == "float");
+  CHECK(unit.typedefs.at("quad") == "uint4");
+}
+
+TEST_CASE("an attribute behind the type of a typedef or table is not its name") {
+  CHECK(names("typedef int __attribute__((aligned(8))) spaced;") == "spaced");
+  CHECK(parameters("spaced a", "typedef int __attribute__((aligned(8))) spaced;") == "int a");
+  CHECK(names("constant float __attribute__((aligned(16))) table[2] = {1, 2};") == "table");
+}
+
+TEST_CASE("typedefs of pointers") {
+  CHECK(parameters("floats a, const floats b", "typedef global float* floats;") == "global float* a, global float* b");
+  CHECK(parameters("inputs a", "typedef __global const uint4* inputs;") == "global const uint4* a");
+  CHECK(parameters("table a", "typedef constant float* table;") == "constant const float* a");
+  CHECK(parameters("scratch a", "typedef local int* restrict scratch;") == "local int* a");
+  CHECK(parameters("reals a", "typedef float real; typedef global real* reals;") == "global float* a");
+  CHECK(parameters("points a", "struct point { int x; }; typedef global struct point* points;") ==
+        "global struct point* a");
+}
+
+TEST_CASE("a typedef may declare several names, or name a typedef of a pointer") {
+  CHECK(parameters("real a, reals b", "typedef float real, *reals;") == "float a, float* b");
+  CHECK(parameters("also a", "typedef global float* floats; typedef floats also;") == "global float* a");
+}
+
+TEST_CASE("typedefs of structures, unions, enumerations and arrays") {
+  const std::string source = "typedef struct { float x, y; } point; typedef struct node { int next; } node_t;\n"
+                             "typedef union bits { int i; float f; } bits; typedef enum { red, green } colour;\n"
+                             "typedef float row[4];";
+  CHECK(names(source) == "bits colour green node node_t point red row");
+  CHECK(parameters("point a, global const struct node* b, node_t c, global bits* d", source) ==
+        "point a, global const struct node* b, node_t c, global bits* d");
+  CHECK(parameters("struct point a, union bits b", "struct point { int x; }; union bits { int x; };") ==
+        "struct point a, union bits b");
+}
+
+TEST_CASE("every name of file scope") {
+  CHECK(names("struct tag; union other { int a; }; struct __attribute__((packed)) packed { int field; };") ==
+        "other packed tag");
+  CHECK(names("enum kind { one, two = 2, three = (1, 2) + sizeof(int), four };") == "four kind one three two");
+  CHECK(names("enum { anonymous = 1 };") == "anonymous");
+  CHECK(names("constant int a = 1, b = 2, c[2] = {1, 2}, d[2][2] = {{1, 2}, {3, 4}}, e = (3, 4);") == "a b c d e");
+  CHECK(names("constant struct point { int x; } origin = {.x = 1};") == "origin point");
+  CHECK(names("constant int a[] = {1, 2}, n = sizeof(a) / sizeof(a[0]);") == "a n");
+  CHECK(names("extern constant float __constant_table[];") == "__constant_table");
+  CHECK(names("int helper(int argument) { int variable; return variable; } kernel void run() {}") == "helper run");
+  CHECK(names("__constant float weights[2][3] = {{1, 2, 3}, {4, 5, 6}};") == "weights");
+}
+
+TEST_CASE("names that structures declare for the whole file") {
+  // C has one scope for all tags and enumerators of a file, also for those inside of structures (C99 6.2.1).
+  CHECK(names("struct outer { struct inner { int a; } first; };") == "inner outer");
+  CHECK(names("struct outer { enum { red, green } colour; };") == "green outer red");
+}
+
+TEST_CASE("declarators that look like functions") {
+  // A typedef of a function, an initialiser that calls one, and parentheses in dimensions declare none.
+  CHECK(signatures("typedef float operation(float, float); constant int a[(int)(2)] = {(int)(1), 2};").empty());
+  CHECK(signatures("constant float b = (float)(1), c = as_float(3); constant int d = max(1, 2);").empty());
+}
+
+TEST_CASE("reqd_work_group_size") {
+  CHECK_FALSE(required("kernel void k() {}"));
+  CHECK(required("kernel __attribute__((reqd_work_group_size(64, 2, 1))) void k() {}") == Size{64, 2, 1});
+  CHECK(required("__attribute__((reqd_work_group_size(8, 8, 1))) kernel void k() {}") == Size{8, 8, 1});
+  CHECK(required("kernel void __attribute__((__reqd_work_group_size__(1, 2, 3))) k() {}") == Size{1, 2, 3});
+  CHECK(required("kernel void k() __attribute__((reqd_work_group_size(4, 4, 4))) {}") == Size{4, 4, 4});
+  CHECK(required("kernel __attribute__((vec_type_hint(float4), reqd_work_group_size(16, 1, 1))) void k() {}") ==
+        Size{16, 1, 1});
+  CHECK(required("#define N 16\nkernel __attribute__((reqd_work_group_size(N * 2, (N + 1) / 2, 1u << 1))) void k() {}") ==
+        Size{32, 8, 2});
+  CHECK(required("kernel __attribute__((reqd_work_group_size((3, 5), 0x10, 010))) void k() {}") == Size{5, 16, 8});
+  CHECK_FALSE(required("kernel __attribute__((work_group_size_hint(8, 8, 8))) void k() {}"));
+}
+
+TEST_CASE("overloadable functions") {
+  const TranslationUnit unit = parse("int __attribute__((overloadable)) a(int x) { return x; }\n"
+                                     "int b(int x) __attribute__((__overloadable__));\n"
+                                     "int __attribute__((noinline)) c(int overloadable) { return overloadable; }");
+  REQUIRE(unit.functions.size() == 3);
+  CHECK(unit.functions[0].is_overloadable);
+  CHECK(unit.functions[1].is_overloadable);
+  CHECK_FALSE(unit.functions[2].is_overloadable);
+}
+
+TEST_CASE("brackets without a counterpart are named") {
+  CHECK(refusal(try_parse("int a;\n kernel void k( {")) != "none");
+  CHECK(refusal(try_parse("kernel void k(\n  int a {}")) ==
+        "1:14 kernel_source: this \"(\" has no counterpart");
+  CHECK(refusal(try_parse("kernel void k() {\n  if (1) {\n }\n")) ==
+        "1:17 kernel_source: this \"{\" has no counterpart");
+  CHECK(refusal(try_parse("constant int a[2 = {1};\n")) == "1:15 kernel_source: this \"[\" has no counterpart");
+  CHECK(refusal(try_parse("kernel void k() {}\n }")) == "2:2 kernel_source: this \"}\" has no counterpart");
+  CHECK(refusal(try_parse("constant int a = 1);")) == "1:19 kernel_source: this \")\" has no counterpart");
+  CHECK(refusal(try_parse("constant int a = 1];")) == "1:19 kernel_source: this \"]\" has no counterpart");
+}
+
+TEST_CASE("a bracket of another kind is no counterpart") {
+  CHECK(refusal(try_parse("kernel void k(int a] {}")) != "none");
+  CHECK(refusal(try_parse("kernel void k(int a) { a = (1]; }")) != "none");
+  CHECK(refusal(try_parse("constant int a[2) = {1, 2};")) != "none");
+}
+
+TEST_CASE("declarations without an end are named") {
+  CHECK(refusal(try_parse("constant int a = 1")) == "1:1 kernel_source: this declaration does not end");
+  CHECK(refusal(try_parse("kernel void a() {}\n\n  struct point { int x; }")) ==
+        "3:3 kernel_source: this declaration does not end");
+  CHECK(refusal(try_parse("int f(int x)")) == "1:1 kernel_source: this declaration does not end");
+  CHECK(refusal(try_parse("int f(int x) __attribute__((noinline")) ==
+        "1:1 kernel_source: this declaration does not end");
+  CHECK(refusal(try_parse("__attribute__")) == "1:1 kernel_source: this declaration does not end");
+  CHECK(refusal(try_parse("struct")) == "1:1 kernel_source: this declaration does not end");
+  CHECK(refusal(try_parse("enum __attribute__((packed))")) == "1:1 kernel_source: this declaration does not end");
+}
+
+TEST_CASE("a variable of file scope lies in constant memory") {
+  const auto message = [](std::string_view name) {
+    return fmt::format("unsupported_kernel: \"{}\" is a variable of file scope outside constant memory", name);
+  };
+  CHECK(refusal(try_parse("int a;")) == "1:5 " + message("a"));
+  CHECK(refusal(try_parse("\nglobal float table[2] = {1, 2};")) == "2:14 " + message("table"));
+  CHECK(refusal(try_parse("static const int n = 3;")) == "1:18 " + message("n"));
+  CHECK(refusal(try_parse("global atomic_int counter = ATOMIC_VAR_INIT(0);")) == "1:19 " + message("counter"));
+  CHECK(refusal(try_parse("struct point { int x; } origin;")) == "1:25 " + message("origin"));
+  CHECK(refusal(try_parse("struct point { int x; }; struct point origin;")) == "1:39 " + message("origin"));
+  CHECK(refusal(try_parse("enum { red } colour = red;")) == "1:14 " + message("colour"));
+  CHECK(refusal(try_parse("int a, b;")) == "1:5 " + message("a"));
+  CHECK(refusal(try_parse("global int* p = 0;")) == "1:13 " + message("p"));
+  CHECK(refusal(try_parse("int a __attribute__((aligned(8)));")) == "1:5 " + message("a"));
+}
+
+TEST_CASE("pragmas stand between declarations and inside of them") {
+  const TranslationUnit unit = parse("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+                                     "kernel void k() {\n#pragma unroll\n for (;;) {} _Pragma(\"unroll 4\") for (;;) {} }\n"
+                                     "struct point {\n#pragma pack\n int x; };\n#pragma end\n");
+  CHECK(signatures(unit) == "kernel k(){}");
+  CHECK(unit.file_scope_names == std::set<std::string>{"k", "point"});
+}
+
+TEST_CASE("deep nesting needs no stack, and takes no time that grows with its square") {
+  constexpr int depth = 20'000;
+  const TranslationUnit unit = parse(
+      "kernel void k() { int a = " + repeated("(", depth) + "1" + repeated(")", depth) + "; " +
+      repeated("{", depth) + repeated("}", depth) + "}\nconstant int t = " + repeated("{", depth) +
+      repeated("}", depth) + ";\nkernel void x(int a[" + repeated("(", depth) + repeated(")", depth) + "]) {}");
+  CHECK(signatures(unit) == "kernel k(){} kernel x(int* a){}");
+  CHECK(refusal(try_parse("kernel void k() " + repeated("{", depth))) ==
+        "1:17 kernel_source: this \"{\" has no counterpart");
+  CHECK_FALSE(required("kernel __attribute__((reqd_work_group_size(" + repeated("(", depth) + "8" +
+                       repeated(")", depth) + ", 1, 1))) void k() {}") == Size{8, 1, 1});
+}
+
+TEST_CASE("many declarations") {
+  std::string source;
+  for (int i = 0; i < 2'000; ++i) {
+    source += fmt::format("constant int t{} = {}; int f{}(int a) {{ return a; }}\n", i, i, i);
+  }
+  const TranslationUnit unit = parse(source);
+  CHECK(unit.functions.size() == 2'000);
+  CHECK(unit.file_scope_names.size() == 4'000);
+}
+
+TEST_CASE("errors stand at tokens") {
+  const TranslationUnit unit = parse("kernel void k(\n  global int* a) {}");
+  const Error error = error_at(unit, unit.functions[0].parameters[0].tokens.begin, ErrorCode::unsupported_kernel, "m", "f");
+  CHECK(error.source == "k.cl");
+  CHECK(error.line == 2);
+  CHECK(error.column == 3);
+  const Error nowhere = error_at(unit, unit.source.tokens.size(), ErrorCode::unsupported_kernel, "m", "f");
+  CHECK_FALSE(nowhere.source);
+  CHECK_FALSE(nowhere.line);
+}
+
+TEST_CASE("the counterpart of a bracket") {
+  const TranslationUnit unit = parse("int f(int a[(2)], int b) { return (a[b]); }");
+  const auto& tokens = unit.source.tokens;
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].is("(") || tokens[i].is("[") || tokens[i].is("{")) {
+      open.push_back(i);
+    } else if (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}")) {
+      CHECK(closing(tokens, open.back()) == i);
+      open.pop_back();
+    }
+  }
+  CHECK(open.empty());
+  CHECK(closing(tokens, tokens.size()) == tokens.size());
+}
+
+TEST_CASE("the corpus declares kernels and nothing is lost between them") {
+  REQUIRE(corpus().size() > 50);
+  for (const CorpusUnit& found : corpus()) {
+    INFO(found.name);
+    const TranslationUnit& unit = found.unit;
+    bool any_kernel = false;
+    std::size_t end = 0;
+    for (const Function& function : unit.functions) {
+      any_kernel |= function.is_kernel;
+      CHECK(function.begin >= end);
+      CHECK(function.name_token > function.begin);
+      CHECK(function.end > function.name_token);
+      end = function.end;
+      for (const Parameter& parameter : function.parameters) {
+        CHECK_FALSE(parameter.type.empty());
+        CHECK((!function.body || !parameter.name.empty()));
+      }
+    }
+    CHECK(any_kernel);
+  }
+}
