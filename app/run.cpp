@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> strategy_choices{"auto", "launch", "barrier"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
-constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus", "wrong_output"};
+constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
+                                                      "wrong_output"};
 
 struct RunSettings {
   std::string program = "-";
@@ -74,7 +75,8 @@ Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings)
 // Tests say by the environment what no sound program provokes.
 run::Fault provoked_fault() {
   const char* const name = std::getenv("TIDEGATE_PROVOKE");
-  const auto found = name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
+  const auto found =
+      name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
   return found == fault_names.end() ? run::Fault::none : static_cast<run::Fault>(found - fault_names.begin());
 }
 
@@ -128,7 +130,8 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
   if (settings.workers != 0) {
-    options.workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
+    options.workers =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
   }
   const bool needs_device = !options.dry_run || !settings.selector.empty();
   if (needs_device) {
@@ -177,16 +180,19 @@ void define_run(CLI::App& command, Invocation& invocation) {
       ->type_name("FILE")
       ->option_text(positional_text);
   command
-      .add_option("--device", settings->selector,
-                  "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else the "
-                  "first device when left out")
+      .add_option(
+          "--device", settings->selector,
+          "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else the "
+          "first device when left out")
       ->type_name("SEL");
   add_choice(command, "--strategy", settings->strategy, strategy_choices,
              "launch: one launch per group of waves; barrier: one persistent launch; auto (default): as the "
              "device's self-test says");
-  add_choice(command, "--mode", settings->mode, mode_choices,
-             "interpreter: arguments are read; jit: compiled for them; auto (default): as the launch policy says");
-  command.add_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it")->type_name("FILE");
+  add_choice(
+      command, "--mode", settings->mode, mode_choices,
+      "interpreter: arguments are read; jit: compiled for them; auto (default): as the launch policy says");
+  command.add_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it")
+      ->type_name("FILE");
   command.add_flag("--dry-run", options.dry_run,
                    "Stop before a device is touched: plan, recommendation, evidence, memory");
   command.add_flag("--verify", options.verify,
@@ -197,8 +203,10 @@ void define_run(CLI::App& command, Invocation& invocation) {
             "Seconds until the run is ended without outputs (default 60)");
   add_count(command, "--slice", settings->slice_ms,
             "Milliseconds that one persistent launch should take at most (default 150)");
-  add_count(command, "--workers", settings->workers, "Work-groups of a persistent launch; 0 (default): by the tiles");
-  command.add_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file")->type_name("FILE");
+  add_count(command, "--workers", settings->workers,
+            "Work-groups of a persistent launch; 0 (default): by the tiles");
+  command.add_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file")
+      ->type_name("FILE");
   command.add_flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels");
   add_format(command, settings->format);
   add_output(command, settings->output);

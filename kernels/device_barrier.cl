@@ -58,8 +58,10 @@ uint tg_load_acquire(volatile global tg_word* at) {
 #define TG_GAVE_UP TG_LINE
 
 // A barrier of all groups: each arrives once a round, and thresholds that grow save resetting the counter.
-// False once any group has given up.
-bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, local uint* passed) {
+// False once any group has given up; this one then says so in `report`, if there is one: 1, where it stood, the
+// arrivals that it waited for and those that it saw.
+bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, local uint* passed,
+                       global uint* report, uint place) {
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0) {
     *passed = 0;
@@ -75,6 +77,12 @@ bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, 
     }
     if (*passed == 0) {
       tg_add_release(&counters[TG_GAVE_UP]);
+      if (report != 0) {
+        report[0] = 1;
+        report[1] = place;
+        report[2] = arrivals_wanted;
+        report[3] = tg_load_acquire(&counters[TG_ARRIVALS]);
+      }
     }
   }
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);

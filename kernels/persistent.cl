@@ -11,7 +11,7 @@
 #define TG_PROGRESS_STAGE 1
 #define TG_PROGRESS_TILE 2
 #define TG_PROGRESS_FINISHED 3 // `until` was met
-#define TG_PROGRESS_STUCK 4    // a group gave up waiting
+#define TG_PROGRESS_STUCK 4    // groups that gave up waiting
 #define TG_PROGRESS_GROUPS 16  // behind it, four words for each group that gave up: 1, stage, expected, seen
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_persistent(
@@ -31,6 +31,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
 
   const uint group = get_group_id(0);
   const uint groups = get_num_groups(0);
+  global uint* const report = progress + TG_PROGRESS_GROUPS + 4 * group;
   uint arrivals = 0;
   uint finished = 0;
   // What the next stage needs is read before the barrier in front of it, not behind: there every group would
@@ -67,7 +68,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
     entry = entries[next_entry];
     arrivals += arrivals_per_barrier;
-    bool met = tg_device_barrier(counters, arrivals, most_polls, &passed);
+    bool met = tg_device_barrier(counters, arrivals, most_polls, &passed, report, ended);
     if (met && asks) {
       finished = tg_until_met(arena, words, iteration % phase_count);
       if (finished) {
@@ -75,18 +76,10 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       }
       if (TG_GUARD_UNTIL) { // the next stage writes what was just looked at
         arrivals += arrivals_per_barrier;
-        met = tg_device_barrier(counters, arrivals, most_polls, &passed);
+        met = tg_device_barrier(counters, arrivals, most_polls, &passed, report, ended);
       }
     }
     if (!met) {
-      if (get_local_id(0) == 0) {
-        global uint* const report = progress + TG_PROGRESS_GROUPS + 4 * group;
-        progress[TG_PROGRESS_STUCK] = 1;
-        report[0] = 1;
-        report[1] = ended;
-        report[2] = arrivals;
-        report[3] = tg_load_acquire(&counters[TG_ARRIVALS]);
-      }
       break;
     }
   }
@@ -95,5 +88,6 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     progress[TG_PROGRESS_STAGE] = stage;
     progress[TG_PROGRESS_TILE] = tile;
     progress[TG_PROGRESS_FINISHED] = finished;
+    progress[TG_PROGRESS_STUCK] = tg_load_acquire(&counters[TG_GAVE_UP]);
   }
 }

@@ -20,7 +20,7 @@ struct PlanOptions {
   documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
   std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
   std::optional<std::uint64_t> budget_bytes;                             // instead of the document's
-  std::string folder = ".";                                              // of a program: where its sources are
+  std::string folder = "."; // of a program: where its sources are
 };
 
 struct PlannedDag {
@@ -28,8 +28,8 @@ struct PlannedDag {
   planning::MemoryPlan plan;
 };
 
-// Decodes a wave_dag and plans it, or a wave_program, whose DAG is taken from it. Errors of decoding, of names, of a
-// program's kernels, and of planning.
+// Decodes a wave_dag and plans it, or a wave_program, whose DAG is taken from it. Errors of decoding, of
+// names, of a program's kernels, and of planning.
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
 
 // Appends the frontier_memory_plan for a wave_dag.

@@ -63,8 +63,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
     const std::uint64_t bytes = plan.group_fused_bytes[i];
     rows.push_back({std::to_string(i), std::to_string(plan.group(i).size()), bytes_text(bytes),
                     share_text(bytes, budget), bar(bytes, budget),
-                    budget == no_limit ? "" : bytes_text(budget - bytes),
-                    wave_list(named, plan.group(i))});
+                    budget == no_limit ? "" : bytes_text(budget - bytes), wave_list(named, plan.group(i))});
   }
   align_right(rows, {0, 1, 2, 3, 5});
 

@@ -57,13 +57,16 @@ void add_times(const run::RunReport& report, Rows& rows) {
                                                            static_cast<double>(report.iterations)));
   }
   rows.push_back({"  dispatch", dispatch});
-  rows.push_back({"  build", fmt::format("{}{}", time_text(report.build_ns),
-                                         report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
+  rows.push_back(
+      {"  build",
+       fmt::format("{}{}", time_text(report.build_ns),
+                   report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
   if (report.comparison) {
     const run::Comparison& comparison = *report.comparison;
-    rows.push_back({"  compared", fmt::format("{:.2f} times as fast as plain launches: {} against {} (medians of {})",
-                                              comparison.speedup, time_text(comparison.run_ns),
-                                              time_text(comparison.plain_ns), comparison.rounds)});
+    rows.push_back(
+        {"  compared", fmt::format("{:.2f} times as fast as plain launches: {} against {} (medians of {})",
+                                   comparison.speedup, time_text(comparison.run_ns),
+                                   time_text(comparison.plain_ns), comparison.rounds)});
   }
 }
 
@@ -72,10 +75,10 @@ void add_times(const run::RunReport& report, Rows& rows) {
 std::string run_table(const documents::RunReportDocument& document, bool colour) {
   const run::RunReport& report = document.report;
   const auto& plan = document.plan.barriers;
-  std::string text = bold(
-      fmt::format("{}: {} of {} tiles", run::run_status_names[static_cast<std::size_t>(report.status)],
-                  report.items_processed, report.items_processed + report.items_remaining),
-      colour);
+  std::string text =
+      bold(fmt::format("{}: {} of {} tiles", run::run_status_names[static_cast<std::size_t>(report.status)],
+                       report.items_processed, report.items_processed + report.items_remaining),
+           colour);
   text += "\n";
   const bool planned = report.status == run::RunStatus::planned;
   std::size_t waves = 0;
@@ -86,22 +89,25 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   if (report.device) {
     rows.push_back({"  device", printable(report.device->name)});
   }
-  rows.push_back({"  strategy", fmt::format("{}: {}", run::strategy_names[static_cast<std::size_t>(report.strategy)],
-                                            report.strategy_reason)});
+  rows.push_back(
+      {"  strategy", fmt::format("{}: {}", run::strategy_names[static_cast<std::size_t>(report.strategy)],
+                                 report.strategy_reason)});
   rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
-  rows.push_back({"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
-                                        planned ? "" : ", " + plural(report.iterations, "iteration"))});
+  rows.push_back(
+      {"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
+                             planned ? "" : ", " + plural(report.iterations, "iteration"))});
   if (report.effective_geometry.worker_groups != 0) {
     rows.push_back({"  workers", fmt::format("{} of {} work-items",
                                              plural(report.effective_geometry.worker_groups, "work-group"),
                                              report.effective_geometry.workgroup_size)});
   }
-  rows.push_back({"  memory", fmt::format("arena of {}, {} without sharing, {}",
-                                          bytes_text(document.memory.figures.arena_bytes),
-                                          bytes_text(document.memory.figures.sum_bytes),
-                                          document.memory.figures.optimal
-                                              ? "proved to be the least"
-                                              : fmt::format("at least {}", bytes_text(document.memory.figures.lower_bound_bytes)))});
+  rows.push_back(
+      {"  memory",
+       fmt::format("arena of {}, {} without sharing, {}", bytes_text(document.memory.figures.arena_bytes),
+                   bytes_text(document.memory.figures.sum_bytes),
+                   document.memory.figures.optimal
+                       ? "proved to be the least"
+                       : fmt::format("at least {}", bytes_text(document.memory.figures.lower_bound_bytes)))});
   for (const run::LeftBehind& wave : report.left_behind) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
   }
@@ -110,8 +116,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     add_times(report, rows);
   }
   for (const run::StuckGroup& stuck : report.stuck_groups) {
-    rows.push_back({"  stuck", fmt::format("work-group {} behind stage {} ({}): {} of {} arrivals", stuck.group,
-                                           stuck.stage, fmt::join(stuck.waves, ", "), stuck.seen, stuck.expected)});
+    rows.push_back(
+        {"  stuck", fmt::format("work-group {} behind stage {} ({}): {} of {} arrivals", stuck.group,
+                                stuck.stage, fmt::join(stuck.waves, ", "), stuck.seen, stuck.expected)});
   }
   return text + render_table(rows);
 }

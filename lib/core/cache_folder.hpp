@@ -5,7 +5,8 @@
 
 namespace tidegate {
 
-// "tidegate" under XDG_CACHE_HOME, or under .cache in the home folder; empty when the environment names neither.
+// "tidegate" under XDG_CACHE_HOME, or under .cache in the home folder; empty when the environment names
+// neither.
 std::filesystem::path cache_folder();
 
 } // namespace tidegate

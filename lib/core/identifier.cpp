@@ -1,5 +1,5 @@
-#include <tidegate/core/text.hpp>
 #include <tidegate/core/identifier.hpp>
+#include <tidegate/core/text.hpp>
 
 namespace tidegate {
 

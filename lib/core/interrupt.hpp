@@ -5,9 +5,9 @@
 
 namespace tidegate {
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted, so that what is under way can come to an end
-// and be told of; another one, half a second later or more, does what it would have done before. At most one
-// at a time.
+// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted, so that what is under way can come to an
+// end and be told of; another one, half a second later or more, does what it would have done before. At most
+// one at a time.
 class InterruptWatch {
 public:
   InterruptWatch();

@@ -41,4 +41,7 @@ std::string in_quotes(std::string_view text);
 // Characters before `end`, counted as terminals and editors do: one per UTF-8 sequence.
 std::size_t character_count(std::string_view text);
 
+// One reference token of an RFC 6901 pointer.
+std::string pointer_token(std::string_view key);
+
 } // namespace tidegate

@@ -1,6 +1,7 @@
 #include <tidegate/device/handles.hpp>
 #include <tidegate/device/opencl_error.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -50,8 +51,32 @@ Result<Session> open_session(const DeviceInfo& info) {
 
 namespace {
 
+// The file and line that #line directives give to a line of the text, counted from 1.
+void follow_line_directives(std::string_view text, Error& error) {
+  constexpr std::string_view directive = "#line ";
+  std::uint64_t named = 0; // of the line at hand; 0 before the first directive
+  std::string file;
+  for (std::uint64_t line = 1; line < *error.line && !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view words = text.substr(0, end);
+    const std::size_t quote = words.find('"');
+    if (words.starts_with(directive) && quote != std::string_view::npos) {
+      std::from_chars(words.data() + directive.size(), words.data() + words.size(), named);
+      file = words.substr(quote + 1, words.rfind('"') - quote - 1);
+    } else if (named != 0) {
+      ++named;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (named != 0) {
+    error.source = file;
+    error.line = named;
+  }
+}
+
 // Compilers write "FILE:LINE:COLUMN: error: what is wrong": the first such line becomes the error's place.
-void take_place(const std::string& log, Error& error) {
+// NVIDIA's calls every file <kernel> and counts the lines of the whole text.
+void take_place(const std::string& log, std::string_view source, Error& error) {
   constexpr std::string_view mark = ": error: ";
   const std::size_t found = log.find(mark);
   if (found == std::string::npos) {
@@ -75,6 +100,9 @@ void take_place(const std::string& log, Error& error) {
   error.column = number(column + 1, place.size());
   error.message = log.substr(found + mark.size(), end == std::string::npos ? end : end - found - mark.size());
   error.fix = "mend the kernel; the compiler said:\n" + log;
+  if (error.source->starts_with('<')) {
+    follow_line_directives(source, error);
+  }
 }
 
 } // namespace
@@ -95,7 +123,7 @@ Result<cl::Program> build_program(const Session& session, std::string_view sourc
   if (program() != nullptr &&
       program.getBuildInfo(session.device, CL_PROGRAM_BUILD_LOG, &log) == CL_SUCCESS) {
     error.message += log.empty() ? "" : "\n" + log;
-    take_place(log, error);
+    take_place(log, source, error);
   }
   return tl::unexpected(std::move(error));
 }

@@ -12,8 +12,8 @@
 // initialiser, so the table cannot disagree with the struct.
 #pragma once
 
-#include <tidegate/core/number.hpp>
 #include <tidegate/core/identifier.hpp>
+#include <tidegate/core/number.hpp>
 
 #include <array>
 #include <cstddef>

@@ -84,20 +84,6 @@ std::size_t token_start(std::string_view json, std::size_t offset) {
   return std::min(json.find_first_not_of(" \t\r\n,:", offset), json.size());
 }
 
-std::string pointer_token(std::string_view key) {
-  std::string token;
-  for (const char c : key) {
-    if (c == '~') {
-      token += "~0";
-    } else if (c == '/') {
-      token += "~1";
-    } else {
-      token += c;
-    }
-  }
-  return token;
-}
-
 void append_string(std::string& json, std::string_view text) {
   json += '"';
   for (std::size_t i = 0; i < text.size(); ++i) {

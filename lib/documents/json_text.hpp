@@ -22,9 +22,6 @@ Position position_of(std::string_view text, std::size_t offset);
 // The start of the next token at or after `offset`: past white space, commas and colons.
 std::size_t token_start(std::string_view json, std::size_t offset);
 
-// One reference token of an RFC 6901 pointer.
-std::string pointer_token(std::string_view key);
-
 // Appends `text` as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
 void append_string(std::string& json, std::string_view text);
 

@@ -24,9 +24,8 @@ std::string type_word(const Type& type) {
   case Kind::list: break;
   }
   const std::string element = type_word(type.list->element);
-  const std::string list = type.list->fixed_length == 0
-                               ? element + "[]"
-                               : fmt::format("{}[{}]", element, type.list->fixed_length);
+  const std::string list =
+      type.list->fixed_length == 0 ? element + "[]" : fmt::format("{}[{}]", element, type.list->fixed_length);
   if (type.or_single) {
     return fmt::format("{}|{}", element, list);
   }

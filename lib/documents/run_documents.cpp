@@ -159,7 +159,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::status>("status", "how the run ended"),
     reported<&RunReport::error>("error", "what kept it from being done"),
     reported<&RunReport::device>("device", "where it ran"),
-    reported<&RunReport::strategy>("strategy", "launch: one launch per stage; barrier: one persistent launch"),
+    reported<&RunReport::strategy>("strategy",
+                                   "launch: one launch per stage; barrier: one persistent launch"),
     reported<&RunReport::strategy_reason>("strategy_reason", "why this one"),
     reported<&RunReport::mode>("execution_mode", "how the generated kernel was made"),
     reported<&RunReport::mode_reason>("mode_reason", "why so"),
@@ -170,8 +171,10 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::wall_time_ns>("wall_time_ns", "all of it, from reading the sources on"),
     reported<&RunReport::queue_plan_ns>("queue_plan_ns", "planning"),
     reported<&RunReport::queue_publish_ns>("queue_publish_ns", "filling device memory"),
-    reported<&RunReport::build_ns>("build_ns", "building or loading kernels, and learning how many groups fit"),
-    reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns", "from the first launch to the end of the last"),
+    reported<&RunReport::build_ns>("build_ns",
+                                   "building or loading kernels, and learning how many groups fit"),
+    reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns",
+                                              "from the first launch to the end of the last"),
     reported<&RunReport::lineage_ns>("lineage_ns", "tracing source rules"),
     reported<&RunReport::deduped_items>("deduped_items", "items that were not run twice"),
     reported<&RunReport::published_items>("published_items", "tiles of one iteration"),
@@ -196,11 +199,15 @@ constexpr Field run_report_fields[] = {
 
 constinit const Record Description<DeviceReport>::record =
     record_of<DeviceReport>("device_report", device_report_fields);
-constinit const Record Description<Difference>::record = record_of<Difference>("difference", difference_fields);
-constinit const Record Description<OutputParity>::record = record_of<OutputParity>("output_parity", parity_fields);
-constinit const Record Description<Comparison>::record = record_of<Comparison>("comparison", comparison_fields);
+constinit const Record Description<Difference>::record =
+    record_of<Difference>("difference", difference_fields);
+constinit const Record Description<OutputParity>::record =
+    record_of<OutputParity>("output_parity", parity_fields);
+constinit const Record Description<Comparison>::record =
+    record_of<Comparison>("comparison", comparison_fields);
 constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);
-constinit const Record Description<LeftBehind>::record = record_of<LeftBehind>("left_behind", left_behind_fields);
+constinit const Record Description<LeftBehind>::record =
+    record_of<LeftBehind>("left_behind", left_behind_fields);
 constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);
 constinit const Record Description<BufferOffset>::record =
     record_of<BufferOffset>("buffer_offset", offset_fields);

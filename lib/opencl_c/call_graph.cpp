@@ -73,8 +73,9 @@ Needs CallGraph::needs(const std::string& function) const {
   return found == needs_.end() ? Needs{} : found->second;
 }
 
-bool CallGraph::is_called(const std::string& function) const {
-  return std::ranges::any_of(calls_, [&](const auto& calls) { return calls.second.contains(function); });
+bool CallGraph::is_called(const std::string& function, const std::set<std::string>& by) const {
+  return std::ranges::any_of(
+      calls_, [&](const auto& calls) { return by.contains(calls.first) && calls.second.contains(function); });
 }
 
 std::set<std::string> CallGraph::reachable(const std::set<std::string>& from) const {

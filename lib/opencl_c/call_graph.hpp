@@ -27,7 +27,7 @@ public:
   explicit CallGraph(const TranslationUnit& unit);
 
   [[nodiscard]] Needs needs(const std::string& function) const; // of a function that is defined here
-  [[nodiscard]] bool is_called(const std::string& function) const;
+  [[nodiscard]] bool is_called(const std::string& function, const std::set<std::string>& by) const;
 
   // These functions and all that they call, directly or not.
   [[nodiscard]] std::set<std::string> reachable(const std::set<std::string>& from) const;

@@ -1,6 +1,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/call_graph.hpp>
 #include <tidegate/opencl_c/carry.hpp>
+#include <tidegate/opencl_c/declarators.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
 #include <tidegate/opencl_c/words.hpp>
@@ -93,8 +94,7 @@ private:
         i = close;
       } else if (token.kind == TokenKind::identifier) {
         const bool member = !in_members.empty() && in_members.back() && i + 1 < range.end &&
-                            (tokens_[i + 1].is(";") || tokens_[i + 1].is(",") || tokens_[i + 1].is("[") ||
-                             tokens_[i + 1].is(":"));
+                            (is_declarator_name(tokens_, i) || tokens_[i + 1].is(":"));
         if (!member) {
           rename({.begin = i, .end = i + 1}, edits);
         }
@@ -145,8 +145,18 @@ private:
   }
 
   Result<void> write(const Function& function) {
-    if (function.is_kernel) {
-      return function.body ? kernel(function) : Result<void>();
+    if (function.is_kernel && function.body) {
+      return kernel(function);
+    }
+    if (function.is_kernel) { // declared for another one that calls it
+      Edits edits;
+      rename(function.parameter_list, edits);
+      constants_to_global(function, edits);
+      writer_.text(fmt::format("\nstatic void {}({}{}", new_name(function.name), item_parameter,
+                               function.parameters.empty() ? "" : ", "));
+      writer_.write(function.parameters.empty() ? TokenRange{} : function.parameter_list, edits);
+      writer_.text(");");
+      return {};
     }
     helper(function, false);
     // A pointer into constant memory may be a kernel's argument, which lies in global memory now: the helper
@@ -264,7 +274,7 @@ private:
     pass_item(*function.body, edits);
     constants_to_global(function, edits);
     if (!variables->locals.empty()) {
-      if (graph_.is_called(function.name)) {
+      if (graph_.is_called(function.name, reachable_)) {
         return tl::unexpected(error_at(unit_, variables->locals.front().declaration.begin,
                                        ErrorCode::unsupported_kernel,
                                        "this kernel has local variables and is called by another function",
@@ -273,7 +283,7 @@ private:
       carried.locals = "tg_locals_" + name;
       move_locals(*variables, carried.locals, edits);
     }
-    move_constants(*variables, name, edits);
+    move_constants(*variables, function.begin, edits);
 
     writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
@@ -305,11 +315,11 @@ private:
   }
 
   // Tables in constant memory that a kernel declares in its body move to file scope.
-  void move_constants(const LocalVariables& variables, const std::string& kernel, Edits& edits) {
+  void move_constants(const LocalVariables& variables, std::size_t kernel, Edits& edits) {
     for (const HoistedVariable& variable : variables.constants) {
       Edits inside;
       rename(variable.declaration, inside);
-      const std::string prefix = fmt::format("tg_constant_{}_", kernel);
+      const std::string prefix = fmt::format("tg_constant{}_", kernel);
       for (const HoistedName& name : variable.names) {
         inside[name.token] = {.replaced = true, .text = prefix + name.unique};
       }
@@ -362,32 +372,20 @@ private:
       const std::size_t begin =
           variable.remaining.empty() ? variable.declaration.end : variable.remaining.front().begin;
       for (std::size_t i = begin; i < variable.scope_end; ++i) {
-        if (tokens_[i].kind != TokenKind::identifier || tokens_[i].text != name.name || is_member(i)) {
+        const bool moved = std::ranges::any_of(
+            variable.moving, [i](const TokenRange& range) { return range.begin <= i && i < range.end; });
+        if (tokens_[i].kind != TokenKind::identifier || tokens_[i].text != name.name || is_member(i) ||
+            moved) {
           continue;
         }
-        if (is_declared_again(i)) { // in a block inside, which it ends with
-          i = enclosing_end(i, variable.scope_end);
+        if (is_declared_again(unit_, i)) { // in a block or a loop inside, which it ends with
+          i = hidden_until(unit_, i, variable.scope_end);
         } else {
           edits[i].replaced = true;
           edits[i].text = prefix + name.unique;
         }
       }
     }
-  }
-
-  // A name behind the name of a type.
-  [[nodiscard]] bool is_declared_again(std::size_t i) const {
-    static const std::set<std::string_view> statements{"return", "case", "else", "goto", "do", "sizeof"};
-    const Token& before = tokens_[i - 1];
-    return before.kind == TokenKind::identifier && !statements.contains(before.text);
-  }
-
-  [[nodiscard]] std::size_t enclosing_end(std::size_t i, std::size_t most) const {
-    while (i < most && !tokens_[i].is("}")) {
-      const bool open = tokens_[i].is("(") || tokens_[i].is("[") || tokens_[i].is("{");
-      i = open ? closing(tokens_, i) + 1 : i + 1;
-    }
-    return i;
   }
 
   const TranslationUnit& unit_;

@@ -5,12 +5,13 @@
 //     tile[get_local_id(0) + 1] = in[get_global_id(0)];
 //
 //   typedef struct { float tile[66]; } tg_locals_blur;                  what is called once per tile
-//   static void blur(tg_item tg_self, global const float* in, global float* out, local tg_locals_blur* tg_locals) {
+//   static void blur(tg_item tg_self, global const float* in, global float* out, local tg_locals_blur*
+//   tg_locals) {
 //     tg_locals->tile[tg_get_local_id(tg_self, 0) + 1] = in[tg_get_global_id(tg_self, 0)];
 //
-// A tg_item (kernels/virtual_ndrange.cl) says where a work-item is in the NDRange of the wave. It is passed to
-// every helper function that asks, directly or through others. Only tokens are edited; everything else reaches
-// the compiler as it was, with #line directives that name the user's file and line.
+// A tg_item (kernels/virtual_ndrange.cl) says where a work-item is in the NDRange of the wave. It is passed
+// to every helper function that asks, directly or through others. Only tokens are edited; everything else
+// reaches the compiler as it was, with #line directives that name the user's file and line.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -23,9 +24,9 @@
 namespace tidegate::opencl_c {
 
 struct CarriedKernel {
-  std::string function;           // what to call; the first argument is a tg_item
-  std::string locals;             // type of the last argument's target: its local variables; empty without
-  bool rounds = false;            // floating-point division or functions: what is constant may be rounded otherwise
+  std::string function; // what to call; the first argument is a tg_item
+  std::string locals;   // type of the last argument's target: its local variables; empty without
+  bool rounds = false;  // floating-point division or functions: what is constant may be rounded otherwise
   bool needs_whole_group = false; // work-items meet at a barrier, or another function that all must reach
 };
 

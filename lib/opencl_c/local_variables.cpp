@@ -1,8 +1,9 @@
+#include <tidegate/opencl_c/declarators.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -59,7 +60,7 @@ private:
       const std::size_t comma = declarator_end(begin, range.end);
       const TokenRange declarator{.begin = begin, .end = std::min(comma + 1, range.end)};
       begin = comma + 1;
-      if (tokens_[declarator.begin].is("*")) {
+      if (tokens_[declarator.begin].is("*") || tokens_[declarator.begin].is("(")) { // a pointer to an array
         variable.remaining.push_back(declarator);
       } else {
         const std::string& name = tokens_[declarator.begin].text;
@@ -82,9 +83,9 @@ private:
     for (; i < end; ++i) {
       if (is_attribute(tokens_[i].text)) {
         i = closing(tokens_, i + 1);
-      } else if (tokens_[i].is("*") || i + 1 == end || tokens_[i + 1].is("[") || tokens_[i + 1].is(",") ||
-                 tokens_[i + 1].is("=") ||
-                 (is_attribute(tokens_[i + 1].text) && !is_type_word(tokens_[i].text))) {
+      } else if (tokens_[i].is("{")) { // of a structure without a name
+        i = closing(tokens_, i);
+      } else if (tokens_[i].is("*") || tokens_[i].is("(") || is_declarator_name(tokens_, i) || i + 1 == end) {
         return i;
       }
     }
@@ -130,7 +131,8 @@ private:
     }
     for (std::size_t k = body_.begin; k < variable.declaration.begin; ++k) {
       const bool tag = tokens_[k].is("struct") || tokens_[k].is("union") || tokens_[k].is("enum");
-      const bool named_by_typedef = tokens_[k].text == name && tokens_[k + 1].is(";") && k > 0 && in_typedef(k);
+      const bool named_by_typedef =
+          tokens_[k].text == name && tokens_[k + 1].is(";") && k > 0 && in_typedef(k);
       if (named_by_typedef || (tag && tokens_[k + 1].text == name && tokens_[k + 2].is("{"))) {
         return true;
       }
@@ -159,18 +161,90 @@ private:
   }
 
   std::string unique(const std::string& name) {
-    const unsigned times = ++seen_[name];
-    return times == 1 ? name : name + "_" + std::to_string(times);
+    std::string unique = name;
+    for (unsigned times = 2; !seen_.insert(unique).second; ++times) {
+      unique = name + "_" + std::to_string(times);
+    }
+    return unique;
   }
 
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
   const TokenRange body_;
   LocalVariables found_;
-  std::map<std::string, unsigned> seen_;
+  std::set<std::string> seen_;
 };
 
 } // namespace
+
+namespace {
+
+// The first token of the statement that `i` is in, or of the parentheses.
+std::size_t statement_start(const std::vector<Token>& tokens, std::size_t i) {
+  std::size_t depth = 0;
+  for (; i > 0; --i) {
+    const Token& before = tokens[i - 1];
+    if (before.is(")") || before.is("]")) {
+      ++depth;
+    } else if (before.is("(") || before.is("[")) {
+      if (depth == 0) {
+        return i;
+      }
+      --depth;
+    } else if (depth == 0 && (before.is(";") || before.is("{") || before.is("}") || before.is(":"))) {
+      return i;
+    }
+  }
+  return 0;
+}
+
+} // namespace
+
+bool is_declared_again(const TranslationUnit& unit, std::size_t i) {
+  const std::vector<Token>& tokens = unit.source.tokens;
+  std::size_t at = statement_start(tokens, i);
+  while (at < i && is_qualifier(tokens[at].text)) {
+    ++at;
+  }
+  const std::string& first = tokens[at].text;
+  const bool is_type = is_type_word(first) || unit.typedefs.contains(first) ||
+                       unit.pointer_typedefs.contains(first) ||
+                       (unit.file_scope_names.contains(first) && at + 1 < i && !tokens[at + 1].is("("));
+  if (at >= i || !is_type) {
+    return false;
+  }
+  bool in_value = false; // behind a = and before the next comma
+  for (std::size_t k = at; k < i; ++k) {
+    if (tokens[k].is("(") || tokens[k].is("[") || tokens[k].is("{")) {
+      k = closing(tokens, k);
+    } else if (tokens[k].is("=")) {
+      in_value = true;
+    } else if (tokens[k].is(",")) {
+      in_value = false;
+    }
+  }
+  return !in_value;
+}
+
+std::size_t hidden_until(const TranslationUnit& unit, std::size_t i, std::size_t most) {
+  const std::vector<Token>& tokens = unit.source.tokens;
+  while (i < most && !tokens[i].is("}") && !tokens[i].is(")")) {
+    const bool open = tokens[i].is("(") || tokens[i].is("[") || tokens[i].is("{");
+    i = open ? closing(tokens, i) + 1 : i + 1;
+  }
+  if (i >= most || tokens[i].is("}")) {
+    return i;
+  }
+  for (++i; i < most && !tokens[i].is(";"); ++i) { // a loop's statement
+    if (tokens[i].is("{")) {
+      return closing(tokens, i);
+    }
+    if (tokens[i].is("(") || tokens[i].is("[")) {
+      i = closing(tokens, i);
+    }
+  }
+  return i;
+}
 
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel) {
   return Finder(unit, kernel).run();

@@ -10,7 +10,8 @@ namespace {
 constexpr std::uint32_t most_empty_lines = 4; // beyond, a #line directive is shorter
 
 bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  const auto byte = static_cast<unsigned char>(c);
+  return std::isalnum(byte) != 0 || c == '_' || c == '.' || c == '$' || byte >= 0x80;
 }
 
 // A path inside the quotes of a #line directive.
@@ -25,8 +26,8 @@ std::string escaped(const std::string& path) {
 } // namespace
 
 void TokenWriter::go_to(const Token& token) {
-  const bool near = started_ && token.file == file_ && token.line >= line_ &&
-                    token.line - line_ <= most_empty_lines;
+  const bool near =
+      started_ && token.file == file_ && token.line >= line_ && token.line - line_ <= most_empty_lines;
   if (near) {
     out_.append(token.line - line_, '\n');
   } else {
@@ -42,6 +43,7 @@ void TokenWriter::text(std::string_view text) {
     out_ += ' ';
   }
   out_ += text;
+  started_ = started_ && text.find('\n') == std::string_view::npos; // the lines no longer agree
 }
 
 void TokenWriter::write(TokenRange range, const Edits& edits) {
@@ -49,7 +51,8 @@ void TokenWriter::write(TokenRange range, const Edits& edits) {
     const Token& token = unit_.source.tokens[i];
     const auto found = edits.find(i);
     const Edit* const edit = found == edits.end() ? nullptr : &found->second;
-    if (edit != nullptr && edit->replaced && edit->text.empty() && edit->before.empty() && edit->after.empty()) {
+    if (edit != nullptr && edit->replaced && edit->text.empty() && edit->before.empty() &&
+        edit->after.empty()) {
       continue;
     }
     const std::size_t length = out_.size();
@@ -66,8 +69,13 @@ void TokenWriter::write(TokenRange range, const Edits& edits) {
     const bool punctuators = token.kind == TokenKind::punctuator && i > range.begin &&
                              unit_.source.tokens[i - 1].kind == TokenKind::punctuator &&
                              std::string_view("()[]{};,").find(token.text[0]) == std::string_view::npos;
+    // 0x1e and + would be one number, L and 'c' one character.
+    const bool joins =
+        i > range.begin && ((unit_.source.tokens[i - 1].kind == TokenKind::number &&
+                             (token.text[0] == '+' || token.text[0] == '-')) ||
+                            token.kind == TokenKind::character || token.kind == TokenKind::string);
     if (same_line && !out_.empty() && out_.back() != ' ' && out_.back() != '\n' &&
-        (token.space_before || punctuators)) {
+        (token.space_before || punctuators || joins)) {
       out_ += ' ';
     }
     if (edit == nullptr) {

@@ -1,5 +1,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/condition.hpp>
+#include <tidegate/opencl_c/declarators.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
@@ -85,8 +86,7 @@ private:
       declared.is_aggregate = true;
       aggregate(text == "enum");
     } else if (!declared.has_initialiser || (at_ > 0 && tokens_[at_ - 1].is(","))) {
-      if (next_is("[") || next_is("=") || next_is(",") || next_is(";") ||
-          (at_ + 1 < tokens_.size() && is_attribute(tokens_[at_ + 1].text))) {
+      if (is_declarator_name(tokens_, at_)) {
         declared.names.push_back(at_);
       }
     }
@@ -120,10 +120,16 @@ private:
     for (const std::size_t name : declared.names) {
       unit_.file_scope_names.insert(tokens_[name].text);
     }
-    if (declared.is_typedef && declared.names.size() == 1 && !declared.is_aggregate) {
+    if (declared.is_typedef && declared.names.size() == 1) {
       std::vector<std::string_view> words;
       for (std::size_t i = declared.begin + 1; i < declared.names.front(); ++i) {
-        words.push_back(tokens_[i].text);
+        if (is_attribute(tokens_[i].text)) {
+          i = closing(tokens_, i + 1);
+        } else if (tokens_[i].is("{")) {
+          return {}; // a structure of its own
+        } else {
+          words.push_back(tokens_[i].text);
+        }
       }
       const std::string& name = tokens_[declared.names.front()].text;
       if (std::ranges::find(words, "*") == words.end()) {
@@ -133,9 +139,8 @@ private:
             parameter({.begin = declared.begin + 1, .end = declared.names.front() + 1});
       }
     }
-    const bool variable =
-        !declared.is_typedef && !declared.names.empty() &&
-        !(declared.is_aggregate && declared.names.size() == 1 && is_tag_alone(declared));
+    const bool variable = !declared.is_typedef && !declared.names.empty() &&
+                          !(declared.is_aggregate && declared.names.size() == 1 && is_tag_alone(declared));
     if (variable && !declared.is_constant) {
       return tl::unexpected(error_at(
           unit_, declared.names.front(), ErrorCode::unsupported_kernel,
@@ -168,8 +173,7 @@ private:
       }
     }
     if (at_ >= tokens_.size()) {
-      return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source,
-                                     "this declaration does not end",
+      return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source, "this declaration does not end",
                                      "end it with a semicolon, or give the function a body"));
     }
     const std::size_t behind_signature = at_;
@@ -256,7 +260,8 @@ private:
       }
     }
     // Without a star the name is the last word, unless there is only a type.
-    const bool tagged = !words.empty() && (words.front() == "struct" || words.front() == "union");
+    const bool tagged =
+        !words.empty() && (words.front() == "struct" || words.front() == "union" || words.front() == "enum");
     if (result.name.empty() && words.size() > (tagged ? 2U : 1U) && !is_type_word(words.back())) {
       result.name = words.back();
       words.pop_back();
@@ -266,7 +271,8 @@ private:
           named != unit_.pointer_typedefs.end()) {
         result.is_pointer = true;
         result.space = named->second.space;
-        result.is_const = named->second.is_const; // "const floats" is a pointer that stays, not one to constants
+        result.is_const =
+            named->second.is_const; // "const floats" is a pointer that stays, not one to constants
         result.type = named->second.type;
         return result;
       }
@@ -330,15 +336,18 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
 }
 
 std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
-  std::size_t depth = 0;
+  std::string wanted; // the brackets that close those that are open
   for (std::size_t i = open; i < tokens.size(); ++i) {
     if (opens(tokens[i])) {
-      ++depth;
+      wanted += tokens[i].is("(") ? ')' : tokens[i].is("[") ? ']' : '}';
     } else if (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}")) {
-      if (depth <= 1) {
-        return i;
+      if (wanted.size() <= 1) {
+        return wanted.empty() || tokens[i].text == wanted ? i : tokens.size();
       }
-      --depth;
+      if (tokens[i].text[0] != wanted.back()) {
+        return tokens.size();
+      }
+      wanted.pop_back();
     }
   }
   return tokens.size();

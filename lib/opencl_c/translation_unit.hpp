@@ -49,8 +49,8 @@ struct Function {
 
 struct TranslationUnit {
   TokenStream source;
-  std::vector<Function> functions;        // definitions and prototypes, in order
-  std::set<std::string> file_scope_names; // functions, variables, types, tags and enumerators
+  std::vector<Function> functions;             // definitions and prototypes, in order
+  std::set<std::string> file_scope_names;      // functions, variables, types, tags and enumerators
   std::map<std::string, std::string> typedefs; // of arithmetic types: "float4" for "quad"
   std::map<std::string, Parameter> pointer_typedefs;
 

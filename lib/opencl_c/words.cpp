@@ -12,12 +12,12 @@ bool one_of(const std::array<std::string_view, N>& words, std::string_view word)
   return std::ranges::find(words, word) != words.end();
 }
 
-constexpr std::array<std::string_view, 11> scalars{"char",  "uchar", "short",  "ushort", "int",  "uint",
-                                                   "long",  "ulong", "float",  "double", "half"};
+constexpr std::array<std::string_view, 11> scalars{"char", "uchar", "short", "ushort", "int", "uint",
+                                                   "long", "ulong", "float", "double", "half"};
 
-constexpr std::array<std::string_view, 12> other_types{
-    "void",      "bool",     "unsigned", "signed",    "size_t", "ptrdiff_t",
-    "intptr_t", "uintptr_t", "struct",   "union",     "enum",   "event_t"};
+constexpr std::array<std::string_view, 12> other_types{"void",   "bool",      "unsigned", "signed",
+                                                       "size_t", "ptrdiff_t", "intptr_t", "uintptr_t",
+                                                       "struct", "union",     "enum",     "event_t"};
 
 } // namespace
 
@@ -40,8 +40,8 @@ AddressSpace address_space(std::string_view word) {
 
 bool is_qualifier(std::string_view word) {
   static constexpr std::array<std::string_view, 16> qualifiers{
-      "const",  "volatile",   "restrict", "__restrict", "__restrict__", "inline",   "static",   "extern",
-      "kernel", "__kernel",   "private",  "__private",  "generic",      "__generic", "register", "__inline"};
+      "const",  "volatile", "restrict", "__restrict", "__restrict__", "inline",    "static",   "extern",
+      "kernel", "__kernel", "private",  "__private",  "generic",      "__generic", "register", "__inline"};
   return one_of(qualifiers, word) || address_space(word) != AddressSpace::none;
 }
 
@@ -51,17 +51,21 @@ bool is_type_word(std::string_view word) {
 
 bool is_work_item_function(std::string_view name) {
   static constexpr std::array<std::string_view, 11> functions{
-      "get_work_dim",    "get_global_size", "get_global_id",        "get_local_size",       "get_local_id",
-      "get_num_groups",  "get_group_id",    "get_global_offset",    "get_global_linear_id", "get_local_linear_id",
-      "get_enqueued_local_size"};
+      "get_work_dim",         "get_global_size",     "get_global_id",          "get_local_size",
+      "get_local_id",         "get_num_groups",      "get_group_id",           "get_global_offset",
+      "get_global_linear_id", "get_local_linear_id", "get_enqueued_local_size"};
   return one_of(functions, name);
 }
 
 bool is_collective(std::string_view name) {
-  static constexpr std::array<std::string_view, 7> functions{
-      "barrier",           "async_work_group_copy", "async_work_group_strided_copy",
-      "wait_group_events", "get_sub_group_id",      "get_sub_group_local_id",
-      "get_num_sub_groups"};
+  static constexpr std::array<std::string_view, 8> functions{"barrier",
+                                                             "async_work_group_copy",
+                                                             "async_work_group_strided_copy",
+                                                             "wait_group_events",
+                                                             "get_sub_group_id",
+                                                             "get_sub_group_local_id",
+                                                             "get_num_sub_groups",
+                                                             "get_enqueued_num_sub_groups"};
   return one_of(functions, name) || name.starts_with("work_group_") || name.starts_with("sub_group_") ||
          name.starts_with("intel_sub_group_") || name.starts_with("get_sub_group_") ||
          name.starts_with("get_max_sub_group_");
@@ -69,9 +73,9 @@ bool is_collective(std::string_view name) {
 
 bool is_unsupported(std::string_view word) {
   static constexpr std::array<std::string_view, 15> words{
-      "sampler_t",     "queue_t",         "clk_event_t",     "ndrange_t",        "reserve_id_t",
-      "pipe",          "__pipe",          "enqueue_kernel",  "enqueue_marker",   "get_default_queue",
-      "read_pipe",     "write_pipe",      "reserve_read_pipe", "reserve_write_pipe", "create_user_event"};
+      "sampler_t", "queue_t",    "clk_event_t",       "ndrange_t",          "reserve_id_t",
+      "pipe",      "__pipe",     "enqueue_kernel",    "enqueue_marker",     "get_default_queue",
+      "read_pipe", "write_pipe", "reserve_read_pipe", "reserve_write_pipe", "create_user_event"};
   return one_of(words, word) || (word.starts_with("image") && word.ends_with("_t"));
 }
 

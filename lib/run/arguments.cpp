@@ -68,10 +68,10 @@ Result<ProgramArgument> resolve_value(const StatedValue& stated, const Parameter
   const bool fits = !parameter.is_pointer && type && element_type_of(type->scalar) == stated.type &&
                     type->width == stated.numbers->size();
   if (!fits) {
-    return tl::unexpected(mismatch(fmt::format("the argument is {}, the kernel's parameter is {}",
-                                               scalar_name(stated.type, stated.numbers->size()),
-                                               in_quotes(declaration)),
-                                   "give " + wanted(parameter), pointer));
+    return tl::unexpected(
+        mismatch(fmt::format("the argument is {}, the kernel's parameter is {}",
+                             scalar_name(stated.type, stated.numbers->size()), in_quotes(declaration)),
+                 "give " + wanted(parameter), pointer));
   }
   const std::size_t size = element_bytes(stated.type);
   ProgramArgument result{.kind = ProgramArgument::Kind::value};
@@ -102,20 +102,18 @@ Result<ProgramArgument> resolve_buffer(const ArgumentSpec& argument, const Param
   // Of arithmetic types the scalar must agree; structures and void may be made of anything.
   const auto type = opencl_c::arithmetic_type(parameter.type);
   if (type && element_type_of(type->scalar) != buffer.spec.type) {
-    return tl::unexpected(
-        mismatch(fmt::format("the buffer {} has elements of type {}, the kernel's parameter is {}",
-                             in_quotes(buffer.name), name(buffer.spec.type), in_quotes(declaration)),
-                 fmt::format("make it a buffer of {}, or give another one",
-                             name(*element_type_of(type->scalar))),
-                 pointer));
+    return tl::unexpected(mismatch(
+        fmt::format("the buffer {} has elements of type {}, the kernel's parameter is {}",
+                    in_quotes(buffer.name), name(buffer.spec.type), in_quotes(declaration)),
+        fmt::format("make it a buffer of {}, or give another one", name(*element_type_of(type->scalar))),
+        pointer));
   }
-  const Access stated =
-      argument.access.value_or(parameter.is_const ? Access::read : Access::read_write);
+  const Access stated = argument.access.value_or(parameter.is_const ? Access::read : Access::read_write);
   if (parameter.is_const && stated != Access::read) {
-    return tl::unexpected(mismatch(fmt::format("the access is {}, the kernel's parameter is {}",
-                                               access_names[static_cast<std::size_t>(stated)],
-                                               in_quotes(declaration)),
-                                   "leave access out, or say \"read\"", pointer + "/access"));
+    return tl::unexpected(
+        mismatch(fmt::format("the access is {}, the kernel's parameter is {}",
+                             access_names[static_cast<std::size_t>(stated)], in_quotes(declaration)),
+                 "leave access out, or say \"read\"", pointer + "/access"));
   }
   return ProgramArgument{
       .kind = ProgramArgument::Kind::buffer, .buffer = *found, .access = stated, .value = {}};
@@ -132,15 +130,17 @@ std::optional<ElementType> element_type_of(std::string_view scalar) {
 }
 
 Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Parameter& parameter,
-                                         const std::string& declaration, std::span<const ProgramBuffer> buffers,
+                                         const std::string& declaration,
+                                         std::span<const ProgramBuffer> buffers,
                                          const FindBuffer& find_buffer, const std::string& pointer) {
   const std::vector<StatedValue> values = stated_values(argument);
   const std::size_t said = values.size() + (argument.buffer ? 1U : 0U) + (argument.local_bytes ? 1U : 0U);
   if (said != 1) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = fmt::format("an argument is one thing, and this says {}", said),
-                                .fix = fmt::format("for {} give {}", in_quotes(declaration), wanted(parameter)),
-                                .pointer = pointer});
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_program,
+              .message = fmt::format("an argument is one thing, and this says {}", said),
+              .fix = fmt::format("for {} give {}", in_quotes(declaration), wanted(parameter)),
+              .pointer = pointer});
   }
   if (argument.access && !argument.buffer) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_program,
@@ -155,9 +155,9 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
     return resolve_value(values.front(), parameter, declaration, pointer);
   }
   if (!parameter.is_pointer || parameter.space != AddressSpace::local) {
-    return tl::unexpected(mismatch(fmt::format("the argument is local memory, the kernel's parameter is {}",
-                                               in_quotes(declaration)),
-                                   "give " + wanted(parameter), pointer));
+    return tl::unexpected(mismatch(
+        fmt::format("the argument is local memory, the kernel's parameter is {}", in_quotes(declaration)),
+        "give " + wanted(parameter), pointer));
   }
   if (*argument.local_bytes == 0) {
     return tl::unexpected(Error{.code = ErrorCode::out_of_range,

@@ -19,7 +19,8 @@ using FindBuffer = std::function<Result<std::uint32_t>(const std::string& name, 
 // argument_mismatch, with what the program gives and what the kernel takes, when the two do not agree.
 // `pointer` is the argument's place in the program.
 Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
-                                         const std::string& declaration, std::span<const ProgramBuffer> buffers,
+                                         const std::string& declaration,
+                                         std::span<const ProgramBuffer> buffers,
                                          const FindBuffer& find_buffer, const std::string& pointer);
 
 // The element type that a scalar of OpenCL C has in programs: f32 for "float".

@@ -1,4 +1,5 @@
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
 #include <tidegate/run/buffer_data.hpp>
 #include <tidegate/run/device_memory.hpp>
@@ -28,7 +29,10 @@ Result<BufferContents> first_contents(const ResolvedProgram& program) {
     auto bytes = initial_contents(program.buffers[i].spec, program.folder);
     if (!bytes) {
       if (!bytes.error().pointer) {
-        bytes.error().pointer = "/buffers/" + program.buffers[i].name + "/init";
+        bytes.error().pointer = "/buffers/" + pointer_token(program.buffers[i].name) + "/init";
+      }
+      if (bytes.error().code == ErrorCode::cannot_read) {
+        bytes.error().fix = "name an .npy or raw file, relative to the program's folder";
       }
       return tl::unexpected(std::move(bytes.error()));
     }
@@ -47,8 +51,8 @@ cl::Buffer allocate(const device::Session& session, std::uint64_t bytes, cl_mem_
   return memory;
 }
 
-Arena allocate_arena(const device::Session& session, const ResolvedProgram& program, const MemoryLayout& layout,
-                     bool views) {
+Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
+                     const MemoryLayout& layout, bool views) {
   Arena arena{.memory = allocate(session, layout.arena_bytes), .views = {}};
   for (std::size_t i = 0; i < program.buffers.size() && views; ++i) {
     const cl_buffer_region region{layout.offsets[i], program.buffers[i].bytes};

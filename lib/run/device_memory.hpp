@@ -24,11 +24,12 @@ struct Arena {
 };
 
 // A block of device memory. Throws device::Refused.
-cl::Buffer allocate(const device::Session& session, std::uint64_t bytes, cl_mem_flags flags = CL_MEM_READ_WRITE);
+cl::Buffer allocate(const device::Session& session, std::uint64_t bytes,
+                    cl_mem_flags flags = CL_MEM_READ_WRITE);
 
 // The arena of a layout, with views when plain launches need them. Throws device::Refused.
-Arena allocate_arena(const device::Session& session, const ResolvedProgram& program, const MemoryLayout& layout,
-                     bool views);
+Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
+                     const MemoryLayout& layout, bool views);
 
 // Each buffer by itself. Throws device::Refused.
 std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program);

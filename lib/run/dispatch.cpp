@@ -16,7 +16,14 @@ constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 constexpr std::size_t counter_words = 2 * line_words;
 
 // Words of the progress that kernels/persistent.cl writes.
-enum Progress : std::uint8_t { iteration_word, stage_word, tile_word, finished_word, stuck_word, head_words = 16 };
+enum Progress : std::uint8_t {
+  iteration_word,
+  stage_word,
+  tile_word,
+  finished_word,
+  stuck_word,
+  head_words = 16
+};
 constexpr std::size_t words_per_group = 4;
 
 template <class T>
@@ -46,9 +53,10 @@ bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& va
   }
 }
 
-Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
-                       const LaunchTables& tables, Strategy strategy, BuiltKernel* kernel, PlainWaves* plain,
-                       const cl::Buffer& arena, const DispatchLimits& limits)
+Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program,
+                       const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
+                       BuiltKernel* kernel, PlainWaves* plain, const cl::Buffer& arena,
+                       const DispatchLimits& limits)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
       kernel_(kernel), plain_(plain), arena_(arena), limits_(limits) {
   if (kernel_ == nullptr) {
@@ -68,7 +76,7 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
   }
   constexpr std::uint64_t most_arrivals = std::uint64_t{1} << 30U; // two barriers may follow one stage
   most_budget_ = std::clamp<std::uint64_t>(most_arrivals / limits_.workers * least, 1, most_arrivals);
-  constexpr std::uint64_t first_tiles_per_worker = 64;
+  constexpr std::uint64_t first_tiles_per_worker = 256; // of a millisecond each they are a slice and a half
   budget_ = std::min(most_budget_, first_tiles_per_worker * limits_.workers);
 }
 
@@ -110,12 +118,14 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
   arguments.set(kernel_->kernel, tables_.dynamic_local_bytes);
 
   const auto start = Clock::now();
-  require(session_.queue.enqueueWriteBuffer(counters_, CL_FALSE, 0, counter_words * sizeof(cl_uint), zeros_.data()),
+  require(session_.queue.enqueueWriteBuffer(counters_, CL_FALSE, 0, counter_words * sizeof(cl_uint),
+                                            zeros_.data()),
           "clearing the counters");
-  require(session_.queue.enqueueNDRangeKernel(kernel_->kernel, cl::NullRange,
-                                              cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
-                                              cl::NDRange(schedule_.group_size)),
-          "launching the persistent kernel");
+  require(
+      session_.queue.enqueueNDRangeKernel(kernel_->kernel, cl::NullRange,
+                                          cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
+                                          cl::NDRange(schedule_.group_size)),
+      "launching the persistent kernel");
   std::array<cl_uint, head_words> head{};
   require(session_.queue.enqueueReadBuffer(progress_, CL_TRUE, 0, sizeof head, head.data()),
           "running the persistent kernel");
@@ -128,8 +138,10 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
     report_stuck();
     return false;
   }
-  const Position reached{.iteration = head[iteration_word], .stage = head[stage_word], .tile = head[tile_word]};
-  if (reached.iteration == position.iteration && reached.stage == position.stage && reached.tile == position.tile) {
+  const Position reached{
+      .iteration = head[iteration_word], .stage = head[stage_word], .tile = head[tile_word]};
+  if (reached.iteration == position.iteration && reached.stage == position.stage &&
+      reached.tile == position.tile) {
     outcome_.status = RunStatus::hang; // a device that runs nothing at all would be asked for ever
     return false;
   }
@@ -138,15 +150,18 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
   finished_ = head[finished_word] != 0;
   position = reached;
   // Towards slices of the wanted length, not too fast: the next stages may be slower.
-  const double wanted = static_cast<double>(limits_.slice_ns) / static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
+  const double wanted =
+      static_cast<double>(limits_.slice_ns) / static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
   constexpr double most_growth = 32;
   budget_ = std::clamp<std::uint64_t>(
-      static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1, most_budget_);
+      static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1,
+      most_budget_);
   return true;
 }
 
 // Tiles that lie between two positions, and the barriers on the way.
-std::uint64_t Dispatcher::tiles_between(const Position& from, const Position& to, std::uint32_t stage_end) const {
+std::uint64_t Dispatcher::tiles_between(const Position& from, const Position& to,
+                                        std::uint32_t stage_end) const {
   std::uint64_t tiles = 0;
   std::vector<std::uint64_t> before(stage_end + 1);
   for (std::uint32_t stage = 0; stage < stage_end; ++stage) {
@@ -215,16 +230,19 @@ void Dispatcher::stage_by_stage() {
 
 void Dispatcher::launch_stage(std::size_t row, std::uint32_t phase) {
   cl::Kernel& kernel = kernel_->kernel;
-  const std::uint64_t first = std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
+  const std::uint64_t first =
+      std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
   cl_uint index = 0;
   require(kernel.setArg(index++, arena_), "setting the arena");
   require(kernel.setArg(index++, entries_), "setting the entries");
   require(kernel.setArg(index++, words_), "setting the descriptors");
-  require(kernel.setArg(index++, std::max<std::size_t>(tables_.dynamic_local_bytes, sizeof(cl_ulong16)), nullptr),
-          "setting the local memory");
+  require(
+      kernel.setArg(index++, std::max<std::size_t>(tables_.dynamic_local_bytes, sizeof(cl_ulong16)), nullptr),
+      "setting the local memory");
   require(kernel.setArg(index++, static_cast<cl_uint>(first)), "setting the first entry");
   require(session_.queue.enqueueNDRangeKernel(
-              kernel, cl::NullRange, cl::NDRange(std::size_t{tables_.stages[row].tiles} * schedule_.group_size),
+              kernel, cl::NullRange,
+              cl::NDRange(std::size_t{tables_.stages[row].tiles} * schedule_.group_size),
               cl::NDRange(schedule_.group_size)),
           "launching a stage");
   ++outcome_.launches;

@@ -19,9 +19,9 @@ namespace tidegate::run {
 struct DispatchLimits {
   std::uint64_t slice_ns = 150'000'000; // what a persistent launch should take at most
   std::chrono::steady_clock::time_point deadline;
-  std::uint32_t workers = 1;                // work-groups of a persistent launch
-  std::uint32_t arrivals_per_barrier = 1;   // as many, unless a test wants a wait without a producer
-  std::uint32_t most_polls = 0;             // of a wait on the device
+  std::uint32_t workers = 1;              // work-groups of a persistent launch
+  std::uint32_t arrivals_per_barrier = 1; // as many, unless a test wants a wait without a producer
+  std::uint32_t most_polls = 0;           // of a wait on the device
 };
 
 struct DispatchOutcome {

@@ -9,8 +9,8 @@
 namespace tidegate::run {
 
 enum class ElementType : std::uint8_t { i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 };
-inline constexpr std::array<std::string_view, 11> element_type_names{
-    "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64"};
+inline constexpr std::array<std::string_view, 11> element_type_names{"i8",  "u8",  "i16", "u16", "i32", "u32",
+                                                                     "i64", "u64", "f16", "f32", "f64"};
 inline constexpr std::array<std::size_t, 11> element_type_bytes{1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
 
 inline std::string_view name(ElementType type) {

@@ -40,9 +40,8 @@ public:
       return tl::unexpected(std::move(session.error()));
     }
     session_ = std::move(*session);
-    report_.device = DeviceReport{.name = device_.name,
-                                  .platform = device_.platform,
-                                  .driver_version = device_.driver_version};
+    report_.device = DeviceReport{
+        .name = device_.name, .platform = device_.platform, .driver_version = device_.driver_version};
     auto contents = first_contents(made_.program);
     if (!contents) {
       return tl::unexpected(std::move(contents.error()));
@@ -64,7 +63,8 @@ public:
       return {}; // outputs are withheld
     }
     for (std::size_t i = 0; i < made_.program.buffers.size(); ++i) {
-      if (auto written = write_output(made_.program.buffers[i].spec, outputs[i], made_.program.folder); !written) {
+      if (auto written = write_output(made_.program.buffers[i].spec, outputs[i], made_.program.folder);
+          !written) {
         return written;
       }
     }
@@ -75,7 +75,8 @@ private:
   Result<void> build() {
     const auto start = Clock::now();
     if (!made_.tables.cases.empty()) {
-      kernel_ = build_kernel(session_, device_, made_.source, made_.tables.dynamic_local_bytes, options_.cache_folder);
+      kernel_ = build_kernel(session_, device_, made_.source, made_.tables.dynamic_local_bytes,
+                             options_.cache_folder);
       report_.telemetry.compiled_pipeline_cache_hit = kernel_->from_cache;
     }
     std::vector<std::uint32_t> plain;
@@ -89,16 +90,18 @@ private:
       plain_programs_.emplace(session_, made_.program, plain_waves_);
     }
     if (report_.strategy == Strategy::barrier && kernel_) {
-      resident_ = resident_groups(session_, device_, *kernel_, made_.schedule.group_size, made_.tables.dynamic_local_bytes);
+      resident_ = resident_groups(session_, device_, *kernel_, made_.schedule.group_size,
+                                  made_.tables.dynamic_local_bytes);
       workers_ = options_.workers.value_or(choose_workers());
     }
     report_.build_ns = ns_between(start, Clock::now());
     return {};
   }
 
-  // As many groups as the stages have work for, and no more than are resident. Every group more makes the barrier
-  // dearer, every group less hides less of the memory's latency: measured on an H200 (RESULTS.md), two tiles for
-  // each group and four groups for each compute unit are best until there are tiles enough to fill it.
+  // As many groups as the stages have work for, and no more than are resident. Every group more makes the
+  // barrier dearer, every group less hides less of the memory's latency: measured on an H200 (RESULTS.md),
+  // two tiles for each group and four groups for each compute unit are best until there are tiles enough to
+  // fill it.
   [[nodiscard]] std::uint32_t choose_workers() const {
     std::uint32_t tiles = 1;
     for (const StageRow& stage : made_.tables.stages) {
@@ -127,12 +130,12 @@ private:
                                   .fix = "this is a bug in tidegate: please report the program"});
     }
     if (kernel_ && report_.strategy == Strategy::barrier && (workers_ == 0 || workers_ > resident_)) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::too_many_workers,
-                .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
-                                       plural(workers_, "work-group"), resident_, device_.name),
-                .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
-                                   resident_)});
+      return tl::unexpected(Error{
+          .code = ErrorCode::too_many_workers,
+          .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
+                                 plural(workers_, "work-group"), resident_, device_.name),
+          .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
+                             resident_)});
     }
     return {};
   }
@@ -153,20 +156,22 @@ private:
     }
     std::optional<PlainWaves> plain;
     if (plain_programs_) {
-      plain.emplace(session_, *plain_programs_, made_.program, plain_waves_, made_.schedule.places, arena.views);
+      plain.emplace(session_, *plain_programs_, made_.program, plain_waves_, made_.schedule.places,
+                    arena.views);
     }
     const bool cpu = device_.type == device::DeviceType::cpu;
     DispatchLimits limits{.slice_ns = options_.slice_ns,
                           .deadline = deadline_,
                           .workers = workers_,
                           .arrivals_per_barrier = workers_,
-                          .most_polls = cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
+                          .most_polls =
+                              cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
     if (options_.fault == Fault::missing_arrival) {
       limits.arrivals_per_barrier += 1;
       limits.most_polls = std::uint32_t{1} << 16U;
     }
-    Dispatcher dispatcher(session_, made_.program, made_.schedule, made_.tables, report_.strategy, kernel_ ? &*kernel_ : nullptr,
-                          plain ? &*plain : nullptr, arena.memory, limits);
+    Dispatcher dispatcher(session_, made_.program, made_.schedule, made_.tables, report_.strategy,
+                          kernel_ ? &*kernel_ : nullptr, plain ? &*plain : nullptr, arena.memory, limits);
     device::require(session_.queue.finish(), "filling the buffers");
     publish_ns_ = ns_between(start, Clock::now());
     DispatchOutcome outcome = dispatcher.run();
@@ -216,10 +221,11 @@ private:
                                          plural(report_.iterations, "iteration"));
     switch (report_.status) {
     case RunStatus::deadline:
-      report_.error = Error{.code = ErrorCode::wall_time_exceeded,
-                            .message = fmt::format("the wall time of {:.3g} s is over: {}",
-                                                   static_cast<double>(options_.max_wall_time_ns) / 1e9, left),
-                            .fix = "give --max-wall-time more, or the program less to do; no output was written"};
+      report_.error =
+          Error{.code = ErrorCode::wall_time_exceeded,
+                .message = fmt::format("the wall time of {:.3g} s is over: {}",
+                                       static_cast<double>(options_.max_wall_time_ns) / 1e9, left),
+                .fix = "give --max-wall-time more, or the program less to do; no output was written"};
       break;
     case RunStatus::interrupted:
       report_.error = Error{.code = ErrorCode::interrupted,
@@ -230,8 +236,9 @@ private:
       std::string waits;
       if (!report_.stuck_groups.empty()) {
         const StuckGroup& stuck = report_.stuck_groups.front();
-        waits = fmt::format("work-group {} waits at the barrier behind stage {} ({}) for {} arrivals and saw {}",
-                            stuck.group, stuck.stage, fmt::join(stuck.waves, ", "), stuck.expected, stuck.seen);
+        waits =
+            fmt::format("work-group {} waits at the barrier behind stage {} ({}) for {} arrivals and saw {}",
+                        stuck.group, stuck.stage, fmt::join(stuck.waves, ", "), stuck.expected, stuck.seen);
       }
       report_.error = Error{.code = ErrorCode::device_hang,
                             .message = report_.stuck_groups.empty()
@@ -268,8 +275,9 @@ private:
           .code = ErrorCode::outputs_differ,
           .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
                                  in_quotes(difference.buffer), difference.found, difference.expected),
-          .fix = "waves that touch the same buffer need a dependency; without one missing it is a bug: please "
-                 "report the program"};
+          .fix =
+              "waves that touch the same buffer need a dependency; without one missing it is a bug: please "
+              "report the program"};
       return;
     }
     if (options_.compare_rounds != 0) {

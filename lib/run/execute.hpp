@@ -11,8 +11,8 @@
 
 namespace tidegate::run {
 
-// Fills in the report. A run that ends without its outputs (deadline, interrupt, hang, outputs that differ) is told
-// by the report's status and error; what else fails is an error.
+// Fills in the report. A run that ends without its outputs (deadline, interrupt, hang, outputs that differ)
+// is told by the report's status and error; what else fails is an error.
 Result<void> execute(const PreparedRun& made, const device::DeviceInfo& device, const RunOptions& options,
                      std::chrono::steady_clock::time_point deadline, RunReport& report);
 

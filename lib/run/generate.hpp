@@ -23,8 +23,8 @@ struct KernelSource {
   std::string kernel;  // its name
 };
 
-// The user's kernels as functions, a function with a case for each way they are called, and the loop around it
-// from kernels/. Everything but the user's own text is commented.
+// The user's kernels as functions, a function with a case for each way they are called, and the loop around
+// it from kernels/. Everything but the user's own text is commented.
 KernelSource generate_kernel(const ResolvedProgram& program, const CarriedOps& ops, const Schedule& schedule,
                              const LaunchTables& tables, const MemoryLayout& memory,
                              const KernelRequest& request);

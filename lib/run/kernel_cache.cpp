@@ -45,8 +45,9 @@ std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelS
     return {};
   }
   std::string key;
-  for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""), device.opencl_version,
-                                  device.driver_version, source.options, source.source}) {
+  for (const std::string& part :
+       {device.platform, device.name, device.uuid.value_or(""), device.opencl_version, device.driver_version,
+        source.options, source.source}) {
     key += part;
     key += '\n';
   }
@@ -97,7 +98,8 @@ void write_entry(const std::filesystem::path& path, const cl::Program& program, 
   }
 }
 
-std::optional<cl::Program> load(const device::Session& session, const Entry& entry, const std::string& options) {
+std::optional<cl::Program> load(const device::Session& session, const Entry& entry,
+                                const std::string& options) {
   cl_int status = CL_SUCCESS;
   cl::Program program(session.context, {session.device}, {entry.binary}, nullptr, &status);
   if (status != CL_SUCCESS || program.build(session.device, options.c_str()) != CL_SUCCESS) {
@@ -146,8 +148,8 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
                               std::uint64_t dynamic_local_bytes) {
   const std::uint32_t units = std::max(device.compute_units, 1U);
   if (device.type == device::DeviceType::cpu) {
-    // Drivers for CPUs deal groups to threads in chunks that run one after another: one group per unit is what
-    // runs at a time.
+    // Drivers for CPUs deal groups to threads in chunks that run one after another: one group per unit is
+    // what runs at a time.
     return units;
   }
   if (kernel.resident_groups != 0) {

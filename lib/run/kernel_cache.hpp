@@ -1,4 +1,5 @@
-// Building generated kernels, and keeping what was built: compilers take seconds where a run takes milliseconds.
+// Building generated kernels, and keeping what was built: compilers take seconds where a run takes
+// milliseconds.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -19,8 +20,8 @@ struct BuiltKernel {
   std::filesystem::path entry;       // where it is kept; empty: nowhere
 };
 
-// From the cache when source, options, device and driver are the same, or else built and kept. A damaged entry,
-// or one that the driver refuses, is built again. `folder` may be empty: then nothing is kept. Throws
+// From the cache when source, options, device and driver are the same, or else built and kept. A damaged
+// entry, or one that the driver refuses, is built again. `folder` may be empty: then nothing is kept. Throws
 // device::Refused with build_failure and a log whose places are the user's.
 BuiltKernel build_kernel(const device::Session& session, const device::DeviceInfo& device,
                          const KernelSource& source, std::uint64_t dynamic_local_bytes,
@@ -29,6 +30,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
 // How many work-groups of the persistent kernel are resident together: compute units on a CPU, otherwise
 // discovered with the kernel itself and kept with it. Throws device::Refused.
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
-                              BuiltKernel& kernel, std::uint32_t group_size, std::uint64_t dynamic_local_bytes);
+                              BuiltKernel& kernel, std::uint32_t group_size,
+                              std::uint64_t dynamic_local_bytes);
 
 } // namespace tidegate::run

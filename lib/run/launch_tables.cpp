@@ -100,15 +100,13 @@ private:
                                 .descriptor = place(words, tables),
                                 .first_tile = first_tile,
                                 .tiles = tiles});
-      tables.dynamic_local_bytes =
-          std::max(tables.dynamic_local_bytes, dynamic_bytes(program_.waves[wave]));
+      tables.dynamic_local_bytes = std::max(tables.dynamic_local_bytes, dynamic_bytes(program_.waves[wave]));
       first_tile += tiles;
     }
   }
 
   // The case that serves the wave: its op's, or the one for these very arguments.
-  std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words,
-                     LaunchTables& tables) {
+  std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words, LaunchTables& tables) {
     const std::uint32_t op = program_.waves[wave].op;
     const auto key = std::pair(op, per_wave_ ? words : std::vector<std::uint64_t>());
     const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables.cases.size()));

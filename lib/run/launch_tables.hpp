@@ -13,8 +13,8 @@
 
 namespace tidegate::run {
 
-// Interpreter: a case for each op; sizes and arguments are read from descriptors. JIT: a case for each op with its
-// sizes, offsets and values, all constants of the kernel.
+// Interpreter: a case for each op; sizes and arguments are read from descriptors. JIT: a case for each op
+// with its sizes, offsets and values, all constants of the kernel.
 using Mode = policy::ExecutionMode;
 
 struct StageRow {
@@ -33,7 +33,8 @@ struct EntryRow {
   friend bool operator==(const EntryRow&, const EntryRow&) = default;
 };
 
-// One case of the generated kernel: an op, and of its descriptors what all waves that it serves have in common.
+// One case of the generated kernel: an op, and of its descriptors what all waves that it serves have in
+// common.
 struct Case {
   std::uint32_t op = 0;
   std::uint32_t wave = 0;           // the first that it serves
@@ -50,15 +51,16 @@ enum class Cases : std::uint8_t {
 struct LaunchTables {
   Mode mode = Mode::interpreter;
   std::vector<Case> cases;
-  std::vector<StageRow> stages; // the shared stages of the schedule, in order
+  std::vector<StageRow> stages;  // the shared stages of the schedule, in order
   std::vector<EntryRow> entries; // phase by phase
   std::uint32_t entries_per_phase = 0;
-  std::vector<std::uint64_t> words; // descriptors: 13 of sizes, then the arguments
-  std::uint32_t until_word = 0;     // by phase, where the buffer that `until` looks at lies
+  std::vector<std::uint64_t> words;      // descriptors: 13 of sizes, then the arguments
+  std::uint32_t until_word = 0;          // by phase, where the buffer that `until` looks at lies
   std::uint64_t dynamic_local_bytes = 0; // for local arguments
 
   [[nodiscard]] std::uint64_t bytes() const {
-    return stages.size() * sizeof(StageRow) + entries.size() * sizeof(EntryRow) + words.size() * sizeof(words[0]);
+    return stages.size() * sizeof(StageRow) + entries.size() * sizeof(EntryRow) +
+           words.size() * sizeof(words[0]);
   }
 };
 
@@ -72,8 +74,8 @@ struct ArgumentPlace {
 };
 std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> arguments);
 
-// The tables for a schedule. With `per_wave` and more than `most_cases` different waves there is a case per op:
-// compilers take long over that many cases.
+// The tables for a schedule. With `per_wave` and more than `most_cases` different waves there is a case per
+// op: compilers take long over that many cases.
 LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
                          Mode mode, Cases cases, std::size_t most_cases = 64);
 

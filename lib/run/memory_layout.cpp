@@ -44,8 +44,9 @@ Error refusal(const planning::ArenaError& error, const ResolvedProgram& program)
                                  bytes_text(proved ? error.required_bytes : error.best_height_bytes),
                                  program.budget_bytes != 0 ? "the budget leaves" : "the device has",
                                  bytes_text(error.capacity_bytes)),
-          .fix = "raise device_memory_budget_bytes, make buffers smaller, or give those between waves neither "
-                 "init nor output, so that they can share memory",
+          .fix =
+              "raise device_memory_budget_bytes, make buffers smaller, or give those between waves neither "
+              "init nor output, so that they can share memory",
           .required_bytes = error.required_bytes,
           .capacity_bytes = error.capacity_bytes,
           .best_height_bytes = error.best_height_bytes};
@@ -71,7 +72,13 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
       lifetime.lower = used[i]->first;
       lifetime.upper = used[i]->last + 1;
     }
-    layout.sum_bytes += (buffer.bytes + alignment - 1) / alignment * alignment;
+    const std::uint64_t padding = (alignment - buffer.bytes % alignment) % alignment;
+    if (__builtin_add_overflow(layout.sum_bytes, buffer.bytes, &layout.sum_bytes) ||
+        __builtin_add_overflow(layout.sum_bytes, padding, &layout.sum_bytes)) {
+      return tl::unexpected(Error{.code = ErrorCode::byte_count_overflow,
+                                  .message = "the buffers have more than 2^64 - 1 bytes together",
+                                  .fix = "make them smaller"});
+    }
     problem.buffers.push_back(lifetime);
   }
   auto plan = planning::plan_arena(problem);

@@ -26,8 +26,7 @@ std::uint64_t default_local_size(std::uint64_t global) {
 
 } // namespace
 
-Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
-                                const std::string& pointer) {
+Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer) {
   NdRange range;
   const std::size_t dimensions = spec.global_size.size();
   const auto wrong_count = [&](const std::optional<std::vector<std::uint64_t>>& list) {
@@ -46,17 +45,17 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
   std::uint64_t items = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
     const std::uint64_t global = spec.global_size[d];
-    const std::uint64_t local = spec.local_size             ? (*spec.local_size)[d]
+    const std::uint64_t local = spec.local_size              ? (*spec.local_size)[d]
                                 : kernel.required_local_size ? (*kernel.required_local_size)[d]
                                 : d == 0                     ? default_local_size(global)
                                                              : 1;
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     if (global == 0 || global > most || local == 0 || local > most) {
-      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = fmt::format("an NDRange of {} by {}", global, local),
-                                  .fix = "give sizes from 1 to 2^32 - 1",
-                                  .pointer = pointer + (global == 0 || global > most ? "/global_size"
-                                                                                     : "/local_size")});
+      return tl::unexpected(
+          Error{.code = ErrorCode::out_of_range,
+                .message = fmt::format("an NDRange of {} by {}", global, local),
+                .fix = "give sizes from 1 to 2^32 - 1",
+                .pointer = pointer + (global == 0 || global > most ? "/global_size" : "/local_size")});
     }
     range.global[d] = static_cast<std::uint32_t>(global);
     range.local[d] = static_cast<std::uint32_t>(local);
@@ -66,7 +65,8 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
     items *= local;
     if (tiles > std::numeric_limits<std::int32_t>::max() || items > most) {
       return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = "the NDRange has more than 2^31 - 1 work-groups",
+                                  .message = items > most ? "a work-group of more than 2^32 - 1 work-items"
+                                                          : "the NDRange has more than 2^31 - 1 work-groups",
                                   .fix = "cut the wave into several with global_offset",
                                   .pointer = pointer + "/global_size"});
     }
@@ -78,8 +78,8 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
           Error{.code = ErrorCode::unsupported_kernel,
                 .message = fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} asks for "
                                        "{} x {} x {} (reqd_work_group_size)",
-                                       range.local[0], range.local[1], range.local[2],
-                                       in_quotes(kernel.name), required[0], required[1], required[2]),
+                                       range.local[0], range.local[1], range.local[2], in_quotes(kernel.name),
+                                       required[0], required[1], required[2]),
                 .fix = "give the local_size that the kernel asks for",
                 .pointer = pointer + "/local_size"});
     }

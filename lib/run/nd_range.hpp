@@ -10,9 +10,9 @@
 
 namespace tidegate::run {
 
-// A local size that is left out is the kernel's reqd_work_group_size, or else the largest divisor of the global
-// size up to 256 in x and 1 in the other dimensions. invalid_program, out_of_range and unsupported_kernel, with the
-// place behind `pointer`.
+// A local size that is left out is the kernel's reqd_work_group_size, or else the largest divisor of the
+// global size up to 256 in x and 1 in the other dimensions. invalid_program, out_of_range and
+// unsupported_kernel, with the place behind `pointer`.
 Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer);
 
 } // namespace tidegate::run

@@ -29,12 +29,13 @@ struct PersistentArguments {
     for (const cl::Buffer& buffer : memory) {
       device::require(kernel.setArg(index++, buffer), "setting an argument of the persistent kernel");
     }
-    for (const cl_uint value : {stage_count, phase_count, entries_per_phase, iterations, iteration, stage, tile,
-                                budget, arrivals_per_barrier, most_polls}) {
+    for (const cl_uint value : {stage_count, phase_count, entries_per_phase, iterations, iteration, stage,
+                                tile, budget, arrivals_per_barrier, most_polls}) {
       device::require(kernel.setArg(index++, value), "setting an argument of the persistent kernel");
     }
-    device::require(kernel.setArg(index++, dynamic_local_bytes == 0 ? sizeof(cl_ulong16) : dynamic_local_bytes, nullptr),
-                    "setting the local memory of the persistent kernel");
+    device::require(
+        kernel.setArg(index++, dynamic_local_bytes == 0 ? sizeof(cl_ulong16) : dynamic_local_bytes, nullptr),
+        "setting the local memory of the persistent kernel");
   }
 };
 

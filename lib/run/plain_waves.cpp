@@ -29,7 +29,8 @@ std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
     folders.push_back((std::filesystem::path(folder) / include).string());
   }
   for (const std::string& include : folders) {
-    options += fmt::format(" -I {}", include.empty() ? "." : include);
+    const bool spaces = include.find(' ') != std::string::npos;
+    options += fmt::format(" -I {0}{1}{0}", spaces ? "\"" : "", include.empty() ? "." : include);
   }
   return options;
 }
@@ -103,13 +104,14 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
 
 void PlainWaves::launch(std::uint32_t wave, std::uint32_t phase) {
   const Prepared& prepared = prepared_.at({wave, phase});
-  const cl_int status = session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global,
-                                                            prepared.local);
+  const cl_int status =
+      session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global, prepared.local);
   if (status != CL_SUCCESS) {
     Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
     if (status == CL_INVALID_WORK_GROUP_SIZE && program_.waves[wave].range.ragged()) {
-      error.fix = "this device takes no work-groups of different sizes (or not without -cl-std=CL2.0 among the "
-                  "op's options): make global_size a multiple of local_size";
+      error.fix =
+          "this device takes no work-groups of different sizes (or not without -cl-std=CL2.0 among the "
+          "op's options): make global_size a multiple of local_size";
     }
     throw device::Refused{std::move(error)};
   }

@@ -1,4 +1,6 @@
+#include <tidegate/core/bytes.hpp>
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/planning/layered.hpp>
 #include <tidegate/planning/plan_checker.hpp>
 #include <tidegate/policy/policy_error.hpp>
@@ -26,7 +28,8 @@ constexpr std::uint64_t transfer_reserve = 4096; // counters, beside the tables
 
 // The device that a program is planned for when there is none.
 constexpr Adapter common_adapter{.max_workgroup_size_x = 256,
-                                 .max_compute_workgroups_per_dimension = std::numeric_limits<std::int32_t>::max(),
+                                 .max_compute_workgroups_per_dimension =
+                                     std::numeric_limits<std::int32_t>::max(),
                                  .max_compute_invocations_per_workgroup = 256};
 
 Adapter adapter_of(const device::DeviceInfo* device) {
@@ -78,12 +81,19 @@ private:
 
   Result<void> check_sizes() const {
     for (std::size_t i = 0; i < made_.program.waves.size() && device_ != nullptr; ++i) {
+      std::uint64_t local_bytes = 0;
+      for (const ProgramArgument& argument : made_.program.waves[i].arguments) {
+        local_bytes = std::max(local_bytes, argument.local_bytes);
+      }
+      if (local_bytes > device_->local_memory_bytes) {
+        return tl::unexpected(too_much_local_memory(local_bytes));
+      }
       const std::uint32_t size = made_.program.waves[i].range.group_size();
       if (size > device_->max_workgroup_size) {
         return tl::unexpected(
             Error{.code = ErrorCode::out_of_range,
-                  .message = fmt::format("work-groups of {} work-items; {} takes {} at most", size, device_->name,
-                                         device_->max_workgroup_size),
+                  .message = fmt::format("work-groups of {} work-items; {} takes {} at most", size,
+                                         device_->name, device_->max_workgroup_size),
                   .fix = "give a smaller local_size",
                   .pointer = fmt::format("/waves/{}/local_size", i)});
       }
@@ -99,7 +109,7 @@ private:
       }
       auto probe = Output::open((std::filesystem::path(folder_) / *buffer.spec.output).string());
       if (!probe) {
-        probe.error().pointer = "/buffers/" + buffer.name + "/output";
+        probe.error().pointer = "/buffers/" + pointer_token(buffer.name) + "/output";
         return tl::unexpected(std::move(probe.error()));
       }
     }
@@ -134,8 +144,11 @@ private:
 
   [[nodiscard]] Error plan_refusal(const planning::PlanError& error) const {
     Error result{.code = ErrorCode::cycle,
-                 .message = planning::describe(
-                     error, [this](std::uint64_t wave) { return made_.program.wave_text(static_cast<std::uint32_t>(wave)); }),
+                 .message =
+                     planning::describe(error,
+                                        [this](std::uint64_t wave) {
+                                          return made_.program.wave_text(static_cast<std::uint32_t>(wave));
+                                        }),
                  .fix = "remove one of these dependencies"};
     if (error.code == planning::PlanErrorCode::group_over_budget) {
       result.code = ErrorCode::group_over_budget;
@@ -173,20 +186,22 @@ private:
       decide(options_.strategy.value_or(Strategy::barrier),
              options_.strategy ? "asked for" : "planned for a device whose self-test passes");
     } else if (!proved()) {
-      decide(Strategy::launch, "the device has not passed the self-test: no memory ordering between work-groups "
-                               "is proved, so nothing may wait inside a launch");
+      decide(Strategy::launch,
+             "the device has not passed the self-test: no memory ordering between work-groups "
+             "is proved, so nothing may wait inside a launch");
     } else if (options_.strategy) {
       decide(*options_.strategy, "asked for");
     } else if (device_->type == device::DeviceType::cpu) {
-      decide(Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch");
+      decide(Strategy::launch,
+             "on a CPU a wait for a work-group whose core is busy costs more than a launch");
     } else if (one_launch) {
       decide(Strategy::launch, "there is one group of waves: nothing has to wait");
     } else {
       const double barrier_ns = proved_barrier_ns();
       const double launch_ns = device_->profile->launch_ns;
       decide(barrier_ns < launch_ns ? Strategy::barrier : Strategy::launch,
-             fmt::format("a barrier of all work-groups takes {:.1f} us, a launch {:.1f} us", barrier_ns / 1000,
-                         launch_ns / 1000));
+             fmt::format("a barrier of all work-groups takes {:.1f} us, a launch {:.1f} us",
+                         barrier_ns / 1000, launch_ns / 1000));
     }
     const std::uint32_t most = adapter_of(device_).max_workgroup_size_x;
     auto schedule = make_schedule(made_.program, made_.ops, made_.plan, report_.strategy, most);
@@ -195,7 +210,8 @@ private:
     }
     made_.schedule = std::move(*schedule);
     for (const Passenger& passenger : made_.schedule.left_behind) {
-      report_.left_behind.push_back({.wave = made_.program.wave_text(passenger.wave), .reason = passenger.reason});
+      report_.left_behind.push_back(
+          {.wave = made_.program.wave_text(passenger.wave), .reason = passenger.reason});
     }
     return {};
   }
@@ -220,9 +236,11 @@ private:
             ? default_alignment
             : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device_->base_alignment_bytes));
     // Tables come out of the budget first; with descriptors of every wave they are as large as they get.
-    LaunchTables largest = make_tables(made_.program, made_.schedule, zero_layout(), Mode::interpreter, Cases::per_wave);
-    made_.table_bytes = largest.bytes() + transfer_reserve +
-                   (device_ == nullptr ? 0 : std::uint64_t{64} * 16 * std::max(device_->compute_units, 1U));
+    LaunchTables largest =
+        make_tables(made_.program, made_.schedule, zero_layout(), Mode::interpreter, Cases::per_wave);
+    made_.table_bytes =
+        largest.bytes() + transfer_reserve +
+        (device_ == nullptr ? 0 : std::uint64_t{64} * 16 * std::max(device_->compute_units, 1U));
     std::uint64_t capacity = made_.budget_bytes;
     if (device_ != nullptr) {
       capacity = std::min(capacity, device_->max_allocation_bytes + made_.table_bytes);
@@ -252,8 +270,8 @@ private:
   }
 
   Result<void> recommend() {
-    const policy::LaunchRequest request =
-        launch_request(made_.program, adapter_of(device_), made_.memory.arena_bytes + made_.table_bytes, made_.budget_bytes);
+    const policy::LaunchRequest request = launch_request(
+        made_.program, adapter_of(device_), made_.memory.arena_bytes + made_.table_bytes, made_.budget_bytes);
     const auto decision = policy::decide(made_.program.policy, request);
     if (!decision) {
       return tl::unexpected(policy::to_error(decision.error()));
@@ -268,10 +286,22 @@ private:
     return {};
   }
 
+  [[nodiscard]] Error too_much_local_memory(std::uint64_t bytes) const {
+    return {.code = ErrorCode::out_of_range,
+            .message = fmt::format("the local arguments of a wave take {}; {} has {} of local memory",
+                                   bytes_text(bytes), device_->name, bytes_text(device_->local_memory_bytes)),
+            .fix = "give smaller local_bytes",
+            .pointer = "/waves"};
+  }
+
   Result<void> generate() {
     // PoCL (3.1) miscompiles kernels that hold one function with barriers several times.
     const bool cpu = device_ != nullptr && device_->type == device::DeviceType::cpu;
-    made_.tables = make_tables(made_.program, made_.schedule, made_.memory, report_.mode, cpu ? Cases::per_op : Cases::per_wave);
+    made_.tables = make_tables(made_.program, made_.schedule, made_.memory, report_.mode,
+                               cpu ? Cases::per_op : Cases::per_wave);
+    if (device_ != nullptr && made_.tables.dynamic_local_bytes > device_->local_memory_bytes) {
+      return tl::unexpected(too_much_local_memory(made_.tables.dynamic_local_bytes));
+    }
     if (made_.tables.cases.empty()) {
       report_.mode_reason = "every stage is one wave, launched as the user's own kernel";
     }
@@ -280,12 +310,13 @@ private:
       ordering = device_->profile->ordering.value_or(ordering);
       report_.ordering = ordering;
     }
-    made_.source = generate_kernel(made_.program, made_.ops, made_.schedule, made_.tables, made_.memory,
-                              {.strategy = report_.strategy,
-                               .ordering = ordering,
-                               .opencl_3 = device_ != nullptr && device_->opencl_version.starts_with("OpenCL 3"),
-                               .until_on_device = report_.strategy == Strategy::barrier && made_.program.until &&
-                                                  !made_.schedule.any_plain()});
+    made_.source =
+        generate_kernel(made_.program, made_.ops, made_.schedule, made_.tables, made_.memory,
+                        {.strategy = report_.strategy,
+                         .ordering = ordering,
+                         .opencl_3 = device_ != nullptr && device_->opencl_version.starts_with("OpenCL 3"),
+                         .until_on_device = report_.strategy == Strategy::barrier && made_.program.until &&
+                                            !made_.schedule.any_plain()});
     report_.recommended_geometry = {.workgroup_size = report_.recommendation.geometry.workgroup_size_x,
                                     .worker_groups = report_.recommendation.worker_groups};
     report_.effective_geometry = {.workgroup_size = made_.schedule.group_size, .worker_groups = 0};
@@ -308,10 +339,10 @@ private:
 } // namespace
 
 std::vector<opencl_c::MacroDefinition> predefined_macros(const device::DeviceInfo* device) {
-  std::vector<opencl_c::MacroDefinition> macros{{"__OPENCL_C__", "1"},        {"__ENDIAN_LITTLE__", "1"},
-                                                {"CL_VERSION_1_0", "100"},    {"CL_VERSION_1_1", "110"},
-                                                {"CL_VERSION_1_2", "120"},    {"CL_VERSION_2_0", "200"},
-                                                {"CL_VERSION_3_0", "300"},    {"__OPENCL_VERSION__", "300"}};
+  std::vector<opencl_c::MacroDefinition> macros{{"__OPENCL_C__", "1"},     {"__ENDIAN_LITTLE__", "1"},
+                                                {"CL_VERSION_1_0", "100"}, {"CL_VERSION_1_1", "110"},
+                                                {"CL_VERSION_1_2", "120"}, {"CL_VERSION_2_0", "200"},
+                                                {"CL_VERSION_3_0", "300"}, {"__OPENCL_VERSION__", "300"}};
   std::istringstream extensions(device == nullptr ? "cl_khr_fp64 cl_khr_byte_addressable_store "
                                                     "cl_khr_global_int32_base_atomics"
                                                   : device->extensions);

@@ -1,4 +1,5 @@
-// Everything before a device is touched: resolve, plan, choose a strategy, lay memory out, recommend, generate.
+// Everything before a device is touched: resolve, plan, choose a strategy, lay memory out, recommend,
+// generate.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -30,12 +31,13 @@ struct PreparedRun {
   KernelSource source;
 };
 
-// The macros that a device's compiler predefines, as far as its limits tell; those of a common device without one.
+// The macros that a device's compiler predefines, as far as its limits tell; those of a common device without
+// one.
 std::vector<opencl_c::MacroDefinition> predefined_macros(const device::DeviceInfo* device);
 
 // Fills in what the report tells of it. `device` is null when the program is planned for none in particular.
-// Errors: of the program, its kernels, its plan and its memory, and of writing the generated kernel where that
-// was asked for.
+// Errors: of the program, its kernels, its plan and its memory, and of writing the generated kernel where
+// that was asked for.
 Result<PreparedRun> prepare(const WaveProgram& program, const std::string& folder,
                             const device::DeviceInfo* device, const RunOptions& options, RunReport& report);
 

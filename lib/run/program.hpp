@@ -1,5 +1,5 @@
-// A wave program as its document gives it: ordinary OpenCL kernels, buffers, and the waves that run the one on
-// the others. Plain data. Source: run.md, section 1.
+// A wave program as its document gives it: ordinary OpenCL kernels, buffers, and the waves that run the one
+// on the others. Plain data. Source: run.md, section 1.
 #pragma once
 
 #include <tidegate/core/identifier.hpp>
@@ -88,7 +88,7 @@ struct WaveProgram {
   std::vector<std::pair<std::string, OpSpec>> ops;
   std::vector<WaveSpec> waves;
   std::optional<std::vector<ProgramDependency>> dependencies; // left out, they are derived
-  std::optional<std::uint32_t> repeat; // left out: once, or with `until` as often as it takes
+  std::optional<std::uint32_t> repeat;          // left out: once, or with `until` as often as it takes
   std::vector<std::array<std::string, 2>> swap; // pairs that exchange their contents after every iteration
   std::optional<Until> until;
   std::uint64_t device_memory_budget_bytes = 0; // 0: as much as the device has

@@ -49,7 +49,6 @@ std::string element_text(ElementType type, const std::byte* at) {
   return number_text<double>(at);
 }
 
-
 } // namespace
 
 std::vector<std::uint32_t> program_order(const ResolvedProgram& program) {
@@ -136,7 +135,8 @@ PlainRun Reference::run(Clock::time_point deadline) {
   return result;
 }
 
-OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected, const BufferContents& found) {
+OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected,
+                             const BufferContents& found) {
   OutputParity parity{.equal = true};
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     if (!program.buffers[i].spec.output) {
@@ -148,8 +148,7 @@ OutputParity compare_outputs(const ResolvedProgram& program, const BufferContent
       continue;
     }
     const ElementType type = program.buffers[i].spec.type;
-    const std::uint64_t element =
-        static_cast<std::uint64_t>(a - expected[i].begin()) / element_bytes(type);
+    const std::uint64_t element = static_cast<std::uint64_t>(a - expected[i].begin()) / element_bytes(type);
     parity.equal = false;
     if (!parity.first_difference) {
       const std::uint64_t at = element * element_bytes(type);

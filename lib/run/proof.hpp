@@ -17,7 +17,7 @@
 namespace tidegate::run {
 
 struct PlainRun {
-  BufferContents outputs;             // by buffer; empty for one without an output
+  BufferContents outputs;        // by buffer; empty for one without an output
   std::uint64_t dispatch_ns = 0; // from the first launch until the last has ended
   bool in_time = true;
 };
@@ -44,6 +44,7 @@ private:
 std::vector<std::uint32_t> program_order(const ResolvedProgram& program);
 
 // Compares the outputs byte for byte.
-OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected, const BufferContents& found);
+OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected,
+                             const BufferContents& found);
 
 } // namespace tidegate::run

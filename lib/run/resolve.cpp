@@ -35,10 +35,10 @@ Error unknown(std::string_view what, std::string_view name, const Index& known, 
   constexpr std::size_t few = 8;
   Error error{.code = ErrorCode::unknown_name,
               .message = fmt::format("there is no {} {}", what, in_quotes(name)),
-              .fix = nearest                  ? fmt::format("did you mean {}?", in_quotes(*nearest))
-                     : names.empty()          ? fmt::format("add it: there is no {} at all", what)
-                     : names.size() <= few    ? fmt::format("give one of {}", one_of(names))
-                                              : fmt::format("give the name of a {}", what),
+              .fix = nearest               ? fmt::format("did you mean {}?", in_quotes(*nearest))
+                     : names.empty()       ? fmt::format("add it: there is no {} at all", what)
+                     : names.size() <= few ? fmt::format("give one of {}", one_of(names))
+                                           : fmt::format("give the name of a {}", what),
               .pointer = std::move(pointer)};
   if (nearest) {
     error.nearest = *nearest;
@@ -54,8 +54,8 @@ public:
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
-    resolved_.iterations = program.repeat.value_or(
-        program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
+    resolved_.iterations =
+        program.repeat.value_or(program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
   }
 
   Result<ResolvedProgram> run() {
@@ -72,10 +72,9 @@ public:
 private:
   Result<void> buffers() {
     for (const auto& [name, spec] : program_.buffers) {
-      const std::string pointer = "/buffers/" + name;
+      const std::string pointer = "/buffers/" + pointer_token(name);
       ProgramBuffer buffer{.name = name, .spec = spec};
-      if (spec.count == 0 ||
-          __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {
+      if (spec.count == 0 || __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {
         return tl::unexpected(Error{.code = ErrorCode::out_of_range,
                                     .message = fmt::format("the buffer {} has {} elements", in_quotes(name),
                                                            spec.count == 0 ? "no" : "too many"),
@@ -115,13 +114,13 @@ private:
       ProgramBuffer& first = resolved_.buffers[*a];
       ProgramBuffer& second = resolved_.buffers[*b];
       if (*a == *b || first.spec.type != second.spec.type || first.spec.count != second.spec.count) {
-        return tl::unexpected(invalid(
-            *a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
-                     : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
-                                   plural(first.spec.count, "element"), name(first.spec.type),
-                                   in_quotes(second.name), plural(second.spec.count, "element"),
-                                   name(second.spec.type)),
-            "swap two buffers of the same type and count", pointer));
+        return tl::unexpected(
+            invalid(*a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
+                             : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
+                                           plural(first.spec.count, "element"), name(first.spec.type),
+                                           in_quotes(second.name), plural(second.spec.count, "element"),
+                                           name(second.spec.type)),
+                    "swap two buffers of the same type and count", pointer));
       }
       first.swapped = second.swapped = true;
       resolved_.swaps.push_back({*a, *b});
@@ -159,7 +158,7 @@ private:
   }
 
   Result<void> op(const std::string& name, const OpSpec& spec) {
-    const std::string pointer = "/ops/" + name;
+    const std::string pointer = "/ops/" + pointer_token(name);
     const auto unit = this->unit(spec, pointer);
     if (!unit) {
       return tl::unexpected(unit.error());
@@ -215,14 +214,13 @@ private:
     ProgramWave wave{.name = spec.name.value_or("")};
     const auto index = static_cast<std::uint32_t>(resolved_.waves.size());
     if (spec.name && (spec.name->empty() || !wave_index_.emplace(*spec.name, index).second)) {
-      return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
-                                  .message = spec.name->empty()
-                                                 ? fmt::format("the name of wave {} is empty", index)
-                                                 : fmt::format("waves {} and {} are both called {}",
-                                                               wave_index_[*spec.name], index,
-                                                               in_quotes(*spec.name)),
-                                  .fix = "rename one of them, or leave the name out",
-                                  .pointer = pointer + "/name"});
+      return tl::unexpected(Error{
+          .code = ErrorCode::duplicate_name,
+          .message = spec.name->empty() ? fmt::format("the name of wave {} is empty", index)
+                                        : fmt::format("waves {} and {} are both called {}",
+                                                      wave_index_[*spec.name], index, in_quotes(*spec.name)),
+          .fix = "rename one of them, or leave the name out",
+          .pointer = pointer + "/name"});
     }
     const auto op = op_index_.find(spec.op);
     if (op == op_index_.end()) {
@@ -260,12 +258,13 @@ private:
       for (const opencl_c::Parameter& parameter : kernel.parameters) {
         signature += (signature.empty() ? "" : ", ") + opencl_c::text_of(unit, parameter.tokens);
       }
-      return tl::unexpected(Error{
-          .code = ErrorCode::argument_mismatch,
-          .message = fmt::format("{} given, the kernel takes {}: {}({})", plural(spec.args.size(), "argument"),
-                                 kernel.parameters.size(), kernel.name, printable(signature)),
-          .fix = "give one argument for each parameter, in their order",
-          .pointer = pointer + "/args"});
+      return tl::unexpected(
+          Error{.code = ErrorCode::argument_mismatch,
+                .message =
+                    fmt::format("{} given, the kernel takes {}: {}({})", plural(spec.args.size(), "argument"),
+                                kernel.parameters.size(), kernel.name, printable(signature)),
+                .fix = "give one argument for each parameter, in their order",
+                .pointer = pointer + "/args"});
     }
     const auto find = [this](const std::string& name, const std::string& at) { return buffer(name, at); };
     for (std::size_t i = 0; i < spec.args.size(); ++i) {
@@ -312,12 +311,12 @@ private:
       return found->second;
     }
     if (wave.number() >= resolved_.waves.size()) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_wave,
-                                  .message = fmt::format("there is no wave {}", wave.number()),
-                                  .fix = fmt::format("waves are counted from 0 to {}",
-                                                     resolved_.waves.size() - 1),
-                                  .pointer = pointer,
-                                  .wave_count = resolved_.waves.size()});
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_wave,
+                .message = fmt::format("there is no wave {}", wave.number()),
+                .fix = fmt::format("waves are counted from 0 to {}", resolved_.waves.size() - 1),
+                .pointer = pointer,
+                .wave_count = resolved_.waves.size()});
     }
     return static_cast<std::uint32_t>(wave.number());
   }
@@ -340,9 +339,8 @@ private:
           resolved_.waves[*before].range.tiles() != resolved_.waves[*after].range.tiles()) {
         return tl::unexpected(invalid(
             fmt::format("a tile_local dependency between {} with {} and {} with {}",
-                        resolved_.wave_text(*before),
-                        plural(resolved_.waves[*before].range.tiles(), "tile"), resolved_.wave_text(*after),
-                        plural(resolved_.waves[*after].range.tiles(), "tile")),
+                        resolved_.wave_text(*before), plural(resolved_.waves[*before].range.tiles(), "tile"),
+                        resolved_.wave_text(*after), plural(resolved_.waves[*after].range.tiles(), "tile")),
             "both waves need the same number of work-groups", pointer));
       }
       resolved_.dependencies.push_back(

@@ -96,8 +96,8 @@ struct ResolvedProgram {
   std::vector<ProgramOp> ops;
   std::vector<ProgramWave> waves;
   std::vector<ResolvedDependency> dependencies;
-  bool derived = false;          // the dependencies
-  std::uint32_t iterations = 1;  // at most
+  bool derived = false;         // the dependencies
+  std::uint32_t iterations = 1; // at most
   std::vector<std::array<std::uint32_t, 2>> swaps;
   std::optional<ResolvedUntil> until;
   std::uint64_t budget_bytes = 0; // 0: none given
@@ -116,8 +116,8 @@ struct ResolvedProgram {
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
                                 const std::vector<opencl_c::MacroDefinition>& predefined);
 
-// The dependencies that follow from what the waves read and write, in the order of the waves: a read waits for
-// the last write before it, a write for that and for the reads since.
+// The dependencies that follow from what the waves read and write, in the order of the waves: a read waits
+// for the last write before it, a write for that and for the reads since.
 std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
                                                     std::size_t buffer_count);
 

@@ -37,15 +37,17 @@ void finish(const PreparedRun& made, Clock::time_point start, RunReport& report)
 }
 
 // What is told of a run whose kernel does not return.
-RunReport abandoned(const PreparedRun& made, RunReport report, bool interrupted, std::uint64_t max_wall_time_ns) {
-  const std::string when =
-      interrupted ? "interrupted,"
-                  : fmt::format("the wall time of {:.3g} s is over,", static_cast<double>(max_wall_time_ns) / 1e9);
+RunReport abandoned(const PreparedRun& made, RunReport report, bool interrupted,
+                    std::uint64_t max_wall_time_ns) {
+  const std::string when = interrupted ? "interrupted,"
+                                       : fmt::format("the wall time of {:.3g} s is over,",
+                                                     static_cast<double>(max_wall_time_ns) / 1e9);
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
   report.items_remaining = made.schedule.tiles_per_iteration() * made.program.iterations;
-  report.error = Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
-                       .message = when + " and the device has not come back since: a kernel does not return",
-                       .fix = "look for a loop without an end in the program's kernels; no output was written"};
+  report.error =
+      Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
+            .message = when + " and the device has not come back since: a kernel does not return",
+            .fix = "look for a loop without an end in the program's kernels; no output was written"};
   return report;
 }
 

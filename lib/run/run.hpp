@@ -1,5 +1,5 @@
-// A wave program from start to finish: prepare (resolve, plan, recommend, generate), execute (build, dispatch,
-// prove), report. Sources: run.md, sections 2 to 5.
+// A wave program from start to finish: prepare (resolve, plan, recommend, generate), execute (build,
+// dispatch, prove), report. Sources: run.md, sections 2 to 5.
 #pragma once
 
 #include <tidegate/core/error.hpp>

@@ -17,9 +17,9 @@ namespace tidegate::run {
 // What a test provokes that no sound program does.
 enum class Fault : std::uint8_t {
   none,
-  missing_arrival,  // every barrier waits for one arrival more than there are groups
-  failed_litmus,    // the device passes no memory ordering
-  wrong_output,     // a byte of the first output is changed before it is compared
+  missing_arrival, // every barrier waits for one arrival more than there are groups
+  failed_litmus,   // the device passes no memory ordering
+  wrong_output,    // a byte of the first output is changed before it is compared
 };
 
 struct RunOptions {

@@ -33,7 +33,7 @@ inline constexpr std::array<std::string_view, 6> run_status_names{"done",       
 // A work-group that waited in vain.
 struct StuckGroup {
   std::uint32_t group = 0;
-  std::uint32_t stage = 0; // whose end it waited for
+  std::uint32_t stage = 0;        // whose end it waited for
   std::vector<std::string> waves; // of the stage
   std::uint64_t expected = 0;     // arrivals at the barrier
   std::uint64_t seen = 0;
@@ -66,7 +66,7 @@ struct MemoryReport {
   std::uint64_t sum_bytes = 0;
   std::uint64_t lower_bound_bytes = 0;
   bool optimal = false;
-  std::uint64_t table_bytes = 0; // descriptors and counters beside the arena
+  std::uint64_t table_bytes = 0;                              // descriptors and counters beside the arena
   std::vector<std::pair<std::string, std::uint64_t>> offsets; // by buffer
 };
 

@@ -189,6 +189,12 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
   schedule.places = std::move(*found);
 
   const Riding riding(program, ops, schedule.group_size, schedule.main_options);
+  const auto add = [&](Stage& shared) {
+    shared.plain = strategy == Strategy::launch && shared.waves.size() == 1;
+    if (!shared.waves.empty()) {
+      schedule.stages.push_back(std::exchange(shared, {}));
+    }
+  };
   for (std::size_t group = 0; group < groups.group_count(); ++group) {
     Stage shared;
     std::vector<Stage> alone;
@@ -198,17 +204,15 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
       if (!reason.empty()) {
         schedule.left_behind.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .plain = true});
-      } else if (shared.tiles > std::numeric_limits<std::int32_t>::max() - tiles) { // tiles are counted in 31 bits
-        schedule.stages.push_back(std::exchange(shared, Stage{.waves = {wave}, .tiles = tiles}));
       } else {
+        if (shared.tiles > std::numeric_limits<std::int32_t>::max() - tiles) { // tiles are counted in 31 bits
+          add(shared);
+        }
         shared.waves.push_back(wave);
         shared.tiles += tiles;
       }
     }
-    shared.plain = strategy == Strategy::launch && shared.waves.size() == 1;
-    if (!shared.waves.empty()) {
-      schedule.stages.push_back(std::move(shared));
-    }
+    add(shared);
     std::ranges::move(alone, std::back_inserter(schedule.stages));
   }
   return schedule;

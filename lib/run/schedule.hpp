@@ -1,5 +1,5 @@
-// In what launches a program runs: its groups of waves become stages, and waves that cannot share a launch with
-// others are launched alone, as the user wrote them.
+// In what launches a program runs: its groups of waves become stages, and waves that cannot share a launch
+// with others are launched alone, as the user wrote them.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 2> strategy_names{"launch", "barri
 
 // A kernel as a function, by op.
 struct CarriedOps {
-  std::vector<std::string> texts;                // by unit; empty for one without a wave
+  std::vector<std::string> texts;               // by unit; empty for one without a wave
   std::vector<opencl_c::CarriedKernel> kernels; // by op
 };
 
@@ -46,7 +46,7 @@ struct Schedule {
   std::uint32_t group_size = 0; // work-items of the work-groups that serve the tiles
   std::vector<Stage> stages;    // of an iteration
   std::vector<Passenger> left_behind;
-  std::uint32_t main_options = 0;                 // the unit whose compiler options the generated kernel takes
+  std::uint32_t main_options = 0; // the unit whose compiler options the generated kernel takes
   std::vector<std::vector<std::uint32_t>> places; // places[phase][buffer]: in whose memory it is, by swaps
 
   [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(places.size()); }
@@ -54,8 +54,8 @@ struct Schedule {
   [[nodiscard]] std::uint64_t tiles_per_iteration() const;
 };
 
-// Stages for a plan's groups. With `launch`, a stage of one wave is the user's own kernel: there is nothing to
-// share. invalid_program for swaps that take more than 64 iterations to come round.
+// Stages for a plan's groups. With `launch`, a stage of one wave is the user's own kernel: there is nothing
+// to share. invalid_program for swaps that take more than 64 iterations to come round.
 Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps& ops,
                                const planning::WaveGroups& groups, Strategy strategy,
                                std::uint32_t max_group_size);

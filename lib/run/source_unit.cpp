@@ -19,10 +19,10 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
                                   options->definitions.end());
   // What -cl-std asks for; OpenCL C 1.2 without it.
   const std::string& standard = options->language_standard;
-  preprocessor.definitions.push_back({"__OPENCL_C_VERSION__", standard.starts_with("CL3") ? "300"
+  preprocessor.definitions.push_back({"__OPENCL_C_VERSION__", standard.starts_with("CL3")   ? "300"
                                                               : standard.starts_with("CL2") ? "200"
-                                                              : standard == "CL1.1"          ? "110"
-                                                                                             : "120"});
+                                                              : standard == "CL1.1"         ? "110"
+                                                                                            : "120"});
   for (const std::string& include : options->include_folders) {
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
@@ -35,10 +35,8 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
     }
     return tl::unexpected(std::move(unit.error()));
   }
-  return ProgramUnit{.path = path,
-                     .options = spec.options,
-                     .parsed_options = std::move(*options),
-                     .unit = std::move(*unit)};
+  return ProgramUnit{
+      .path = path, .options = spec.options, .parsed_options = std::move(*options), .unit = std::move(*unit)};
 }
 
 } // namespace tidegate::run

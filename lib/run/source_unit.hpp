@@ -11,8 +11,8 @@
 
 namespace tidegate::run {
 
-// Errors of options, of reading, of the preprocessor and of the declarations; those without a line of their own
-// stand at the op, `pointer`.
+// Errors of options, of reading, of the preprocessor and of the declarations; those without a line of their
+// own stand at the op, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
                               const std::vector<opencl_c::MacroDefinition>& predefined,
                               const std::string& pointer);

@@ -10,8 +10,8 @@
 
 namespace tidegate::run {
 
-// Calls `give_up` on a thread of its own when it still lives at `deadline` and the grace period behind it, or the
-// grace period after an interrupt. `give_up` says what has happened and ends the process.
+// Calls `give_up` on a thread of its own when it still lives at `deadline` and the grace period behind it, or
+// the grace period after an interrupt. `give_up` says what has happened and ends the process.
 class Watchdog {
 public:
   Watchdog(std::chrono::steady_clock::time_point deadline, std::chrono::nanoseconds grace,

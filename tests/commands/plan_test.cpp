@@ -48,9 +48,8 @@ std::string plan_json(std::string_view json, const PlanOptions& options) {
 }
 
 // A DAG whose waves have the names and no bytes.
-documents::NamedWaveDag
-dag_of(const std::vector<std::string>& names,
-       std::vector<std::pair<Identifier, Identifier>> dependencies = {}) {
+documents::NamedWaveDag dag_of(const std::vector<std::string>& names,
+                               std::vector<std::pair<Identifier, Identifier>> dependencies = {}) {
   documents::NamedWaveDag dag;
   for (const std::string& name : names) {
     dag.waves.push_back({.name = name, .bytes = {}});

@@ -80,3 +80,7 @@ TEST_CASE("characters are counted, not bytes") {
   CHECK(character_count("→…") == 2);
   CHECK(character_count("") == 0);
 }
+TEST_CASE("pointer tokens escape as RFC 6901 says") {
+  CHECK(pointer_token("a/b~c") == "a~1b~0c");
+  CHECK(pointer_token("").empty());
+}

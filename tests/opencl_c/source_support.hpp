@@ -135,8 +135,12 @@ inline const std::vector<CorpusUnit>& corpus() {
       if (name == "kmeans.cl") {
         options.definitions.push_back({"K", "6"});
       } else if (name == "options.cl") {
-        for (const auto& [macro, value] : std::vector<std::pair<std::string, std::string>>{
-                 {"FLAG", "-2"}, {"WIDTH", "4"}, {"OPERATION", "fmin"}, {"NAME", "raised"}, {"BOUND", "4.5f"}}) {
+        for (const auto& [macro, value] :
+             std::vector<std::pair<std::string, std::string>>{{"FLAG", "-2"},
+                                                              {"WIDTH", "4"},
+                                                              {"OPERATION", "fmin"},
+                                                              {"NAME", "raised"},
+                                                              {"BOUND", "4.5f"}}) {
           options.definitions.push_back({macro, value});
         }
       }

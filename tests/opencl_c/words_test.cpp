@@ -1,4 +1,5 @@
-// Words of OpenCL C: types in one spelling, qualifiers, and functions that need the work-item or its whole group.
+// Words of OpenCL C: types in one spelling, qualifiers, and functions that need the work-item or its whole
+// group.
 #include <tidegate/opencl_c/words.hpp>
 
 #include <doctest/doctest.h>
@@ -65,8 +66,8 @@ TEST_CASE("a typedef is what it stands for, a tag of the same name is not") {
 }
 
 TEST_CASE("arithmetic types are a scalar and a width") {
-  for (const std::string_view scalar : {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong",
-                                        "float", "double", "half"}) {
+  for (const std::string_view scalar :
+       {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half"}) {
     const auto alone = arithmetic_type(scalar);
     REQUIRE(alone);
     CHECK(alone->scalar == scalar);
@@ -81,8 +82,9 @@ TEST_CASE("arithmetic types are a scalar and a width") {
       }
     }
   }
-  for (const std::string_view other : {"", "4", "bool", "bool4", "size_t", "void", "Float4", "float4x", "float 4",
-                                       "float-4", "float44444444444444", "image2d_t", "unsigned int"}) {
+  for (const std::string_view other :
+       {"", "4", "bool", "bool4", "size_t", "void", "Float4", "float4x", "float 4", "float-4",
+        "float44444444444444", "image2d_t", "unsigned int"}) {
     INFO(other);
     CHECK_FALSE(arithmetic_type(other));
   }
@@ -95,7 +97,8 @@ TEST_CASE("address spaces and attributes in both spellings") {
   CHECK(address_space("__constant") == AddressSpace::constant);
   CHECK(address_space("local") == AddressSpace::local);
   CHECK(address_space("__local") == AddressSpace::local);
-  for (const std::string_view other : {"private", "__private", "generic", "const", "_global", "globals", "__", ""}) {
+  for (const std::string_view other :
+       {"private", "__private", "generic", "const", "_global", "globals", "__", ""}) {
     CHECK(address_space(other) == AddressSpace::none);
   }
   CHECK(is_attribute("__attribute__"));
@@ -104,16 +107,17 @@ TEST_CASE("address spaces and attributes in both spellings") {
 }
 
 TEST_CASE("qualifiers are no type words, and the other way round") {
-  for (const std::string_view word : {"const", "volatile", "restrict", "__restrict", "inline", "static", "extern",
-                                      "kernel", "__kernel", "private", "__private", "generic", "__generic",
-                                      "global", "__global", "local", "__local", "constant", "__constant"}) {
+  for (const std::string_view word :
+       {"const", "volatile", "restrict", "__restrict", "inline", "static", "extern", "kernel", "__kernel",
+        "private", "__private", "generic", "__generic", "global", "__global", "local", "__local", "constant",
+        "__constant"}) {
     INFO(word);
     CHECK(is_qualifier(word));
     CHECK_FALSE(is_type_word(word));
   }
-  for (const std::string_view word : {"void", "bool", "unsigned", "signed", "int", "ulong", "half16", "double3",
-                                      "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "struct", "union", "enum",
-                                      "event_t"}) {
+  for (const std::string_view word :
+       {"void", "bool", "unsigned", "signed", "int", "ulong", "half16", "double3", "size_t", "ptrdiff_t",
+        "intptr_t", "uintptr_t", "struct", "union", "enum", "event_t"}) {
     INFO(word);
     CHECK(is_type_word(word));
     CHECK_FALSE(is_qualifier(word));
@@ -123,9 +127,10 @@ TEST_CASE("qualifiers are no type words, and the other way round") {
 }
 
 TEST_CASE("functions that ask where the work-item is") {
-  for (const std::string_view name : {"get_work_dim", "get_global_size", "get_global_id", "get_local_size",
-                                      "get_local_id", "get_num_groups", "get_group_id", "get_global_offset",
-                                      "get_global_linear_id", "get_local_linear_id", "get_enqueued_local_size"}) {
+  for (const std::string_view name :
+       {"get_work_dim", "get_global_size", "get_global_id", "get_local_size", "get_local_id",
+        "get_num_groups", "get_group_id", "get_global_offset", "get_global_linear_id", "get_local_linear_id",
+        "get_enqueued_local_size"}) {
     INFO(name);
     CHECK(is_work_item_function(name));
     CHECK_FALSE(is_collective(name));
@@ -137,12 +142,27 @@ TEST_CASE("functions that ask where the work-item is") {
 }
 
 TEST_CASE("functions that a whole group must reach") {
-  for (const std::string_view name :
-       {"barrier", "work_group_barrier", "async_work_group_copy", "async_work_group_strided_copy",
-        "wait_group_events", "work_group_reduce_add", "work_group_scan_inclusive_max", "work_group_broadcast",
-        "work_group_all", "work_group_any", "sub_group_barrier", "sub_group_reduce_min", "sub_group_shuffle_xor",
-        "intel_sub_group_shuffle", "get_sub_group_id", "get_sub_group_size", "get_sub_group_local_id",
-        "get_num_sub_groups", "get_max_sub_group_size", "get_sub_group_eq_mask", "get_enqueued_num_sub_groups"}) {
+  for (const std::string_view name : {"barrier",
+                                      "work_group_barrier",
+                                      "async_work_group_copy",
+                                      "async_work_group_strided_copy",
+                                      "wait_group_events",
+                                      "work_group_reduce_add",
+                                      "work_group_scan_inclusive_max",
+                                      "work_group_broadcast",
+                                      "work_group_all",
+                                      "work_group_any",
+                                      "sub_group_barrier",
+                                      "sub_group_reduce_min",
+                                      "sub_group_shuffle_xor",
+                                      "intel_sub_group_shuffle",
+                                      "get_sub_group_id",
+                                      "get_sub_group_size",
+                                      "get_sub_group_local_id",
+                                      "get_num_sub_groups",
+                                      "get_max_sub_group_size",
+                                      "get_sub_group_eq_mask",
+                                      "get_enqueued_num_sub_groups"}) {
     INFO(name);
     CHECK(is_collective(name));
   }
@@ -154,14 +174,15 @@ TEST_CASE("functions that a whole group must reach") {
 }
 
 TEST_CASE("what cannot be carried") {
-  for (const std::string_view word : {"image1d_t", "image2d_t", "image3d_t", "image2d_array_t", "image1d_buffer_t",
-                                      "image2d_depth_t", "sampler_t", "queue_t", "clk_event_t", "ndrange_t",
-                                      "reserve_id_t", "pipe", "__pipe", "enqueue_kernel", "get_default_queue",
-                                      "read_pipe", "write_pipe", "create_user_event"}) {
+  for (const std::string_view word :
+       {"image1d_t", "image2d_t", "image3d_t", "image2d_array_t", "image1d_buffer_t", "image2d_depth_t",
+        "sampler_t", "queue_t", "clk_event_t", "ndrange_t", "reserve_id_t", "pipe", "__pipe",
+        "enqueue_kernel", "get_default_queue", "read_pipe", "write_pipe", "create_user_event"}) {
     INFO(word);
     CHECK(is_unsupported(word));
   }
-  for (const std::string_view word : {"image", "images", "image_size", "my_image2d_t", "event_t", "pipes", "queue"}) {
+  for (const std::string_view word :
+       {"image", "images", "image_size", "my_image2d_t", "event_t", "pipes", "queue"}) {
     INFO(word);
     CHECK_FALSE(is_unsupported(word));
   }

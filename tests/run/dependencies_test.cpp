@@ -23,7 +23,8 @@ std::string derived(const std::vector<std::vector<ProgramArgument>>& waves, std:
   std::string text;
   for (const ResolvedDependency& dependency : derive_dependencies(program, buffers)) {
     CHECK_FALSE(dependency.tile_local);
-    text += (text.empty() ? "" : " ") + std::to_string(dependency.before) + ">" + std::to_string(dependency.after);
+    text += (text.empty() ? "" : " ") + std::to_string(dependency.before) + ">" +
+            std::to_string(dependency.after);
   }
   return text;
 }

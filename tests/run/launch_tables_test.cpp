@@ -1,6 +1,5 @@
 // Descriptors, cases and entries, read back as the kernels read them.
 #include "program_support.hpp"
-
 #include <tidegate/run/launch_tables.hpp>
 
 #include <doctest/doctest.h>
@@ -54,8 +53,7 @@ ResolvedProgram example() {
   ResolvedProgram program = program_of(2, {64, 64, 64});
   program.waves = {wave_of(0, {reads(0), writes(1), value({5, 0, 0, 0})}),
                    wave_of(0, {reads(0), writes(1), value({6, 0, 0, 0})}, range_of(128, 64)),
-                   wave_of(1, {reads(1), writes(2)}),
-                   wave_of(0, {reads(0), writes(1), value({5, 0, 0, 0})})};
+                   wave_of(1, {reads(1), writes(2)}), wave_of(0, {reads(0), writes(1), value({5, 0, 0, 0})})};
   return program;
 }
 
@@ -120,7 +118,8 @@ void check_tables(const ResolvedProgram& program, const Schedule& schedule, cons
   if (program.until) {
     for (std::uint32_t phase = 0; phase < schedule.phases(); ++phase) {
       REQUIRE(tables.until_word + phase < tables.words.size());
-      CHECK(tables.words[tables.until_word + phase] == memory.offsets[schedule.places[phase][program.until->buffer]]);
+      CHECK(tables.words[tables.until_word + phase] ==
+            memory.offsets[schedule.places[phase][program.until->buffer]]);
     }
   }
 }
@@ -154,7 +153,8 @@ TEST_CASE("arguments lie behind the sizes, vectors on multiples of theirs") {
 }
 
 TEST_CASE("local arguments lie one behind the other, aligned for every type") {
-  const auto places = argument_places(std::vector<ProgramArgument>{local(4), reads(0), local(128), local(129), local(1)});
+  const auto places =
+      argument_places(std::vector<ProgramArgument>{local(4), reads(0), local(128), local(129), local(1)});
   CHECK(places[0].local_offset == 0);
   CHECK(places[2].local_offset == 128);
   CHECK(places[3].local_offset == 256);
@@ -206,9 +206,9 @@ TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
   REQUIRE(tables.cases.size() == 2);
   CHECK(tables.cases[0].wave == 0);
   std::vector<bool> expected(range_words + 3, true);
-  expected[1] = false;                // global_x
-  expected[7] = false;                // groups_x
-  expected[range_words + 2] = false;  // the value
+  expected[1] = false;               // global_x
+  expected[7] = false;               // groups_x
+  expected[range_words + 2] = false; // the value
   CHECK(tables.cases[0].fixed == expected);
   CHECK(tables.cases[1].fixed == std::vector<bool>(range_words + 2, true));
 }
@@ -263,26 +263,32 @@ TEST_CASE("random programs, read back") {
   const std::uint64_t start = seed();
   MESSAGE("TIDEGATE_SEED=" << start);
   Numbers random(start);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 50; ++round) {
     const std::uint32_t buffers = 1 + random.below(5);
     const std::uint32_t ops = 1 + random.below(4);
     ResolvedProgram program = program_of(ops, std::vector<std::uint64_t>(buffers, 64));
-    std::vector<std::vector<std::size_t>> signatures(ops); // 0: a buffer; 1: local; else a value of so many bytes
+    std::vector<std::vector<std::size_t>> signatures(
+        ops); // 0: a buffer; 1: local; else a value of so many bytes
     for (auto& signature : signatures) {
       for (std::uint32_t count = random.below(6); count > 0; --count) {
-        signature.push_back(random.chance(40) ? 0 : random.chance(20) ? 1 : std::size_t{2} << random.below(7));
+        signature.push_back(random.chance(40)   ? 0
+                            : random.chance(20) ? 1
+                                                : std::size_t{2} << random.below(7));
       }
     }
     std::vector<std::vector<std::uint32_t>> stages;
-    for (std::uint32_t wave = 0; wave < 1 + random.below(12); ++wave) {
+    const std::uint32_t waves = 1 + random.below(12);
+    for (std::uint32_t wave = 0; wave < waves; ++wave) {
       const std::uint32_t op = random.below(ops);
       std::vector<ProgramArgument> arguments;
       for (const std::size_t kind : signatures[op]) {
-        arguments.push_back(kind == 0   ? reads(random.below(buffers))
-                            : kind == 1 ? local(1 + random.below(300))
-                                        : value(std::vector<std::uint8_t>(kind, static_cast<std::uint8_t>(random.below(3)))));
+        arguments.push_back(
+            kind == 0   ? reads(random.below(buffers))
+            : kind == 1 ? local(1 + random.below(300))
+                        : value(std::vector<std::uint8_t>(kind, static_cast<std::uint8_t>(random.below(3)))));
       }
-      program.waves.push_back(wave_of(op, std::move(arguments), range_of(1 + random.below(500), 1 + random.below(64))));
+      program.waves.push_back(
+          wave_of(op, std::move(arguments), range_of(1 + random.below(500), 1 + random.below(64))));
       program.waves.back().range.dimensions = 1 + random.below(3);
       program.waves.back().range.offset = {random.below(9), random.below(9), random.below(9)};
       if (stages.empty() || random.chance(50)) {
@@ -309,7 +315,8 @@ TEST_CASE("random programs, read back") {
     INFO("TIDEGATE_SEED=", start, " round ", round);
     for (const Mode mode : {Mode::interpreter, Mode::jit}) {
       for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
-        check_tables(program, schedule, memory, make_tables(program, schedule, memory, mode, cases, random.below(10)));
+        check_tables(program, schedule, memory,
+                     make_tables(program, schedule, memory, mode, cases, random.below(10)));
       }
     }
   }

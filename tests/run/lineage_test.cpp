@@ -1,6 +1,5 @@
 // Source rules, from waves to what descends from them.
 #include "program_support.hpp"
-
 #include <tidegate/run/lineage.hpp>
 
 #include <doctest/doctest.h>

@@ -58,10 +58,13 @@ inline ProgramArgument value(std::vector<std::uint8_t> bytes) {
 }
 
 inline NdRange range_of(std::uint32_t global, std::uint32_t local_size) {
-  return {.global = {global, 1, 1}, .local = {local_size, 1, 1}, .groups = {(global + local_size - 1) / local_size, 1, 1}};
+  return {.global = {global, 1, 1},
+          .local = {local_size, 1, 1},
+          .groups = {(global + local_size - 1) / local_size, 1, 1}};
 }
 
-inline ProgramWave wave_of(std::uint32_t op, std::vector<ProgramArgument> arguments, NdRange range = range_of(64, 64)) {
+inline ProgramWave wave_of(std::uint32_t op, std::vector<ProgramArgument> arguments,
+                           NdRange range = range_of(64, 64)) {
   return {.name = "", .op = op, .range = range, .arguments = std::move(arguments)};
 }
 

@@ -1,6 +1,5 @@
 // A program as the launch policy sees it.
 #include "program_support.hpp"
-
 #include <tidegate/run/request.hpp>
 
 #include <doctest/doctest.h>
@@ -61,8 +60,11 @@ TEST_CASE("counts are cut at what the fields hold") {
   constexpr std::uint32_t longest = std::uint32_t{1} << 28U;
   constexpr std::uint32_t most_tiles = 0x7fffffff;
   ResolvedProgram program = two_waves(most_tiles, most_tiles);
-  program.dependencies = {{.before = 0, .after = 1}, {.before = 0, .after = 1}, {.before = 0, .after = 1},
-                          {.before = 0, .after = 1}, {.before = 0, .after = 1}};
+  program.dependencies = {{.before = 0, .after = 1},
+                          {.before = 0, .after = 1},
+                          {.before = 0, .after = 1},
+                          {.before = 0, .after = 1},
+                          {.before = 0, .after = 1}};
   program.iterations = ~std::uint32_t{0};
   CHECK(request_of(program).queue_len == longest);
   CHECK(request_of(program).graph_node_count == longest);

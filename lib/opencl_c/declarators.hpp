@@ -1,0 +1,24 @@
+// Which word of a declaration is the name that it declares.
+#pragma once
+
+#include <tidegate/opencl_c/token.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace tidegate::opencl_c {
+
+// Whether token `i` is the name of a declarator: bounds, a value or another declarator come next, or
+// attributes with nothing but those behind them.
+inline bool is_declarator_name(const std::vector<Token>& tokens, std::size_t i) {
+  std::size_t next = i + 1;
+  while (next + 1 < tokens.size() && is_attribute(tokens[next].text)) {
+    next = closing(tokens, next + 1) + 1;
+  }
+  return next < tokens.size() && tokens[i].kind == TokenKind::identifier &&
+         (tokens[next].is("[") || tokens[next].is(",") || tokens[next].is("=") || tokens[next].is(";"));
+}
+
+} // namespace tidegate::opencl_c
