@@ -197,11 +197,7 @@ private:
     } else if (one_launch) {
       decide(Strategy::launch, "there is one group of waves: nothing has to wait");
     } else {
-      const double barrier_ns = proved_barrier_ns();
-      const double launch_ns = device_->profile->launch_ns;
-      decide(barrier_ns < launch_ns ? Strategy::barrier : Strategy::launch,
-             fmt::format("a barrier of all work-groups takes {:.1f} us, a launch {:.1f} us",
-                         barrier_ns / 1000, launch_ns / 1000));
+      choose_by_cost();
     }
     const std::uint32_t most = adapter_of(device_).max_workgroup_size_x;
     auto schedule = make_schedule(made_.program, made_.ops, made_.plan, report_.strategy, most);
@@ -214,6 +210,22 @@ private:
           {.wave = made_.program.wave_text(passenger.wave), .reason = passenger.reason});
     }
     return {};
+  }
+
+  // What a persistent launch costs beside its barriers: filling its counters, reading its progress back and
+  // waiting for both are about two launches with a wait.
+  void choose_by_cost() {
+    const device::DeviceProfile& profile = *device_->profile;
+    const double barrier_ns = proved_barrier_ns();
+    const double stages = static_cast<double>(made_.plan.group_count()) * made_.program.iterations;
+    const double gain_ns = stages * (profile.launch_ns - barrier_ns) - 2 * profile.launch_round_trip_ns;
+    std::string reason = fmt::format("a barrier of all work-groups takes {:.1f} us, a launch {:.1f} us",
+                                     barrier_ns / 1000, profile.launch_ns / 1000);
+    if (barrier_ns < profile.launch_ns && gain_ns <= 0) {
+      reason += fmt::format("; over {} that does not make up for the start of a persistent launch",
+                            plural(static_cast<std::uint64_t>(stages), "stage"));
+    }
+    decide(gain_ns > 0 ? Strategy::barrier : Strategy::launch, std::move(reason));
   }
 
   void decide(Strategy strategy, std::string reason) {

@@ -223,9 +223,58 @@ def start(build: Path) -> list[Row]:
     return rows
 
 
+CHAIN_KERNELS = """
+kernel void tile(global const float* in, global float* out, uint n) {
+  const uint first = get_group_id(0) * 1024 + get_local_id(0);
+  for (uint k = 0; k < 4; ++k) {
+    const uint i = first + k * 256;
+    out[i] = in[i + 256 < n ? i + 256 : i + 256 - n] * 0.5f + 1.0f;
+  }
+}
+kernel void item(global const float* in, global float* out, uint n) {
+  const uint i = get_global_id(0);
+  out[i] = in[i + 256 < n ? i + 256 : i + 256 - n] * 0.5f + 1.0f;
+}
+"""
+
+
+def chain(folder: Path, kernel: str, tiles: int) -> Path:
+    """1000 dependent waves of `tiles` work-groups of 256."""
+    (folder / "chain.cl").write_text(CHAIN_KERNELS)
+    count = tiles * (1024 if kernel == "tile" else 256)
+    program = {
+        "buffers": {"a": {"type": "f32", "count": count, "init": {"random": {"seed": 1}}, "output": "a.npy"},
+                    "b": {"type": "f32", "count": count}},
+        "ops": {kernel: {"source": "chain.cl"}},
+        "waves": [{"op": kernel, "global_size": [tiles * 256], "local_size": [256],
+                   "args": [{"buffer": "a"}, {"buffer": "b", "access": "write"}, {"u32": count}]}],
+        "repeat": 1000, "swap": [["a", "b"]]}
+    path = folder / f"{kernel}_{tiles}.json"
+    path.write_text(json.dumps(program))
+    return path
+
+
+def programs(build: Path) -> list[Row]:
+    """Chains of waves on the device that the tool chooses, against plain launches: run --compare."""
+    rows: list[Row] = []
+    sizes = {"tile": (132, 1056, 8448), "item": (528, 4224, 33792)}
+    with tempfile.TemporaryDirectory() as folder:
+        for kernel, tiles in ((kernel, tiles) for kernel, all_tiles in sizes.items() for tiles in all_tiles):
+            program = chain(Path(folder), kernel, tiles)
+            done = subprocess.run([str(build / "app" / "tidegate"), "run", str(program), "--compare", "9",
+                                   "--max-wall-time", "600"], capture_output=True, text=True, check=True)
+            report = json.loads(done.stdout)
+            comparison = report["comparison"]
+            rows.append((f"{kernel} {tiles}: {report['strategy']}, {report['execution_mode']}, "
+                         f"{report['effective_geometry']['worker_groups']} work-groups",
+                         f"{comparison['run_ns'] / 1e6:.2f} us a wave, plain {comparison['plain_ns'] / 1e6:.2f}, "
+                         f"ratio {comparison['speedup']:.2f}", ""))
+    return rows
+
+
 def main() -> None:
     parts = {"stream": stream, "library": library, "start": start, "plan": plan, "planning": planning, "quality": quality,
-             "arena": arena}
+             "arena": arena, "programs": programs}
     build, chosen = Path(sys.argv[1]), sys.argv[2:] or list(parts)
     if unknown := set(chosen) - set(parts):
         sys.exit(f"bench: no benchmark {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
