@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace tidegate::commands {
@@ -140,7 +139,7 @@ std::string plan_headline(const PlannedDag& planned, const PlanOptions& options)
 }
 
 std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
-  if (budget == 0 || budget == std::numeric_limits<std::uint64_t>::max()) {
+  if (budget == 0) {
     return {};
   }
   // Cut, not rounded, so that only a full group shows 100%.

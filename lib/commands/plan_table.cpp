@@ -50,6 +50,7 @@ std::string wave_list(const NamedDag& named, std::span<const std::uint32_t> wave
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour) {
   const auto& [named, plan] = planned;
   const std::uint64_t budget = named.dag.budget_bytes - named.dag.resident_graph_bytes;
+  const std::uint64_t shared = budget == no_limit ? 0 : budget; // nothing is a share of no limit
   const std::size_t groups = plan.group_count();
   const std::size_t skipped = groups > most_groups ? groups - most_groups : 0;
 
@@ -62,7 +63,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
     }
     const std::uint64_t bytes = plan.group_fused_bytes[i];
     rows.push_back({std::to_string(i), std::to_string(plan.group(i).size()), bytes_text(bytes),
-                    share_text(bytes, budget), bar(bytes, budget),
+                    share_text(bytes, shared), bar(bytes, shared),
                     budget == no_limit ? "" : bytes_text(budget - bytes), wave_list(named, plan.group(i))});
   }
   align_right(rows, {0, 1, 2, 3, 5});
@@ -78,7 +79,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
            : fmt::format("{}: {} less the resident graph's {}", bytes_text(budget),
                          bytes_text(named.dag.budget_bytes), bytes_text(named.dag.resident_graph_bytes))});
   figures.push_back(
-      {"largest group", fmt::format("{} {}", bytes_text(largest), share_text(largest, budget))});
+      {"largest group", fmt::format("{} {}", bytes_text(largest), share_text(largest, shared))});
   figures.push_back(
       {"peaks", fmt::format("{} frontier, {} scratch, {} output", bytes_text(plan.peak_frontier_bytes),
                             bytes_text(plan.peak_scratch_bytes), bytes_text(plan.peak_output_bytes))});

@@ -1,6 +1,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/call_graph.hpp>
 #include <tidegate/opencl_c/carry.hpp>
+#include <tidegate/opencl_c/constant_pointers.hpp>
 #include <tidegate/opencl_c/declarators.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
@@ -151,7 +152,7 @@ private:
     if (function.is_kernel) { // declared for another one that calls it
       Edits edits;
       rename(function.parameter_list, edits);
-      constants_to_global(function, edits);
+      constants_to_global(unit_, function, edits);
       writer_.text(fmt::format("\nstatic void {}({}{}", new_name(function.name), item_parameter,
                                function.parameters.empty() ? "" : ", "));
       writer_.write(function.parameters.empty() ? TokenRange{} : function.parameter_list, edits);
@@ -165,10 +166,6 @@ private:
       helper(function, true);
     }
     return {};
-  }
-
-  static bool is_constant_pointer(const Parameter& parameter) {
-    return parameter.is_pointer && parameter.space == AddressSpace::constant;
   }
 
   void helper(const Function& function, bool constants_are_global) {
@@ -201,57 +198,10 @@ private:
         before += "__attribute__((overloadable)) ";
       }
       if (constants_are_global) {
-        constants_to_global(function, edits);
+        constants_to_global(unit_, function, edits);
       }
     }
     writer_.write({.begin = function.begin, .end = function.end}, edits);
-  }
-
-  // Parameters that point into constant memory point into global memory instead, and so do the variables and
-  // casts of the statements that mention them.
-  void constants_to_global(const Function& function, Edits& edits) const {
-    std::set<std::string> moved;
-    for (const Parameter& parameter : function.parameters) {
-      if (is_constant_pointer(parameter)) {
-        moved.insert(parameter.name);
-        replace_constant(parameter.tokens, edits);
-      }
-    }
-    if (!function.body) {
-      return;
-    }
-    std::size_t begin = function.body->begin + 1;
-    for (std::size_t i = begin; i < function.body->end; ++i) {
-      if (!tokens_[i].is(";") && !tokens_[i].is("{") && !tokens_[i].is("}")) {
-        continue;
-      }
-      const TokenRange statement{.begin = begin, .end = i};
-      begin = i + 1;
-      const auto mentioned = [&](std::size_t k) { return moved.contains(tokens_[k].text) && !is_member(k); };
-      bool mentions = false;
-      for (std::size_t k = statement.begin; k < statement.end; ++k) {
-        mentions |= mentioned(k);
-      }
-      if (mentions && replace_constant(statement, edits)) {
-        for (std::size_t k = statement.begin + 1; k < statement.end; ++k) { // what is declared here follows
-          if (tokens_[k].is("=") && tokens_[k - 1].kind == TokenKind::identifier) {
-            moved.insert(tokens_[k - 1].text);
-          }
-        }
-      }
-    }
-  }
-
-  bool replace_constant(TokenRange range, Edits& edits) const {
-    bool replaced = false;
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      if (address_space(tokens_[i].text) == AddressSpace::constant) {
-        edits[i].replaced = true;
-        edits[i].text = "const global";
-        replaced = true;
-      }
-    }
-    return replaced;
   }
 
   Result<void> kernel(const Function& function) {
@@ -272,7 +222,7 @@ private:
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
     pass_item(*function.body, edits);
-    constants_to_global(function, edits);
+    constants_to_global(unit_, function, edits);
     if (!variables->locals.empty()) {
       if (graph_.is_called(function.name, reachable_)) {
         return tl::unexpected(error_at(unit_, variables->locals.front().declaration.begin,

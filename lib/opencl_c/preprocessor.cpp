@@ -2,6 +2,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/condition.hpp>
 #include <tidegate/opencl_c/condition_stack.hpp>
+#include <tidegate/opencl_c/include_path.hpp>
 #include <tidegate/opencl_c/lexer.hpp>
 #include <tidegate/opencl_c/macro.hpp>
 #include <tidegate/opencl_c/macro_expansion.hpp>
@@ -40,17 +41,6 @@ struct OpenFile {
   OpenFile(std::string its_path, std::string its_text, std::uint32_t index)
       : path(std::move(its_path)), text(std::move(its_text)), lexer(text, path), file(index) {}
 };
-
-// "-" is a file like others here, not standard input.
-std::string in_folder(const std::string& folder, const std::string& name) {
-  const std::string path = (std::filesystem::path(folder) / name).string();
-  return path == standard_stream ? "./-" : path;
-}
-
-// One for all ways to write the path, as far as the text of it tells.
-std::string identity(const std::string& path) {
-  return std::filesystem::path(path).lexically_normal().string();
-}
 
 // The text between the quotes of a string literal.
 std::string unquoted(std::string_view literal) {

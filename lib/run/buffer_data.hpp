@@ -23,9 +23,4 @@ Result<void> store_number(const Number& number, ElementType type, std::byte* at)
 // than the memory; bad_array for a file of another type or count; and those of reading a file.
 Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder);
 
-// Writes the output file of the buffer if it has one, complete or not at all: .npy by its ending, else raw
-// bytes.
-Result<void> write_output(const BufferSpec& buffer, std::span<const std::byte> contents,
-                          const std::string& folder);
-
 } // namespace tidegate::run

@@ -1,6 +1,6 @@
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/buffer_files.hpp>
 #include <tidegate/run/dispatch.hpp>
 #include <tidegate/run/execute.hpp>
 #include <tidegate/run/proof.hpp>

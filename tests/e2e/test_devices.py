@@ -133,7 +133,8 @@ class Probe(unittest.TestCase):
 
     def probed(self, *args: str, cache: str = "cache") -> dict:
         answer = devices("--probe", "--device", "cpu", *args, env=self.env(cache))
-        self.assertEqual(answer["notes"], [])
+        # Other drivers may be installed that find no device of theirs.
+        self.assertEqual([note for note in answer["notes"] if "has no devices" not in note], [])
         return answer["devices"][0]
 
     def kept(self) -> Path:

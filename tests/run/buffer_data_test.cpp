@@ -1,5 +1,6 @@
 // The contents of buffers: by rule, from files, and into files.
 #include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/buffer_files.hpp>
 #include <tidegate/run/half.hpp>
 #include <tidegate/run/npy.hpp>
 #include <tidegate/run/random_numbers.hpp>

@@ -1,0 +1,1 @@
+// Nothing: what is compiled with it are the headers that the tests share (CMakeLists.txt).
