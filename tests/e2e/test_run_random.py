@@ -20,8 +20,8 @@ from test_run import SANITIZED, Programs, read_array
 
 SEED = {"": 20261121, "random": random.SystemRandom().getrandbits(32)}.get(
     text := os.environ.get("TIDEGATE_SEED", ""), int(text) if text.isdigit() else 0)
-COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or (24 if SANITIZED else 104))
-JIT_COUNT = 2 if SANITIZED else max(6, COUNT // 17)
+COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or (24 if SANITIZED else 52))
+JIT_COUNT = 2 if SANITIZED else max(4, COUNT // 17)
 
 KERNELS = """
 #define AT get_global_id(0)
