@@ -40,6 +40,7 @@ struct RunSettings {
   bool errors_as_json = false;
   Format format = Format::json;
   run::RunOptions options;
+  commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
 };
 
 template <class E, std::size_t N>
@@ -56,7 +57,7 @@ Error at_program(Error error, const RunSettings& settings) {
 }
 
 std::string report_text(const run::RunReport& report, const RunSettings& settings) {
-  const auto document = commands::run_document(report, settings.options);
+  const auto document = commands::run_document(report, settings.plan_options);
   if (settings.format == Format::table) {
     return commands::run_table(document, settings.output == "-" && use_colour(STDOUT_FILENO));
   }
@@ -98,7 +99,8 @@ Result<void> read_plan(RunSettings& settings) {
     plan.error().source = display_name(*settings.plan);
     return tl::unexpected(std::move(plan.error()));
   }
-  settings.options.plan = std::move(*plan);
+  settings.options.plan = std::move(plan->plan);
+  settings.plan_options = plan->made_with;
   return {};
 }
 

@@ -21,19 +21,22 @@ Result<run::WaveProgram> read_program(std::string_view json) {
   return documents::decode<run::WaveProgram>(json);
 }
 
-Result<planning::MemoryPlan> read_plan(std::string_view json) {
-  return documents::decode<documents::FrontierMemoryPlan>(json).map(memory_plan);
+Result<GivenPlan> read_plan(std::string_view json) {
+  return documents::decode<documents::FrontierMemoryPlan>(json).map(
+      [](const documents::FrontierMemoryPlan& document) {
+        GivenPlan given{.plan = memory_plan(document), .made_with = {.strategy = document.strategy}};
+        given.made_with.objective = document.objective.value_or(given.made_with.objective);
+        return given;
+      });
 }
 
-documents::RunReportDocument run_document(run::RunReport report, const run::RunOptions& options) {
+documents::RunReportDocument run_document(run::RunReport report, const PlanOptions& plan_options) {
   documents::RunReportDocument document;
   document.memory.figures = report.memory;
   for (auto& [buffer, offset] : report.memory.offsets) {
     document.memory.offsets.push_back({.buffer = buffer, .offset = offset});
   }
-  // A plan that was given is told again as it was; its strategy is not known here.
-  (void)options;
-  document.plan = plan_to_document(report.plan, {});
+  document.plan = plan_to_document(report.plan, plan_options);
   document.evidence = {.topology = report.topology_evidence,
                        .promotion = report.promotion_evidence,
                        .complete = {.topology = !policy::incomplete_field(report.topology_evidence),

@@ -1,6 +1,7 @@
 // `tidegate run`: a wave program on a device, and what there is to tell of it.
 #pragma once
 
+#include <tidegate/commands/plan.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/documents/encode.hpp>
@@ -19,11 +20,15 @@ std::string program_folder(const std::string& program_path);
 // Decodes a wave program. Errors of decoding.
 Result<run::WaveProgram> read_program(std::string_view json);
 
-// A frontier_memory_plan document, as a run takes it.
-Result<planning::MemoryPlan> read_plan(std::string_view json);
+// A frontier_memory_plan document, as a run takes it, and how it says that it was made.
+struct GivenPlan {
+  planning::MemoryPlan plan;
+  PlanOptions made_with;
+};
+Result<GivenPlan> read_plan(std::string_view json);
 
-// The report as the document that travels.
-documents::RunReportDocument run_document(run::RunReport report, const run::RunOptions& options);
+// The report as the document that travels; its plan was made with `plan_options`.
+documents::RunReportDocument run_document(run::RunReport report, const PlanOptions& plan_options);
 
 // For people.
 std::string run_table(const documents::RunReportDocument& document, bool colour);
