@@ -1,3 +1,4 @@
+#include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/run/dispatch.hpp>
 #include <tidegate/run/persistent_arguments.hpp>
@@ -31,11 +32,6 @@ cl::Buffer upload_rows(const device::Session& session, const std::vector<T>& row
   cl::Buffer memory = allocate(session, std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(cl_ulong)));
   upload(session, memory, 0, std::as_bytes(std::span(rows)));
   return memory;
-}
-
-std::uint64_t ns_since(std::chrono::steady_clock::time_point start) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
 }
 
 } // namespace
@@ -88,7 +84,7 @@ DispatchOutcome Dispatcher::run() {
   } else {
     stage_by_stage();
   }
-  outcome_.dispatch_ns = ns_since(start);
+  outcome_.dispatch_ns = elapsed_ns(start);
   return std::move(outcome_);
 }
 
@@ -129,7 +125,7 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
   std::array<cl_uint, head_words> head{};
   require(session_.queue.enqueueReadBuffer(progress_, CL_TRUE, 0, sizeof head, head.data()),
           "running the persistent kernel");
-  const std::uint64_t elapsed = ns_since(start);
+  const std::uint64_t elapsed = elapsed_ns(start);
   outcome_.slices_ns.push_back(elapsed);
   outcome_.bytes_read_back += sizeof head;
   ++outcome_.launches;
@@ -256,7 +252,7 @@ bool Dispatcher::settle(bool always) {
   }
   require(session_.queue.finish(), "running the waves");
   ++outcome_.sync_points;
-  const std::uint64_t elapsed = ns_since(settled_at_);
+  const std::uint64_t elapsed = elapsed_ns(settled_at_);
   settled_at_ = Clock::now();
   in_flight_ = 0;
   constexpr std::uint64_t most_batch = 8192;

@@ -1,3 +1,4 @@
+#include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/run/buffer_files.hpp>
@@ -17,10 +18,6 @@ namespace tidegate::run {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::uint64_t ns_between(Clock::time_point from, Clock::time_point to) {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -94,7 +91,7 @@ private:
                                   made_.tables.dynamic_local_bytes);
       workers_ = options_.workers.value_or(choose_workers());
     }
-    report_.build_ns = ns_between(start, Clock::now());
+    report_.build_ns = elapsed_ns(start);
     return {};
   }
 
@@ -173,7 +170,7 @@ private:
     Dispatcher dispatcher(session_, made_.program, made_.schedule, made_.tables, report_.strategy,
                           kernel_ ? &*kernel_ : nullptr, plain ? &*plain : nullptr, arena.memory, limits);
     device::require(session_.queue.finish(), "filling the buffers");
-    publish_ns_ = ns_between(start, Clock::now());
+    publish_ns_ = elapsed_ns(start);
     DispatchOutcome outcome = dispatcher.run();
     outputs.assign(made_.program.buffers.size(), {});
     if (outcome.status == RunStatus::done) {

@@ -1,4 +1,5 @@
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/layered.hpp>
@@ -41,10 +42,6 @@ Adapter adapter_of(const device::DeviceInfo* device) {
   return {.max_workgroup_size_x = size,
           .max_compute_workgroups_per_dimension = std::numeric_limits<std::int32_t>::max(),
           .max_compute_invocations_per_workgroup = size};
-}
-
-std::uint64_t ns_between(Clock::time_point from, Clock::time_point to) {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
 }
 
 class Preparation {
@@ -135,8 +132,8 @@ private:
     }
     const auto traced_at = Clock::now();
     Lineage lineage = trace_lineage(made_.program, made_.plan);
-    report_.queue_plan_ns = ns_between(start, traced_at);
-    report_.lineage_ns = ns_between(traced_at, Clock::now());
+    report_.queue_plan_ns = elapsed_ns(start, traced_at);
+    report_.lineage_ns = elapsed_ns(traced_at);
     report_.lineage_items = lineage.items;
     report_.region_lineage = std::move(lineage.regions);
     return {};

@@ -1,3 +1,4 @@
+#include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/run/execute.hpp>
 #include <tidegate/run/prepare.hpp>
@@ -17,11 +18,6 @@ using Clock = std::chrono::steady_clock;
 // What a kernel that is past the wall time still gets to come back.
 constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
 
-std::uint64_t ns_since(Clock::time_point start) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
-}
-
 void finish(const PreparedRun& made, Clock::time_point start, RunReport& report) {
   Telemetry& telemetry = report.telemetry;
   const policy::LaunchRecommendation& recommendation = report.recommendation;
@@ -33,7 +29,7 @@ void finish(const PreparedRun& made, Clock::time_point start, RunReport& report)
   telemetry.estimated_peak_device_bytes = recommendation.estimated_peak_device_bytes;
   telemetry.device_memory_budget_bytes = recommendation.device_memory_budget_bytes;
   report.plan = made.plan;
-  report.wall_time_ns = ns_since(start);
+  report.wall_time_ns = elapsed_ns(start);
 }
 
 // What is told of a run whose kernel does not return.
