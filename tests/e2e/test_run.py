@@ -347,13 +347,13 @@ class DryRun(Small):
 
     def test_plan_in_a_pipe(self) -> None:
         path = self.file("program.json", json.dumps(CHAIN))
-        planned = run("plan", str(path))
-        if planned.rc == 3:
-            self.skipTest("`tidegate plan` reads no programs yet")
-        self.assertEqual((planned.rc, planned.stderr), (0, ""))
-        result = run("run", str(path), "--dry-run", "--plan", "-", input=planned.stdout, env=self.NO_DEVICE)
-        self.assertEqual((result.rc, result.stderr), (0, ""))
-        self.assertEqual(parse(result.stdout)["plan"]["barriers"], parse(planned.stdout)["barriers"])
+        for strategy in ("layered", "compact"):
+            planned = run("plan", str(path), "--strategy", strategy)
+            self.assertEqual((planned.rc, planned.stderr), (0, ""))
+            result = run("run", str(path), "--dry-run", "--plan", "-", input=planned.stdout, env=self.NO_DEVICE)
+            self.assertEqual((result.rc, result.stderr), (0, ""))
+            plan = parse(result.stdout)["plan"]
+            self.assertEqual((plan["strategy"], plan["barriers"]), (strategy, parse(planned.stdout)["barriers"]))
 
 
 class Memory(Small):
