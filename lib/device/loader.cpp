@@ -116,5 +116,7 @@ PASS_ON(cl_kernel, clCreateKernel, (cl_program program, const char* name, cl_int
 PASS_ON(cl_int, clRetainKernel, (cl_kernel kernel), (kernel), CL_INVALID_KERNEL)
 PASS_ON(cl_int, clReleaseKernel, (cl_kernel kernel), (kernel), CL_INVALID_KERNEL)
 PASS_ON(cl_int, clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void* value), (kernel, index, size, value), CL_INVALID_KERNEL)
+PASS_ON(cl_int, clRetainEvent, (cl_event event), (event), CL_INVALID_EVENT)
+PASS_ON(cl_int, clReleaseEvent, (cl_event event), (event), CL_INVALID_EVENT)
 PASS_ON(cl_int, clEnqueueNDRangeKernel, (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset, const size_t* global_size, const size_t* local_size, cl_uint n, const cl_event* events, cl_event* event), (queue, kernel, dimensions, offset, global_size, local_size, n, events, event), CL_INVALID_COMMAND_QUEUE)
 // clang-format on
