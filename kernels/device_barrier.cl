@@ -59,23 +59,25 @@ uint tg_load_acquire(volatile global tg_word* at) {
 
 // A barrier of all groups: each arrives once a round, and thresholds that grow save resetting the counter.
 // False once any group has given up; this one then says so in `report`, if there is one: 1, where it stood, the
-// arrivals that it waited for and those that it saw.
-bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, local uint* passed,
+// arrivals that it waited for and those that it saw. The first work-item sets `gave_up` to 0 before the first
+// barrier, and it is written again only when a wait fails: nothing stands between the work and the arrival.
+bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, local uint* gave_up,
                        global uint* report, uint place) {
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0) {
-    *passed = 0;
     tg_add_release(&counters[TG_ARRIVALS]);
+    uint met = 0;
     for (uint poll = 0; poll < most_polls; ++poll) {
       if (tg_load_acquire(&counters[TG_ARRIVALS]) >= arrivals_wanted) {
-        *passed = 1;
+        met = 1;
         break;
       }
       if ((poll & 1023u) == 1023u && tg_load_acquire(&counters[TG_GAVE_UP]) != 0) {
         break;
       }
     }
-    if (*passed == 0) {
+    if (met == 0) {
+      *gave_up = 1;
       tg_add_release(&counters[TG_GAVE_UP]);
       if (report != 0) {
         report[0] = 1;
@@ -86,5 +88,5 @@ bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, 
     }
   }
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-  return *passed != 0;
+  return *gave_up == 0;
 }

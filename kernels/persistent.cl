@@ -20,7 +20,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     uint phase_count, uint entries_per_phase, uint iterations, uint iteration, uint stage, uint tile, uint budget,
     uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic) {
   local tg_locals_union locals;
-  local uint passed;
+  local uint gave_up;
   if (iterations == 0) { // not a run but the question how many groups are resident together
     if (get_local_id(0) == 0) {
       tg_take_part(poll, most_polls, budget);
@@ -32,6 +32,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   const uint group = get_group_id(0);
   const uint groups = get_num_groups(0);
   global uint* const report = progress + TG_PROGRESS_GROUPS + 4 * group;
+  if (get_local_id(0) == 0) {
+    gave_up = 0;
+  }
   uint arrivals = 0;
   uint finished = 0;
   // What the next stage needs is read before the barrier in front of it, not behind: there every group would
@@ -68,7 +71,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
     entry = entries[next_entry];
     arrivals += arrivals_per_barrier;
-    bool met = tg_device_barrier(counters, arrivals, most_polls, &passed, report, ended);
+    bool met = tg_device_barrier(counters, arrivals, most_polls, &gave_up, report, ended);
     if (met && asks) {
       finished = tg_until_met(arena, words, iteration % phase_count);
       if (finished) {
@@ -76,7 +79,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       }
       if (TG_GUARD_UNTIL) { // the next stage writes what was just looked at
         arrivals += arrivals_per_barrier;
-        met = tg_device_barrier(counters, arrivals, most_polls, &passed, report, ended);
+        met = tg_device_barrier(counters, arrivals, most_polls, &gave_up, report, ended);
       }
     }
     if (!met) {

@@ -5,7 +5,10 @@
 // each work-item, used in turn; `errors` counts reads that saw something else.
 kernel void litmus(global uint* data, volatile global tg_word* counters, volatile global uint* errors, uint rounds,
                    uint most_polls) {
-  local uint passed;
+  local uint gave_up;
+  if (get_local_id(0) == 0) {
+    gave_up = 0;
+  }
   const uint lanes = get_local_size(0);
   const uint groups = get_num_groups(0);
   const uint lane = get_local_id(0);
@@ -15,7 +18,7 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
   for (uint round = 0; round < rounds; ++round) {
     global uint* const half_of_round = data + (round & 1u) * groups * lanes;
     half_of_round[group * lanes + lane] = round * 2654435761u + group * lanes + lane;
-    if (!tg_device_barrier(counters, (round + 1) * groups, most_polls, &passed, 0, round)) {
+    if (!tg_device_barrier(counters, (round + 1) * groups, most_polls, &gave_up, 0, round)) {
       break;
     }
     wrong += half_of_round[neighbour * lanes + lane] != round * 2654435761u + neighbour * lanes + lane;
@@ -27,9 +30,12 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
 
 // Barriers and nothing else, to be timed.
 kernel void barriers(volatile global tg_word* counters, uint rounds, uint most_polls) {
-  local uint passed;
+  local uint gave_up;
+  if (get_local_id(0) == 0) {
+    gave_up = 0;
+  }
   for (uint round = 0; round < rounds; ++round) {
-    if (!tg_device_barrier(counters, (round + 1) * get_num_groups(0), most_polls, &passed, 0, round)) {
+    if (!tg_device_barrier(counters, (round + 1) * get_num_groups(0), most_polls, &gave_up, 0, round)) {
       break;
     }
   }

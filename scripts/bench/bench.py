@@ -223,58 +223,102 @@ def start(build: Path) -> list[Row]:
     return rows
 
 
+# A tile of `strided` and of `vector` is 1024 floats: four loads, each behind the store before it, or one of four floats.
 CHAIN_KERNELS = """
-kernel void tile(global const float* in, global float* out, uint n) {
+kernel void strided(global const float* in, global float* out, uint n) {
   const uint first = get_group_id(0) * 1024 + get_local_id(0);
   for (uint k = 0; k < 4; ++k) {
     const uint i = first + k * 256;
     out[i] = in[i + 256 < n ? i + 256 : i + 256 - n] * 0.5f + 1.0f;
   }
 }
-kernel void item(global const float* in, global float* out, uint n) {
+kernel void vector(global const float4* in, global float4* out, uint n) {
+  const uint i = get_global_id(0);
+  out[i] = in[i + 64 < n / 4 ? i + 64 : i + 64 - n / 4] * 0.5f + 1.0f;
+}
+kernel void single(global const float* in, global float* out, uint n) {
   const uint i = get_global_id(0);
   out[i] = in[i + 256 < n ? i + 256 : i + 256 - n] * 0.5f + 1.0f;
 }
 """
+CHAIN_WAVES = 1000
 
 
-def chain(folder: Path, kernel: str, tiles: int) -> Path:
-    """1000 dependent waves of `tiles` work-groups of 256."""
+def chain(folder: Path, kernel: str, tiles: int, waves: int = CHAIN_WAVES) -> tuple[Path, int]:
+    """Dependent waves of `tiles` work-groups of 256, and how many floats they work on."""
     (folder / "chain.cl").write_text(CHAIN_KERNELS)
-    count = tiles * (1024 if kernel == "tile" else 256)
+    count = tiles * (256 if kernel == "single" else 1024)
     program = {
         "buffers": {"a": {"type": "f32", "count": count, "init": {"random": {"seed": 1}}, "output": "a.npy"},
                     "b": {"type": "f32", "count": count}},
         "ops": {kernel: {"source": "chain.cl"}},
         "waves": [{"op": kernel, "global_size": [tiles * 256], "local_size": [256],
                    "args": [{"buffer": "a"}, {"buffer": "b", "access": "write"}, {"u32": count}]}],
-        "repeat": 1000, "swap": [["a", "b"]]}
+        "repeat": waves, "swap": [["a", "b"]]}
     path = folder / f"{kernel}_{tiles}.json"
     path.write_text(json.dumps(program))
-    return path
+    return path, count
+
+
+def run_program(build: Path, program: Path, *options: str) -> dict:
+    done = subprocess.run([str(build / "app" / "tidegate"), "run", str(program), "--max-wall-time", "600", *options],
+                          capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def microseconds_a_wave(rounds_ns: list[int], waves: int = CHAIN_WAVES) -> float:
+    return statistics.median(rounds_ns) / 1e3 / waves
 
 
 def programs(build: Path) -> list[Row]:
     """Chains of waves on the device that the tool chooses, against plain launches: run --compare."""
     rows: list[Row] = []
-    sizes = {"tile": (132, 1056, 8448), "item": (528, 4224, 33792)}
+    aims = {("vector", 132): "2.2 us, 2.0", ("strided", 132): "2.2 us, 2.0", ("vector", 8448): "0.95", ("strided", 8448): "0.95"}
+    sizes = {"vector": (132, 1056, 8448), "strided": (132, 1056, 8448), "single": (528, 4224, 33792)}
     with tempfile.TemporaryDirectory() as folder:
         for kernel, tiles in ((kernel, tiles) for kernel, all_tiles in sizes.items() for tiles in all_tiles):
-            program = chain(Path(folder), kernel, tiles)
-            done = subprocess.run([str(build / "app" / "tidegate"), "run", str(program), "--compare", "9",
-                                   "--max-wall-time", "600"], capture_output=True, text=True, check=True)
-            report = json.loads(done.stdout)
+            program, _ = chain(Path(folder), kernel, tiles)
+            report = run_program(build, program, "--compare", "9")
             comparison = report["comparison"]
             rows.append((f"{kernel} {tiles}: {report['strategy']}, {report['execution_mode']}, "
                          f"{report['effective_geometry']['worker_groups']} work-groups",
-                         f"{comparison['run_ns'] / 1e6:.2f} us a wave, plain {comparison['plain_ns'] / 1e6:.2f}, "
-                         f"ratio {comparison['speedup']:.2f}", ""))
+                         f"{microseconds_a_wave(comparison['run_rounds_ns']):.2f} us a wave, plain "
+                         f"{microseconds_a_wave(comparison['plain_rounds_ns']):.2f}, ratio {comparison['speedup']:.2f}",
+                         aims.get((kernel, tiles), "")))
+        program, _ = chain(Path(folder), "vector", 132)
+        again = run_program(build, program)
+        rows.append(("a second start of vector 132, before its dispatch",
+                     f"kernel {again['build_ns'] / 1e6:.1f} ms, buffers and tables "
+                     f"{(again['queue_plan_ns'] + again['queue_publish_ns']) / 1e6:.1f} ms", "20 ms"))
+    return rows
+
+
+def by_hand(build: Path) -> list[Row]:
+    """`--strategy launch` against the same launches written by hand, in turn."""
+    rows: list[Row] = []
+    waves = 200
+    with tempfile.TemporaryDirectory() as folder:
+        for tiles in (132, 1056):
+            program, count = chain(Path(folder), "strided", tiles, waves)
+            ours: list[int] = []
+            hand: list[int] = []
+            for _ in range(10):
+                report = run_program(build, program, "--strategy", "launch", "--compare", "3")
+                ours += report["comparison"]["run_rounds_ns"]
+                done = subprocess.run(
+                    [str(build / "scripts" / "bench" / "plain_chain"), report["device"]["name"],
+                     str(Path(folder) / "chain.cl"), "strided", str(tiles), str(count), str(waves), "4"],
+                    capture_output=True, text=True, check=True)
+                hand += [int(line) for line in done.stdout.split()][1:]  # the first round warms up
+            rows.append((f"strided {tiles}: launch on {report['device']['name']}",
+                         f"{microseconds_a_wave(ours, waves):.1f} us a wave, by hand {microseconds_a_wave(hand, waves):.1f}, "
+                         f"ratio {statistics.median(hand) / statistics.median(ours):.2f}", "0.9"))
     return rows
 
 
 def main() -> None:
     parts = {"stream": stream, "library": library, "start": start, "plan": plan, "planning": planning, "quality": quality,
-             "arena": arena, "programs": programs}
+             "arena": arena, "programs": programs, "by-hand": by_hand}
     build, chosen = Path(sys.argv[1]), sys.argv[2:] or list(parts)
     if unknown := set(chosen) - set(parts):
         sys.exit(f"bench: no benchmark {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
