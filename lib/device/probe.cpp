@@ -22,23 +22,28 @@ constexpr std::uint32_t claim_batch = 256;
 struct Scale {
   std::uint32_t workgroup_size;
   std::uint32_t offered_per_unit; // groups offered to the discovery, per compute unit
-  std::uint32_t litmus_rounds;
-  std::uint32_t barrier_rounds;
+  std::uint32_t most_litmus_rounds;
+  std::uint32_t most_barrier_rounds;
   std::uint32_t most_polls;
-  std::uint32_t claimed_items;
+  std::uint32_t most_claimed_items;
 };
 constexpr Scale cpu_scale{.workgroup_size = 64,
                           .offered_per_unit = 1,
-                          .litmus_rounds = 64,
-                          .barrier_rounds = 1024,
+                          .most_litmus_rounds = 64,
+                          .most_barrier_rounds = 1024,
                           .most_polls = std::uint32_t{1} << 28U,
-                          .claimed_items = std::uint32_t{1} << 18U};
+                          .most_claimed_items = std::uint32_t{1} << 18U};
 constexpr Scale gpu_scale{.workgroup_size = 256,
                           .offered_per_unit = 16,
-                          .litmus_rounds = 256,
-                          .barrier_rounds = 512,
+                          .most_litmus_rounds = 256,
+                          .most_barrier_rounds = 512,
                           .most_polls = std::uint32_t{1} << 22U,
-                          .claimed_items = std::uint32_t{1} << 24U};
+                          .most_claimed_items = std::uint32_t{1} << 24U};
+
+// Simulators are a million times slower than GPUs: work grows until it takes this long, or is as large as the
+// scale says.
+constexpr double enough_seconds = 0.02;
+constexpr std::uint32_t growth = 8;
 
 class SelfTest {
 public:
@@ -147,6 +152,16 @@ private:
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
+  // How large the work was that `seconds_of` did last.
+  template <class Work>
+  static std::uint32_t grow(std::uint32_t most, Work seconds_of) {
+    std::uint32_t size = std::max(most / (growth * growth * growth), 1U);
+    while (seconds_of(size) < enough_seconds && size < most) {
+      size = std::min(size * growth, most);
+    }
+    return size;
+  }
+
   std::uint32_t co_resident_groups(const cl::Program& program) {
     if (info_.type == DeviceType::cpu) {
       // Drivers for CPUs deal groups to threads in chunks that run one after another: there is nothing to
@@ -179,9 +194,12 @@ private:
     const cl::Buffer counters = buffer(counter_words);
     const cl::Buffer errors = buffer(1);
     const cl::Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size);
-    launch(kernel(*program, "litmus", data, counters, errors, cl_uint{scale_.litmus_rounds},
-                  cl_uint{scale_.most_polls}),
-           groups);
+    grow(scale_.most_litmus_rounds, [&](std::uint32_t rounds) {
+      clear(counters, counter_words);
+      return launch(
+          kernel(*program, "litmus", data, counters, errors, cl_uint{rounds}, cl_uint{scale_.most_polls}),
+          groups);
+    });
     if (read(counters, counter_words)[line_words] != 0) {
       result.verdict = TrialVerdict::hung;
       return result;
@@ -206,14 +224,17 @@ private:
       return best;
     };
     const double few = seconds(few_rounds);
-    const double many = seconds(few_rounds + scale_.barrier_rounds);
+    double many = 0;
+    const std::uint32_t rounds = grow(scale_.most_barrier_rounds, [&](std::uint32_t more_rounds) {
+      many = seconds(few_rounds + more_rounds);
+      return many;
+    });
     if (read(counters, counter_words)[line_words] != 0) {
       result.verdict = TrialVerdict::hung;
       return result;
     }
     // On a busy machine the shorter run may have been the longer one: then all of it counts.
-    result.barrier_ns = many > few ? (many - few) * 1e9 / scale_.barrier_rounds
-                                   : many * 1e9 / (few_rounds + scale_.barrier_rounds);
+    result.barrier_ns = many > few ? (many - few) * 1e9 / rounds : many * 1e9 / (few_rounds + rounds);
     return result;
   }
 
@@ -238,16 +259,18 @@ private:
 
   void measure_claims(const cl::Program& program, DeviceProfile& profile) {
     const cl::Buffer next = buffer(1);
-    const cl::Buffer items = buffer(scale_.claimed_items);
-    const cl::Kernel claims =
-        kernel(program, "claims", next, items, cl_uint{scale_.claimed_items}, cl_uint{claim_batch});
+    const cl::Buffer items = buffer(scale_.most_claimed_items);
     double best = 0;
-    for (int i = 0; i < 3; ++i) {
-      clear(next, 1);
-      const double once = launch(claims, profile.co_resident_groups);
-      best = i == 0 ? once : std::min(best, once);
-    }
-    profile.claimed_items_per_second = scale_.claimed_items / std::max(best, 1e-9);
+    const std::uint32_t claimed = grow(scale_.most_claimed_items, [&](std::uint32_t count) {
+      const cl::Kernel claims = kernel(program, "claims", next, items, cl_uint{count}, cl_uint{claim_batch});
+      for (int i = 0; i < 3; ++i) {
+        clear(next, 1);
+        const double once = launch(claims, profile.co_resident_groups);
+        best = i == 0 ? once : std::min(best, once);
+      }
+      return best;
+    });
+    profile.claimed_items_per_second = claimed / std::max(best, 1e-9);
   }
 
   const DeviceInfo& info_;
