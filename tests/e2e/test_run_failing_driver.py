@@ -1,0 +1,87 @@
+"""tidegate run on a driver of which one call fails, whichever it is: tests/failing_driver lets the Nth call of a function fail.
+
+The one idea: a run either ends as if nothing had been, with the right outputs, or it says what failed and leaves everything as
+it was; and what it keeps for later runs is never the worse for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import unittest
+from pathlib import Path
+
+from test_run_safety import OLD, Safety, program
+
+DRIVER = os.environ.get("TIDEGATE_FAILING_DRIVER", "")
+OPTIONS = ("--strategy", "barrier", "--workers", "1", "--verify", "--errors", "json")
+REPEAT = 3
+
+# What a run calls with everything in the cache, and what only the first one calls.
+ALWAYS = ("clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreateSubBuffer", "clCreateProgramWithBinary",
+          "clCreateKernel", "clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueWriteBuffer", "clEnqueueReadBuffer",
+          "clEnqueueFillBuffer", "clFlush", "clFinish")
+FIRST = ("clCreateProgramWithSource", "clBuildProgram", "clCreateKernel")
+
+
+@unittest.skipIf(DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
+class FailingDriver(Safety):
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.cache = Path(folder.name)
+
+    def attempt(self, call: str, cache: Path) -> bool:
+        """Runs with that call failing; whether it came at all."""
+        for name in ("x.npy", "y.npy"):
+            self.file(name, OLD)
+        result = self.run_document(program(REPEAT), *OPTIONS, timeout=60, env={
+            "OPENCL_LAYERS": DRIVER, "TIDEGATE_FAILING_CALL": call, "XDG_CACHE_HOME": str(cache)})
+        self.assert_no_process()
+        if result.rc == 0:
+            self.assert_right(REPEAT)
+        else:
+            error = json.loads(result.stderr.splitlines()[-1])
+            self.assertEqual(result.rc, 4, error)
+            self.assertIn(error["code"], ("opencl_failure", "build_failure"), error)
+            self.assertNotEqual(error["fix"], "", error)
+            self.assert_withheld()
+        return f"failing_driver: {call}" in result.stderr
+
+    def count(self, function: str, most: int, cache: Path | None) -> int:
+        """How many of the numbers 1, 2, 4, 8, … up to `most` were tried before one never came."""
+        number, tried = 1, 0
+        while number <= most:
+            with self.subTest(f"{function} {number}"):
+                if cache is not None:
+                    came = self.attempt(f"{function}:{number}", cache)
+                else:
+                    with tempfile.TemporaryDirectory() as fresh:
+                        came = self.attempt(f"{function}:{number}", Path(fresh))
+                if not came:
+                    return tried
+            tried += 1
+            number *= 2
+        return tried
+
+    def test_with_everything_kept(self) -> None:
+        self.assertFalse(self.attempt("none:1", self.cache))
+        tried = {function: self.count(function, 64, self.cache) for function in ALWAYS}
+        for function in ("clCreateContext", "clCreateBuffer", "clCreateKernel", "clEnqueueNDRangeKernel", "clFinish"):
+            self.assertGreater(tried[function], 0, tried)
+        # Nothing that was kept meanwhile keeps a later run from its strategy.
+        self.assertFalse(self.attempt("none:1", self.cache))
+        report = self.run_document(program(REPEAT), *OPTIONS, env={"XDG_CACHE_HOME": str(self.cache)})
+        self.assertEqual((report.rc, json.loads(report.stdout)["strategy"]), (0, "barrier"))
+
+    def test_from_nothing(self) -> None:
+        tried = {function: self.count(function, 4, None) for function in FIRST}
+        self.assertGreater(min(tried.values()), 0, tried)
+
+
+del Safety  # its own tests are elsewhere
+
+if __name__ == "__main__":
+    unittest.main()
