@@ -247,15 +247,22 @@ private:
     // Tables come out of the budget first; with descriptors of every wave they are as large as they get.
     LaunchTables largest =
         make_tables(made_.program, made_.schedule, zero_layout(), Mode::interpreter, Cases::per_wave);
-    made_.table_bytes =
-        largest.bytes() + transfer_reserve +
-        (device_ == nullptr ? 0 : std::uint64_t{64} * 16 * std::max(device_->compute_units, 1U));
+    made_.table_bytes = largest.bytes() + transfer_reserve + progress_bytes(largest);
     std::uint64_t capacity = made_.budget_bytes;
     if (device_ != nullptr) {
       capacity = std::min(capacity, device_->max_allocation_bytes + made_.table_bytes);
     }
+    if (capacity != 0 && capacity <= made_.table_bytes) {
+      return tl::unexpected(Error{
+          .code = ErrorCode::arena_over_capacity,
+          .message = fmt::format("descriptors and counters alone take {} of device memory, the budget is {}",
+                                 bytes_text(made_.table_bytes), bytes_text(capacity)),
+          .fix = "raise device_memory_budget_bytes",
+          .required_bytes = made_.table_bytes,
+          .capacity_bytes = capacity});
+    }
     if (capacity != 0) {
-      capacity = capacity > made_.table_bytes ? capacity - made_.table_bytes : 1;
+      capacity -= made_.table_bytes;
     }
     auto layout = plan_memory(made_.program, made_.plan, alignment, capacity);
     if (!layout) {
@@ -272,6 +279,20 @@ private:
       report_.memory.offsets.emplace_back(made_.program.buffers[i].name, made_.memory.offsets[i]);
     }
     return {};
+  }
+
+  // What the groups of a persistent launch report: never more groups than tiles, unless asked for.
+  [[nodiscard]] std::uint64_t progress_bytes(const LaunchTables& tables) const {
+    constexpr std::uint64_t most_groups_per_unit = 64;
+    constexpr std::uint64_t bytes_per_group = 16;
+    if (device_ == nullptr || report_.strategy != Strategy::barrier) {
+      return 0;
+    }
+    std::uint64_t groups = options_.workers.value_or(1);
+    for (const StageRow& stage : tables.stages) {
+      groups = std::max<std::uint64_t>(groups, stage.tiles);
+    }
+    return bytes_per_group * std::min(groups, most_groups_per_unit * std::max(device_->compute_units, 1U));
   }
 
   [[nodiscard]] MemoryLayout zero_layout() const {

@@ -309,7 +309,7 @@ class Sources(Mistakes):
             result = self.result_of(change, "--strategy", strategy)
             self.assertEqual(result.rc, 4)
             self.assertIn("[build_failure]", result.stderr)
-            self.assertRegex(result.stderr, rf"{self.folder}/f\.cl:3:\d+: use of undeclared identifier "
+            self.assertRegex(result.stderr, rf"{self.folder}/f\.cl:3:\d+: (error: )?use of undeclared identifier "
                                             "'nothing_of_the_kind'")
             self.assertFalse((self.folder / "second.npy").exists())
 
