@@ -51,7 +51,7 @@ void CallGraph::look_at(const Function& function) {
     if (i < function.body->begin || !is_call(tokens, i)) {
       continue;
     }
-    if (unit_.file_scope_names.contains(name)) {
+    if (unit_.meaning(i) != nullptr) {
       callees.insert(name);
     } else {
       own.item |= is_work_item_function(name);

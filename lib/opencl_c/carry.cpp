@@ -2,7 +2,6 @@
 #include <tidegate/opencl_c/call_graph.hpp>
 #include <tidegate/opencl_c/carry.hpp>
 #include <tidegate/opencl_c/constant_pointers.hpp>
-#include <tidegate/opencl_c/declarators.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
 #include <tidegate/opencl_c/words.hpp>
@@ -53,7 +52,6 @@ public:
 
 private:
   [[nodiscard]] bool is_call(std::size_t i) const { return opencl_c::is_call(tokens_, i); }
-  [[nodiscard]] bool is_member(std::size_t i) const { return opencl_c::is_member(tokens_, i); }
 
   Result<void> refuse_unsupported() {
     for (const Function& function : unit_.functions) {
@@ -62,7 +60,7 @@ private:
       }
       for (std::size_t i = function.begin; i < function.end; ++i) {
         if (tokens_[i].kind == TokenKind::identifier && is_unsupported(tokens_[i].text) &&
-            !unit_.file_scope_names.contains(tokens_[i].text)) {
+            unit_.meaning(i) == nullptr && !is_member(tokens_, i)) {
           return tl::unexpected(error_at(
               unit_, i, ErrorCode::unsupported_kernel,
               fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[i].text)),
@@ -76,40 +74,19 @@ private:
   // What stands between the functions.
   void declarations(TokenRange range) {
     Edits edits;
-    std::vector<bool> in_members; // by open brace: of a structure or union
-    bool aggregate = false;
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Token& token = tokens_[i];
-      if (token.is("struct") || token.is("union")) {
-        aggregate = true;
-      } else if (token.is("enum") || token.is("=") || token.is(";")) {
-        aggregate = false;
-      } else if (token.is("{")) {
-        in_members.push_back(aggregate);
-        aggregate = false;
-      } else if (token.is("}") && !in_members.empty()) {
-        in_members.pop_back();
-      } else if (token.is("[")) { // bounds are expressions
-        const std::size_t close = closing(tokens_, i);
-        rename({.begin = i, .end = std::min(close, range.end)}, edits);
-        i = close;
-      } else if (token.kind == TokenKind::identifier) {
-        const bool member = !in_members.empty() && in_members.back() && i + 1 < range.end &&
-                            (is_declarator_name(tokens_, i) || tokens_[i + 1].is(":"));
-        if (!member) {
-          rename({.begin = i, .end = i + 1}, edits);
-        }
-      }
-    }
+    rename(range, edits);
+    add_global_typedefs(unit_, range, edits);
     writer_.write(range, edits);
   }
 
+  // Names of file scope, wherever nothing else of the same name hides them.
   void rename(TokenRange range, Edits& edits) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      const auto found = tokens_[i].kind == TokenKind::identifier && !is_member(i)
-                             ? renamed_.find(tokens_[i].text)
-                             : renamed_.end();
-      if (found != renamed_.end()) {
+      const Name* const name = unit_.meaning(i);
+      if (name == nullptr || !name->is_file_scope || name->kind == NameKind::member) {
+        continue;
+      }
+      if (const auto found = renamed_.find(tokens_[i].text); found != renamed_.end()) {
         edits[i].replaced = true;
         edits[i].text = found->second;
       }
@@ -123,7 +100,7 @@ private:
         continue;
       }
       const std::string& name = tokens_[i].text;
-      const bool own = unit_.file_scope_names.contains(name);
+      const bool own = unit_.meaning(i) != nullptr;
       if (own ? !takes_item(name) : !is_work_item_function(name)) {
         continue;
       }
@@ -152,23 +129,25 @@ private:
     if (function.is_kernel) { // declared for another one that calls it
       Edits edits;
       rename(function.parameter_list, edits);
-      constants_to_global(unit_, function, edits);
+      if (auto changed = constants_to_global(unit_, function, edits); !changed) {
+        return changed;
+      }
       writer_.text(fmt::format("\nstatic void {}({}{}", new_name(function.name), item_parameter,
                                function.parameters.empty() ? "" : ", "));
       writer_.write(function.parameters.empty() ? TokenRange{} : function.parameter_list, edits);
       writer_.text(");");
       return {};
     }
-    helper(function, false);
+    auto written = helper(function, false);
     // A pointer into constant memory may be a kernel's argument, which lies in global memory now: the helper
     // is there for both.
-    if (std::ranges::any_of(function.parameters, is_constant_pointer)) {
-      helper(function, true);
+    if (written && std::ranges::any_of(function.parameters, is_constant_pointer)) {
+      written = helper(function, true);
     }
-    return {};
+    return written;
   }
 
-  void helper(const Function& function, bool constants_are_global) {
+  Result<void> helper(const Function& function, bool constants_are_global) {
     Edits edits;
     rename({.begin = function.begin, .end = function.end}, edits);
     if (function.body) {
@@ -197,11 +176,13 @@ private:
       if (!function.is_overloadable) {
         before += "__attribute__((overloadable)) ";
       }
-      if (constants_are_global) {
-        constants_to_global(unit_, function, edits);
+      auto changed = constants_are_global ? constants_to_global(unit_, function, edits) : Result<void>();
+      if (!changed) {
+        return changed;
       }
     }
     writer_.write({.begin = function.begin, .end = function.end}, edits);
+    return {};
   }
 
   Result<void> kernel(const Function& function) {
@@ -222,7 +203,9 @@ private:
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
     pass_item(*function.body, edits);
-    constants_to_global(unit_, function, edits);
+    if (auto changed = constants_to_global(unit_, function, edits); !changed) {
+      return tl::unexpected(std::move(changed.error()));
+    }
     if (!variables->locals.empty()) {
       if (graph_.is_called(function.name, reachable_)) {
         return tl::unexpected(error_at(unit_, variables->locals.front().declaration.begin,
@@ -231,9 +214,9 @@ private:
                                        "pass the local memory as an argument"));
       }
       carried.locals = "tg_locals_" + name;
-      move_locals(*variables, carried.locals, edits);
+      move_locals(*variables, function, carried.locals, edits);
     }
-    move_constants(*variables, function.begin, edits);
+    move_constants(*variables, function, edits);
 
     writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
@@ -249,7 +232,8 @@ private:
   }
 
   // Local variables become members of a structure that the persistent kernel declares.
-  void move_locals(const LocalVariables& variables, const std::string& type, Edits& edits) {
+  void move_locals(const LocalVariables& variables, const Function& kernel, const std::string& type,
+                   Edits& edits) {
     writer_.text("\ntypedef struct {");
     for (const HoistedVariable& variable : variables.locals) {
       Edits inside;
@@ -259,23 +243,23 @@ private:
       }
       drop(variable, inside);
       write_moving(variable, inside);
-      replace_uses(variable, fmt::format("{}->", locals_argument), edits);
+      replace_uses(variable, kernel, fmt::format("{}->", locals_argument), edits);
     }
     writer_.text(fmt::format("}} {};", type));
   }
 
   // Tables in constant memory that a kernel declares in its body move to file scope.
-  void move_constants(const LocalVariables& variables, std::size_t kernel, Edits& edits) {
+  void move_constants(const LocalVariables& variables, const Function& kernel, Edits& edits) {
     for (const HoistedVariable& variable : variables.constants) {
       Edits inside;
       rename(variable.declaration, inside);
-      const std::string prefix = fmt::format("tg_constant{}_", kernel);
+      const std::string prefix = fmt::format("tg_constant{}_", kernel.begin);
       for (const HoistedName& name : variable.names) {
         inside[name.token] = {.replaced = true, .text = prefix + name.unique};
       }
       writer_.text("\n");
       write_moving(variable, inside);
-      replace_uses(variable, prefix, edits);
+      replace_uses(variable, kernel, prefix, edits);
     }
   }
 
@@ -311,7 +295,8 @@ private:
   }
 
   // What moved is no longer declared here, and where it was used its new name stands.
-  void replace_uses(const HoistedVariable& variable, const std::string& prefix, Edits& edits) const {
+  void replace_uses(const HoistedVariable& variable, const Function& kernel, const std::string& prefix,
+                    Edits& edits) const {
     if (variable.remaining.empty()) {
       erase({variable.declaration}, edits);
     } else {
@@ -319,18 +304,11 @@ private:
       end_with_declarator(variable.remaining.back(), edits);
     }
     for (const HoistedName& name : variable.names) {
-      const std::size_t begin =
-          variable.remaining.empty() ? variable.declaration.end : variable.remaining.front().begin;
-      for (std::size_t i = begin; i < variable.scope_end; ++i) {
+      for (std::size_t i = name.token + 1; i < kernel.body->end; ++i) {
         const bool moved = std::ranges::any_of(
             variable.moving, [i](const TokenRange& range) { return range.begin <= i && i < range.end; });
-        if (tokens_[i].kind != TokenKind::identifier || tokens_[i].text != name.name || is_member(i) ||
-            moved) {
-          continue;
-        }
-        if (is_declared_again(unit_, i)) { // in a block or a loop inside, which it ends with
-          i = hidden_until(unit_, i, variable.scope_end);
-        } else {
+        const Name* const named = unit_.meaning(i);
+        if (named != nullptr && named->token == name.token && !moved) {
           edits[i].replaced = true;
           edits[i].text = prefix + name.unique;
         }

@@ -1,61 +1,389 @@
+#include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/call_graph.hpp>
 #include <tidegate/opencl_c/constant_pointers.hpp>
+#include <tidegate/opencl_c/constant_types.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
-#include <set>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::opencl_c {
 namespace {
 
-// True when the range had the qualifier.
-bool replace_constant(const std::vector<Token>& tokens, TokenRange range, Edits& edits) {
-  bool replaced = false;
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    if (address_space(tokens[i].text) == AddressSpace::constant) {
-      edits[i].replaced = true;
-      edits[i].text = "const global";
-      replaced = true;
+constexpr std::string_view global_qualifiers = "const global";
+constexpr std::string_view typedef_prefix = "tg_typedef_";
+
+// The name of the typedef that add_global_typedefs() makes of another one.
+std::string global_typedef(std::string_view name) {
+  return fmt::format("{}{}_global", typedef_prefix, name);
+}
+
+// Where a value points to. Both is more than one pointer can.
+struct Target {
+  bool global = false;
+  bool constant = false;
+
+  void operator|=(const Target& other) {
+    global |= other.global;
+    constant |= other.constant;
+  }
+  friend bool operator==(const Target&, const Target&) = default;
+};
+
+// Which declarations of a function have to change: an analysis of all that is assigned, in any order.
+// Declarators of one declaration share its address space and count as one.
+class ConstantPointers {
+public:
+  ConstantPointers(const TranslationUnit& unit, const Function& function)
+      : unit_(unit), tokens_(unit.source.tokens), types_(unit), function_(function),
+        closing_(closing_brackets(tokens_, {.begin = function.begin, .end = function.end})) {
+    for (const Name& name : unit.names) {
+      if (name.token > function.name_token && name.token < function.end) {
+        names_.push_back(&name);
+      }
+    }
+    for (const Parameter& parameter : function.parameters) {
+      for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
+        const Name* const name = is_constant_pointer(parameter) ? unit.meaning(i) : nullptr;
+        if (name != nullptr && name->token == i) {
+          targets_[name->specifiers.begin].global = true;
+        }
+      }
+    }
+    if (function.body) {
+      find_assignments();
+      for (bool changed = true; changed;) {
+        changed = false;
+        for (const Assignment& assignment : assignments_) {
+          Target& target = targets_[assignment.declaration];
+          const Target before = target;
+          target |= target_of(assignment.value);
+          changed |= !(target == before);
+        }
+      }
     }
   }
-  return replaced;
-}
+
+  [[nodiscard]] bool returns_global() const {
+    const auto found = targets_.find(function_.begin);
+    return found != targets_.end() && found->second.global;
+  }
+
+  Result<void> edit(Edits& edits) const {
+    for (const Assignment& assignment : assignments_) {
+      const Target target = targets_.at(assignment.declaration);
+      if (target.global && target.constant && target_of(assignment.value).constant) {
+        return tl::unexpected(error_at(
+            unit_, assignment.value.begin, ErrorCode::unsupported_kernel,
+            "this pointer gets addresses of constant memory here and those of a constant argument elsewhere, "
+            "which lies in global memory in a persistent kernel",
+            "use a pointer of its own for each"));
+      }
+    }
+    for (const TokenRange& value : member_values_) {
+      if (target_of(value).global) {
+        return tl::unexpected(
+            error_at(unit_, value.begin, ErrorCode::unsupported_kernel,
+                     "this member points into constant memory and gets an address from a constant argument, "
+                     "which lies in global memory in a persistent kernel",
+                     "keep such pointers in variables"));
+      }
+    }
+    std::vector<TokenRange> changed;
+    for (const Name* const name : names_) {
+      const auto found = targets_.find(name->specifiers.begin);
+      if (name->token >= function_.parameter_list.end && name->kind == NameKind::variable &&
+          found != targets_.end() && found->second.global) {
+        changed.push_back(name->specifiers);
+      }
+    }
+    for (const Parameter& parameter : function_.parameters) {
+      if (is_constant_pointer(parameter)) {
+        changed.push_back(parameter.tokens); // it may have no name
+      }
+    }
+    casts(changed);
+    for (const TokenRange& range : changed) {
+      if (auto replaced = replace(range, edits); !replaced) {
+        return replaced;
+      }
+    }
+    return {};
+  }
+
+  Result<void> replace(TokenRange range, Edits& edits) const {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      if (is(i, "{") || !types_.is_constant(i)) {
+        i = is(i, "{") ? closing_bracket(i) : i;
+        continue;
+      }
+      Edit& edit = edits[i];
+      const Name* const type = types_.used_type(i);
+      if (type == nullptr) {
+        edit.text = global_qualifiers;
+      } else if (types_.has_unnamed_members(*type)) {
+        return tl::unexpected(error_at(
+            unit_, i, ErrorCode::unsupported_kernel,
+            fmt::format("{} points to a structure without a name in constant memory, and arguments lie in "
+                        "global memory in a persistent kernel",
+                        in_quotes(tokens_[i].text)),
+            "give the structure a name"));
+      } else if (!edit.text.starts_with(typedef_prefix)) {
+        edit.text = global_typedef(edit.replaced ? edit.text : tokens_[i].text);
+      }
+      edit.replaced = true;
+    }
+    return {};
+  }
+
+private:
+  [[nodiscard]] bool is(std::size_t i, const char* text) const {
+    return i < tokens_.size() && tokens_[i].is(text);
+  }
+
+  [[nodiscard]] std::size_t closing_bracket(std::size_t open) const {
+    return closing_[open - function_.begin];
+  }
+
+  struct Assignment {
+    std::size_t declaration = 0; // the first token of the specifiers
+    TokenRange value;
+  };
+
+  void find_assignments() {
+    for (const Name* const name : names_) {
+      if (!types_.points_to_constant(*name)) {
+        continue;
+      }
+      for (std::size_t i = name->token; i < name->declarator.end; ++i) {
+        if (is(i, "=")) {
+          add(*name, {.begin = i + 1, .end = name->declarator.end});
+          break;
+        }
+        i = is(i, "[") ? closing_bracket(i) : i;
+      }
+    }
+    const bool result = types_.returns_constant(function_);
+    for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
+      const Name* const name = is(i, "return") ? nullptr : unit_.meaning(i);
+      if (is_member(tokens_, i) && is(i + 1, "=") && types_.is_member_to_constant(tokens_[i].text)) {
+        member_values_.push_back(value_at(i + 2));
+      } else if (is(i, "return") && result) {
+        assignments_.push_back({.declaration = function_.begin, .value = value_at(i + 1)});
+      } else if (name != nullptr && name->token != i && types_.points_to_constant(*name)) {
+        std::size_t next = i + 1;
+        while (is(next, "[")) { // an array of pointers
+          next = closing_bracket(next) + 1;
+        }
+        if (is(next, "=")) {
+          add(*name, value_at(next + 1));
+        }
+      }
+    }
+  }
+
+  void add(const Name& name, TokenRange value) {
+    assignments_.push_back({.declaration = name.specifiers.begin, .value = value});
+  }
+
+  // The expression from token `begin` to a comma, a semicolon or the end of the brackets around it.
+  [[nodiscard]] TokenRange value_at(std::size_t begin) const {
+    std::size_t i = begin;
+    while (i < tokens_.size() && !is(i, ",") && !is(i, ";") && !is(i, ")") && !is(i, "]") && !is(i, "}")) {
+      const bool open = is(i, "(") || is(i, "[") || is(i, "{");
+      i = open ? closing_bracket(i) + 1 : i + 1;
+    }
+    return {.begin = begin, .end = i};
+  }
+
+  // The casts to pointers that change, as what stands between their parentheses.
+  void casts(std::vector<TokenRange>& changed) const {
+    if (!function_.body) {
+      return;
+    }
+    std::vector<std::size_t> open; // brackets
+    for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
+      if (is(i, "(") || is(i, "[") || is(i, "{")) {
+        open.push_back(i);
+      } else if (is(i, ")") || is(i, "]") || is(i, "}")) {
+        open.pop_back();
+      } else if (types_.is_constant(i) && is(open.back(), "(") && !is_specifier(i)) {
+        const std::size_t close = closing_bracket(open.back());
+        if (target_of(operand(close + 1)).global) {
+          changed.push_back({.begin = open.back() + 1, .end = close});
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_specifier(std::size_t i) const {
+    return std::ranges::any_of(
+        names_, [i](const Name* name) { return name->specifiers.begin <= i && i < name->specifiers.end; });
+  }
+
+  // What a cast in front of token `begin` is applied to.
+  [[nodiscard]] TokenRange operand(std::size_t begin) const {
+    std::size_t i = begin;
+    while (is(i, "&") || is(i, "*") || is(i, "++") || is(i, "--")) {
+      ++i;
+    }
+    for (std::size_t first = i;;) {
+      if (is(i, "(") || is(i, "[")) {
+        i = closing_bracket(i) + 1;
+      } else if (is(i, ".") || is(i, "->")) {
+        i += 2;
+      } else if (i < tokens_.size() && tokens_[i].kind != TokenKind::punctuator &&
+                 (i == first || is(i - 1, ")"))) {
+        ++i; // the first token, or the one behind another cast
+      } else {
+        return {.begin = begin, .end = i};
+      }
+    }
+  }
+
+  // Values.
+
+  // Where a value points to, by the addresses that it is made of: what is read from there, and what brackets
+  // and other functions get, is none.
+  [[nodiscard]] Target target_of(TokenRange value) const {
+    Target target;
+    for (std::size_t i = value.begin; i < value.end; ++i) {
+      const bool in_parentheses = is(i, "(") && is_read(i, closing_bracket(i));
+      if (is(i, "[") || in_parentheses) {
+        i = closing_bracket(i);
+      } else if (is(i, "sizeof")) {
+        i = is(i + 1, "(") ? closing_bracket(i + 1) : i + 1;
+      } else if (tokens_[i].kind == TokenKind::string) {
+        target.constant = true;
+      } else if (is_call(tokens_, i)) {
+        const std::size_t close = closing_bracket(i + 1);
+        target |= target_of_call(i, {.begin = i + 2, .end = close});
+        i = close;
+      } else {
+        target |= target_of_name(i);
+      }
+    }
+    return target;
+  }
+
+  // A function that returns such a pointer is there for both kinds of memory, if it is given one.
+  [[nodiscard]] Target target_of_call(std::size_t i, TokenRange arguments) const {
+    const auto called =
+        std::ranges::find_if(unit_.functions, [name = tokens_[i].text, this](const Function& function) {
+          return function.name == name && types_.returns_constant(function);
+        });
+    if (called == unit_.functions.end()) {
+      return {};
+    }
+    const bool global = target_of(arguments).global;
+    return {.global = global, .constant = !global};
+  }
+
+  [[nodiscard]] Target target_of_name(std::size_t i) const {
+    const Name* const name = unit_.meaning(i);
+    if (name == nullptr || name->kind != NameKind::variable || !types_.in_constant(*name)) {
+      return {};
+    }
+    const bool array = types_.is_array(*name);
+    if (!types_.is_pointer(*name)) { // a table, or one value
+      return {.constant = array ? !is_read(i, i) : has_address(i)};
+    }
+    if (is_read(i, i) && !array) {
+      return {};
+    }
+    const auto found = targets_.find(name->specifiers.begin);
+    return found == targets_.end() ? Target{.constant = name->is_file_scope} : found->second;
+  }
+
+  // Whether the program reads what the tokens from `first` to `last` point to.
+  [[nodiscard]] bool is_read(std::size_t first, std::size_t last) const {
+    const bool reads =
+        is(last + 1, "[") || is(last + 1, ".") || is(last + 1, "->") || is_unary(first - 1, "*");
+    return reads && !has_address(first);
+  }
+
+  [[nodiscard]] bool has_address(std::size_t i) const {
+    while (is(i - 1, "(")) {
+      --i;
+    }
+    return is_unary(i - 1, "&");
+  }
+
+  [[nodiscard]] bool is_unary(std::size_t i, const char* text) const {
+    const Token& before = tokens_[i - 1];
+    const bool operand = (before.is(")") && !types_.is_cast(i - 1)) || before.is("]") ||
+                         (before.kind != TokenKind::punctuator && !before.is("return"));
+    return is(i, text) && !operand;
+  }
+
+  const TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
+  const ConstantTypes types_;
+  const Function& function_;
+  const std::vector<std::size_t> closing_; // by token of the function
+  std::vector<const Name*> names_;         // that the function declares
+  std::vector<Assignment> assignments_;    // to pointers into constant memory, and returned ones
+  std::vector<TokenRange> member_values_;  // what members that are such pointers are set to
+  std::map<std::size_t, Target> targets_;  // by the first token of the specifiers
+};
 
 } // namespace
 
-void constants_to_global(const TranslationUnit& unit, const Function& function, Edits& edits) {
+Result<void> constants_to_global(const TranslationUnit& unit, const Function& function, Edits& edits) {
+  if (std::ranges::none_of(function.parameters, is_constant_pointer)) {
+    return {};
+  }
+  if (function.body) {
+    add_global_typedefs(unit, *function.body, edits);
+  }
+  const ConstantPointers pointers(unit, function);
+  if (auto edited = pointers.edit(edits); !edited) {
+    return edited;
+  }
+  // What a prototype returns, only the definition can tell.
+  const Function* const definition = function.body ? nullptr : unit.definition(function.name);
+  const bool returns_global = definition == nullptr ? pointers.returns_global()
+                                                    : ConstantPointers(unit, *definition).returns_global();
+  return returns_global ? pointers.replace({.begin = function.begin, .end = function.name_token}, edits)
+                        : Result<void>();
+}
+
+void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& edits) {
   const std::vector<Token>& tokens = unit.source.tokens;
-  std::set<std::string> moved;
-  for (const Parameter& parameter : function.parameters) {
-    if (is_constant_pointer(parameter)) {
-      moved.insert(parameter.name);
-      replace_constant(tokens, parameter.tokens, edits);
-    }
-  }
-  if (!function.body) {
-    return;
-  }
-  std::size_t begin = function.body->begin + 1;
-  for (std::size_t i = begin; i < function.body->end; ++i) {
-    if (!tokens[i].is(";") && !tokens[i].is("{") && !tokens[i].is("}")) {
+  const ConstantTypes types(unit);
+  for (const Name& name : unit.names) {
+    if (name.kind != NameKind::type || name.token < range.begin || name.token >= range.end ||
+        !types.in_constant(name) || types.has_unnamed_members(name)) {
       continue;
     }
-    const TokenRange statement{.begin = begin, .end = i};
-    begin = i + 1;
-    bool mentions = false;
-    for (std::size_t k = statement.begin; k < statement.end; ++k) {
-      mentions |= moved.contains(tokens[k].text) && !is_member(tokens, k);
-    }
-    if (!mentions || !replace_constant(tokens, statement, edits)) {
-      continue;
-    }
-    for (std::size_t k = statement.begin + 1; k < statement.end; ++k) { // what is declared here follows
-      if (tokens[k].is("=") && tokens[k - 1].kind == TokenKind::identifier) {
-        moved.insert(tokens[k - 1].text);
+    std::string text;
+    for (const TokenRange part : {name.specifiers, name.declarator}) {
+      for (std::size_t i = part.begin; i < part.end; ++i) {
+        const auto edit = edits.find(i);
+        const bool edited = edit != edits.end() && edit->second.replaced;
+        const std::string& word = edited ? edit->second.text : tokens[i].text;
+        if (tokens[i].is("{")) { // the members are there already
+          i = closing(tokens, i);
+        } else if (address_space(word) == AddressSpace::constant) {
+          text += fmt::format(" {}", global_qualifiers);
+        } else {
+          const bool of_type = i == name.token || types.is_constant(i);
+          text += " " + (of_type ? global_typedef(word) : word);
+        }
       }
     }
+    std::size_t end = name.declarator.end;
+    while (end < range.end && !tokens[end].is(";")) { // other declarators
+      const bool open = tokens[end].is("(") || tokens[end].is("[") || tokens[end].is("{");
+      end = open ? closing(tokens, end) + 1 : end + 1;
+    }
+    edits[end].after += text + ";";
   }
 }
 

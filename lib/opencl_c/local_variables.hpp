@@ -19,7 +19,6 @@ struct HoistedName {
 // One declaration, which may declare several names. Pointers among them are private and stay where they are.
 struct HoistedVariable {
   TokenRange declaration;            // without the semicolon
-  std::size_t scope_end = 0;         // the bracket that ends the block
   std::vector<HoistedName> names;    // what moves
   std::vector<TokenRange> moving;    // its declarators, each with the comma behind it
   std::vector<TokenRange> remaining; // those of pointers, likewise
@@ -30,14 +29,8 @@ struct LocalVariables {
   std::vector<HoistedVariable> constants;
 };
 
-// unsupported_kernel for a declaration that needs something else that the kernel declares: a type, or the
-// size of another of its local variables.
+// unsupported_kernel for a declaration that needs something else that the kernel declares: a type, an
+// enumerator, or the size of another variable.
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
-
-// Whether the name at token `i` is declared there, and hides one of the same name outside.
-bool is_declared_again(const TranslationUnit& unit, std::size_t i);
-
-// The last token that a name declared at token `i` hides others in: the end of its block, or of its loop.
-std::size_t hidden_until(const TranslationUnit& unit, std::size_t i, std::size_t most);
 
 } // namespace tidegate::opencl_c

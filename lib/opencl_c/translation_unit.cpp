@@ -1,6 +1,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/condition.hpp>
 #include <tidegate/opencl_c/declarators.hpp>
+#include <tidegate/opencl_c/name_resolution.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
@@ -84,7 +85,7 @@ private:
     declared.is_constant |= address_space(text) == AddressSpace::constant;
     if (text == "struct" || text == "union" || text == "enum") {
       declared.is_aggregate = true;
-      aggregate(text == "enum");
+      aggregate();
     } else if (!declared.has_initialiser || (at_ > 0 && tokens_[at_ - 1].is(","))) {
       if (is_declarator_name(tokens_, at_)) {
         declared.names.push_back(at_);
@@ -92,52 +93,20 @@ private:
     }
   }
 
-  // At struct, union or enum: notes the tag and the enumerators, and stays in front of the body.
-  void aggregate(bool is_enum) {
+  // At struct, union or enum: passes the tag, and stays in front of the body.
+  void aggregate() {
     std::size_t i = at_ + 1;
     while (i + 1 < tokens_.size() && is_attribute(tokens_[i].text)) {
       i = closing(tokens_, i + 1) + 1;
     }
     if (i < tokens_.size() && tokens_[i].kind == TokenKind::identifier) {
-      unit_.file_scope_names.insert(tokens_[i].text);
       at_ = i;
-      ++i;
-    }
-    if (!is_enum || i >= tokens_.size() || !tokens_[i].is("{")) {
-      return;
-    }
-    const std::size_t end = closing(tokens_, i);
-    for (std::size_t k = i + 1; k < end; ++k) {
-      if (tokens_[k].kind == TokenKind::identifier && (tokens_[k - 1].is("{") || tokens_[k - 1].is(","))) {
-        unit_.file_scope_names.insert(tokens_[k].text);
-      } else if (opens(tokens_[k])) {
-        k = closing(tokens_, k);
-      }
     }
   }
 
   Result<void> finish(const Declaration& declared) {
-    for (const std::size_t name : declared.names) {
-      unit_.file_scope_names.insert(tokens_[name].text);
-    }
-    if (declared.is_typedef && declared.names.size() == 1) {
-      std::vector<std::string_view> words;
-      for (std::size_t i = declared.begin + 1; i < declared.names.front(); ++i) {
-        if (is_attribute(tokens_[i].text)) {
-          i = closing(tokens_, i + 1);
-        } else if (tokens_[i].is("{")) {
-          return {}; // a structure of its own
-        } else {
-          words.push_back(tokens_[i].text);
-        }
-      }
-      const std::string& name = tokens_[declared.names.front()].text;
-      if (std::ranges::find(words, "*") == words.end()) {
-        unit_.typedefs[name] = canonical_type(words, unit_.typedefs);
-      } else {
-        unit_.pointer_typedefs[name] =
-            parameter({.begin = declared.begin + 1, .end = declared.names.front() + 1});
-      }
+    if (declared.is_typedef) {
+      typedefs(declared);
     }
     const bool variable = !declared.is_typedef && !declared.names.empty() &&
                           !(declared.is_aggregate && declared.names.size() == 1 && is_tag_alone(declared));
@@ -149,6 +118,37 @@ private:
           "pass it as a buffer: a persistent kernel and a plain one would each have a copy of their own"));
     }
     return {};
+  }
+
+  // What each declarator makes of the type in front of them.
+  void typedefs(const Declaration& declared) {
+    bool has_members = false; // a structure of its own, that has no other name
+    std::size_t i = declared.begin;
+    for (; i < at_ && !tokens_[i].is("*") && !tokens_[i].is("("); ++i) {
+      if (is_attribute(tokens_[i].text)) {
+        i = closing(tokens_, i + 1);
+      } else if (tokens_[i].is("{")) {
+        has_members = true;
+        i = closing(tokens_, i);
+      } else if (std::ranges::find(declared.names, i) != declared.names.end()) {
+        break;
+      }
+    }
+    const TokenRange specifiers{.begin = declared.begin, .end = i};
+    for (const std::size_t token : declared.names) {
+      const Parameter named = parameter(specifiers, {.begin = i, .end = token + 1});
+      const std::string& name = tokens_[token].text;
+      if (named.is_pointer || named.space != AddressSpace::none) {
+        unit_.qualified_typedefs[name] = named;
+      }
+      if (!named.is_pointer && !has_members) {
+        unit_.typedefs[name] = named.type;
+      }
+      while (i < at_ && !tokens_[i].is(",")) {
+        i = opens(tokens_[i]) ? closing(tokens_, i) + 1 : i + 1;
+      }
+      ++i;
+    }
   }
 
   // "struct point;" declares a tag and no variable.
@@ -189,7 +189,6 @@ private:
     attributes({.begin = begin, .end = found.name_token}, found);
     attributes({.begin = close, .end = behind_signature}, found);
     parameters(found);
-    unit_.file_scope_names.insert(found.name);
     unit_.functions.push_back(std::move(found));
     return {};
   }
@@ -225,38 +224,43 @@ private:
       } else if (i == found.parameter_list.end || tokens_[i].is(",")) {
         const bool nothing = i == begin || (i == begin + 1 && tokens_[begin].is("void"));
         if (!nothing) {
-          found.parameters.push_back(parameter({.begin = begin, .end = i}));
+          found.parameters.push_back(parameter({}, {.begin = begin, .end = i}));
         }
         begin = i + 1;
       }
     }
   }
 
-  Parameter parameter(TokenRange range) {
-    Parameter result{.tokens = range};
+  // Of a parameter, or of a typedef, whose specifiers need not stand in front of it.
+  Parameter parameter(TokenRange specifiers, TokenRange declarator) {
+    Parameter result{.tokens = declarator};
     std::vector<std::string_view> words;
     bool array = false;
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Token& token = tokens_[i];
-      if (is_attribute(token.text)) {
-        i = closing(tokens_, i + 1);
-      } else if (token.is("*")) {
-        result.is_pointer = true;
-      } else if (token.is("[")) {
-        array = true;
-        i = closing(tokens_, i);
-      } else if (token.kind != TokenKind::identifier) {
-        continue;
-      } else if (const AddressSpace space = address_space(token.text); space != AddressSpace::none) {
-        result.space = space;
-      } else if (token.is("const")) {
-        result.is_const |= !result.is_pointer;
-      } else if (is_qualifier(token.text)) {
-        continue;
-      } else if (result.is_pointer) {
-        result.name = token.text;
-      } else {
-        words.push_back(token.text);
+    for (const TokenRange range : {specifiers, declarator}) {
+      for (std::size_t i = range.begin; i < range.end; ++i) {
+        const Token& token = tokens_[i];
+        if (is_attribute(token.text)) {
+          i = closing(tokens_, i + 1);
+        } else if (token.is("*")) {
+          result.is_pointer = true;
+        } else if (token.is("[")) {
+          array = true;
+          i = closing(tokens_, i);
+        } else if (token.is("{")) { // of a structure
+          i = closing(tokens_, i);
+        } else if (token.kind != TokenKind::identifier || token.is("typedef")) {
+          continue;
+        } else if (const AddressSpace space = address_space(token.text); space != AddressSpace::none) {
+          result.space = space;
+        } else if (token.is("const")) {
+          result.is_const |= !result.is_pointer;
+        } else if (is_qualifier(token.text)) {
+          continue;
+        } else if (result.is_pointer) {
+          result.name = token.text;
+        } else {
+          words.push_back(token.text);
+        }
       }
     }
     // Without a star the name is the last word, unless there is only a type.
@@ -266,21 +270,28 @@ private:
       result.name = words.back();
       words.pop_back();
     }
-    if (words.size() == 1 && !result.is_pointer) {
-      if (const auto named = unit_.pointer_typedefs.find(std::string(words.front()));
-          named != unit_.pointer_typedefs.end()) {
-        result.is_pointer = true;
-        result.space = named->second.space;
-        result.is_const =
-            named->second.is_const; // "const floats" is a pointer that stays, not one to constants
-        result.type = named->second.type;
-        return result;
-      }
+    result.type = canonical_type(words, unit_.typedefs);
+    if (words.size() == 1) {
+      take_typedef(std::string(words.front()), result);
     }
     result.is_pointer |= array;
     result.is_const |= result.space == AddressSpace::constant;
-    result.type = canonical_type(words, unit_.typedefs);
     return result;
+  }
+
+  // What a name for a pointer, or for a type in an address space, adds to a declaration.
+  void take_typedef(const std::string& name, Parameter& result) const {
+    const auto named = unit_.qualified_typedefs.find(name);
+    if (named == unit_.qualified_typedefs.end() || (result.is_pointer && named->second.is_pointer)) {
+      return; // a pointer to a pointer points into private memory
+    }
+    if (named->second.is_pointer) {
+      result.is_const = false; // "const floats" is a pointer that stays, not one to constants
+    }
+    result.is_const |= named->second.is_const;
+    result.is_pointer |= named->second.is_pointer;
+    result.space = named->second.space;
+    result.type = named->second.type;
   }
 
   [[nodiscard]] bool next_is(const char* text) const {
@@ -306,11 +317,17 @@ const Function* TranslationUnit::definition(std::string_view name) const {
   return found == functions.end() ? nullptr : &*found;
 }
 
+const Name* TranslationUnit::meaning(std::size_t token) const {
+  const std::size_t name = meanings[token];
+  return name == no_name ? nullptr : &names[name];
+}
+
 Result<TranslationUnit> parse_translation_unit(TokenStream source) {
   TranslationUnit unit{.source = std::move(source)};
   if (auto parsed = Parser(unit).run(); !parsed) {
     return tl::unexpected(std::move(parsed.error()));
   }
+  resolve_names(unit);
   return unit;
 }
 
@@ -351,6 +368,20 @@ std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
     }
   }
   return tokens.size();
+}
+
+std::vector<std::size_t> closing_brackets(const std::vector<Token>& tokens, TokenRange range) {
+  std::vector<std::size_t> found(range.end - range.begin, tokens.size());
+  std::vector<std::size_t> open;
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    if (opens(tokens[i])) {
+      open.push_back(i);
+    } else if (!open.empty() && (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}"))) {
+      found[open.back() - range.begin] = i;
+      open.pop_back();
+    }
+  }
+  return found;
 }
 
 } // namespace tidegate::opencl_c

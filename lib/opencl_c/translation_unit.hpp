@@ -1,5 +1,5 @@
-// What a preprocessed OpenCL C file declares: its functions with their signatures, and every name of file
-// scope. A parser of declarations only; bodies stay tokens.
+// What a preprocessed OpenCL C file declares: its functions with their signatures, and every name with the
+// place that declares it. A parser of declarations only; expressions stay tokens.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -47,15 +47,33 @@ struct Function {
   std::size_t end = 0;            // behind the last token
 };
 
+enum class NameKind : std::uint8_t { variable, function, type, tag, enumerator, member };
+
+// What one declaration, the first of several, declares.
+struct Name {
+  NameKind kind = NameKind::variable; // parameters are variables
+  bool is_file_scope = false;
+  std::size_t token = 0; // the name itself
+  TokenRange specifiers; // what its declaration starts with, for all declarators; not of tags and enumerators
+  TokenRange declarator; // likewise, with the value
+};
+
+inline constexpr std::size_t no_name = static_cast<std::size_t>(-1); // in place of an index into names
+
 struct TranslationUnit {
   TokenStream source;
-  std::vector<Function> functions;             // definitions and prototypes, in order
-  std::set<std::string> file_scope_names;      // functions, variables, types, tags and enumerators
-  std::map<std::string, std::string> typedefs; // of arithmetic types: "float4" for "quad"
-  std::map<std::string, Parameter> pointer_typedefs;
+  std::vector<Function> functions;                     // definitions and prototypes, in order
+  std::set<std::string> file_scope_names;              // functions, variables, types, tags and enumerators
+  std::map<std::string, std::string> typedefs;         // of arithmetic types: "float4" for "quad"
+  std::map<std::string, Parameter> qualified_typedefs; // of pointers, and of types in an address space
+  std::vector<Name> names;                             // of every scope
+  std::vector<std::size_t> meanings;                   // by token: which of the names it is, or no_name
 
   // The definition of a function, or nullptr.
   [[nodiscard]] const Function* definition(std::string_view name) const;
+
+  // What an identifier names. nullptr: the language's own, or a member behind a dot or an arrow.
+  [[nodiscard]] const Name* meaning(std::size_t token) const;
 };
 
 // kernel_source for brackets that do not match; unsupported_kernel for a variable of file scope that kernels
@@ -71,5 +89,8 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
 
 // The index of the bracket that closes the one at `open`, or the number of tokens.
 std::size_t closing(const std::vector<Token>& tokens, std::size_t open);
+
+// The same for each bracket of a range, by its distance from the beginning: brackets may nest deeply.
+std::vector<std::size_t> closing_brackets(const std::vector<Token>& tokens, TokenRange range);
 
 } // namespace tidegate::opencl_c

@@ -2,7 +2,8 @@
 
 The generated interpreter depends on the ops in the order of their first use, the work-group size and `until`, not
 on the program: so programs are drawn over a few families of ops, and after the first of a family its kernel is kept.
-TIDEGATE_SEED=N|random draws others, TIDEGATE_RANDOM_PROGRAMS=N more of them.
+TIDEGATE_SEED=N|random draws others, TIDEGATE_RANDOM_PROGRAMS=N more of them, TIDEGATE_RANDOM_EVERY_WAY=N programs that are
+run in every mode and strategy.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from test_run import SANITIZED, Programs, read_array
 SEED = {"": 20261121, "random": random.SystemRandom().getrandbits(32)}.get(
     text := os.environ.get("TIDEGATE_SEED", ""), int(text) if text.isdigit() else 0)
 COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or (24 if SANITIZED else 52))
+EVERY_WAY = int(os.environ.get("TIDEGATE_RANDOM_EVERY_WAY") or 0)
 JIT_COUNT = 2 if SANITIZED else max(4, COUNT // 17)
 
 KERNELS = """
@@ -446,6 +448,16 @@ class Random(Programs):
             strategy = ("launch", "barrier")[number // 4 % 2]
             report = self.checked(Draw(rng, family).document(), "--mode", "jit", "--strategy", strategy)
             self.assertEqual((report["strategy"], report["execution_mode"]), (strategy, "jit"))
+
+    @unittest.skipIf(EVERY_WAY == 0, "minutes of compiling on a CPU: TIDEGATE_RANDOM_EVERY_WAY=N draws N programs for it")
+    def test_every_way(self) -> None:
+        """Each program in every mode and strategy."""
+        rng = random.Random(SEED + 2)
+        for number in range(EVERY_WAY):
+            document = Draw(rng, (*FAMILIES, UNTIL)[number % (len(FAMILIES) + 1)]).document()
+            for way in itertools.product(("launch", "barrier"), ("interpreter", "jit")):
+                report = self.checked(document, "--strategy", way[0], "--mode", way[1])
+                self.assertEqual((report["strategy"], report["execution_mode"]), way)
 
 
 if __name__ == "__main__":

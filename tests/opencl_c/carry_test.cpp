@@ -330,8 +330,7 @@ TEST_CASE("tables in constant memory move to file scope") {
   CHECK_FALSE(kernel(carry_all("kernel void k() { constant int t = 1; }")).needs_whole_group);
 }
 
-TEST_CASE("a table that needs another one is refused, or finds it under its new name" *
-          doctest::should_fail()) { // not carried yet
+TEST_CASE("a table that needs another one is refused, or finds it under its new name") {
   const TranslationUnit unit = parse("kernel void k(global int* a) { constant int t[] = {1, 2}; "
                                      "constant int n = sizeof(t) / sizeof(t[0]); *a = t[n - 1]; }");
   const auto result = carry(unit, {"k"}, {});
@@ -364,14 +363,13 @@ TEST_CASE("pointers into constant memory of kernels point into global memory") {
                  "n = ((const global int*)t)[0]; }"));
 }
 
-TEST_CASE("a constant pointer that is declared first and set later" *
-          doctest::should_fail()) { // not carried yet
+TEST_CASE("a constant pointer that is declared first and set later") {
   const std::string text =
       carried("kernel void k(constant float* t, global float* a) { constant float* p; p = t; *a = *p; }");
   CHECK(count(text, "constant float * p") == 0);
 }
 
-TEST_CASE("a constant pointer by typedef" * doctest::should_fail()) { // not carried yet
+TEST_CASE("a constant pointer by typedef") {
   // Taken as "coefficients t" it would still point into constant memory, and be given a global pointer.
   const TranslationUnit unit = parse("typedef constant float* coefficients; "
                                      "kernel void k(coefficients t, global float* a) { *a = *t; }");
@@ -381,6 +379,88 @@ TEST_CASE("a constant pointer by typedef" * doctest::should_fail()) { // not car
   } else {
     CHECK(result.error().code == ErrorCode::unsupported_kernel);
   }
+}
+
+TEST_CASE("constant pointers that are set later, in any order and by each other") {
+  const auto body = [](const std::string& text) {
+    const std::string all =
+        carried("constant float own[4] = {1}; kernel void k(constant float* t, int n) {" + text + "}");
+    return all.substr(all.find('{', all.find("tg_item")));
+  };
+  CHECK(body("constant float *p, *q; q = p; p = t;") == spaced("{const global float *p, *q; q = p; p = t;}"));
+  CHECK(body("constant float* p; constant float* q; q = own; p = n ? t : t + 1;") ==
+        spaced("{const global float* p; constant float* q; q = own; p = n ? t : t + 1;}"));
+  CHECK(body("constant float* p[2]; p[n] = t;") == spaced("{const global float* p[2]; p[n] = t;}"));
+  CHECK(body("{ constant float* p; p = &t[n]; } constant float* p; p = own;") ==
+        spaced("{{ const global float* p; p = &t[n]; } constant float* p; p = own;}"));
+  // What is only read from an argument moves nothing.
+  CHECK(body("constant float* p = own + (int)t[0]; p = own + (int)*t + sizeof(t);") ==
+        spaced("{constant float* p = own + (int)t[0]; p = own + (int) *t + sizeof(t);}"));
+  CHECK(body("constant float *p = own, *q = &own[(int)t[n]]; n = ((constant int*)p)[0] + t[0];") ==
+        spaced("{constant float *p = own, *q = &own[(int)t[n]]; n = ((constant int*)p)[0] + t[0];}"));
+}
+
+TEST_CASE("functions that return constant pointers return global ones too") {
+  CHECK(carried("constant int* at(constant int* t, int n); constant int own[2] = {1, 2};"
+                "kernel void k(constant int* t, int n) { constant int* p; p = at(t, 1); constant int* q = "
+                "at(own, 1); n = "
+                "*p + *q; } constant int* at(constant int* t, int n) { return t + n; }") ==
+        expected("__attribute__((overloadable)) constant int* at(constant int* t, int n);"
+                 "__attribute__((overloadable)) const global int* at(const global int* t, int n);"
+                 "constant int own[2] = {1, 2};"
+                 "KERNEL k(tg_item tg_self, const global int* t, int n) { const global int* p; p = at(t, 1);"
+                 "constant int* q = at(own, 1); n = *p + *q; }"
+                 "__attribute__((overloadable)) constant int* at(constant int* t, int n) { return t + n; }"
+                 "__attribute__((overloadable)) const global int* at(const global int* t, int n) { return t "
+                 "+ n; }"));
+}
+
+TEST_CASE("typedefs of constant pointers are there for global memory too") {
+  CHECK(carried("typedef constant float value, *values; typedef values also; constant float own[2] = {1, 2};"
+                "kernel void k(values t, value* u, const also v) { also p; values q = own; p = t; float f = "
+                "((values)u)[0] + "
+                "*q + *p + *v; }") ==
+        expected("typedef constant float value, *values; typedef const global float tg_typedef_value_global;"
+                 "typedef const global float *tg_typedef_values_global;"
+                 "typedef values also; typedef tg_typedef_values_global tg_typedef_also_global;"
+                 "constant float own[2] = {1, 2};"
+                 "KERNEL k(tg_item tg_self, tg_typedef_values_global t, tg_typedef_value_global* u, const "
+                 "tg_typedef_also_global v) { tg_typedef_also_global p; values q = own; p = t;"
+                 "float f = ((tg_typedef_values_global)u)[0] + *q + *p + *v; }"));
+  CHECK(
+      carried("typedef constant struct point { int x; } *points; kernel void k(points p) { typedef points "
+              "own; own q; "
+              "q = p; }",
+              {{"point", "u0_point"}, {"points", "u0_points"}}) ==
+      expected("typedef constant struct u0_point { int x; } *u0_points; typedef const global struct u0_point "
+               "*tg_typedef_u0_points_global; KERNEL k(tg_item tg_self, tg_typedef_u0_points_global p) "
+               "{ typedef u0_points own; typedef tg_typedef_u0_points_global tg_typedef_own_global; "
+               "tg_typedef_own_global q; q = p; }"));
+}
+
+TEST_CASE("pointers that would point into both kinds of memory are named with their place") {
+  const std::string both =
+      " unsupported_kernel: this pointer gets addresses of constant memory here and those of a "
+      "constant argument elsewhere, which lies in global memory in a persistent kernel";
+  const auto body = [](const std::string& text) {
+    return refused("constant float own[4] = {1};\nkernel void k(constant float* t, int n) {\n" + text + "}");
+  };
+  CHECK(body("constant float* p = t;\n if (n) p = own;") == "4:13" + both);
+  CHECK(body("constant float* p = own;\n p = t;") == "3:21" + both);
+  CHECK(body("constant float* p = n ? t : own;") == "3:21" + both);
+  CHECK(body("constant float *p = t, *q = &own[1];") == "3:29" + both);
+  CHECK(body("constant int w[2] = {1, 2}, *p = w;\n p = (constant int*)t;") == "3:34" + both);
+  CHECK(body("\n t = own;") == "4:6" + both);
+  CHECK(body("constant char* p = \"text\"; p = (constant char*)t;") == "3:20" + both);
+  CHECK(
+      refused(
+          "struct s { constant float* p; }; kernel void k(constant float* t) {\n struct s v; v.p = t; }") ==
+      "2:20 unsupported_kernel: this member points into constant memory and gets an address from a constant "
+      "argument, which lies in global memory in a persistent kernel");
+  CHECK(refused("typedef constant struct { int x; } *points;\nkernel void k(points p) { }") ==
+        "2:15 unsupported_kernel: \"points\" points to a structure without a name in constant memory, and "
+        "arguments "
+        "lie in global memory in a persistent kernel");
 }
 
 TEST_CASE("helpers are there for constant and for global memory") {
@@ -462,11 +542,43 @@ TEST_CASE("a member with an attribute keeps its name") {
                  "KERNEL k(tg_item tg_self, global struct s* p) { p->item = 1; }"));
 }
 
-TEST_CASE("a member of a structure in a body keeps its name" * doctest::should_fail()) { // not carried yet
+TEST_CASE("a member of a structure in a body keeps its name") {
   CHECK(carried("enum { item }; kernel void k(int n) { struct { int item; } s; s.item = item; n = s.item; }",
                 {{"item", "u0_item"}}) ==
         expected("enum { u0_item }; KERNEL k(tg_item tg_self, int n) { struct { int item; } s; s.item = "
                  "u0_item; n = s.item; }"));
+}
+
+TEST_CASE("members in bodies that are named as what is renamed") {
+  const Renamed renamed{{"item", "u0_item"}, {"size", "u0_size"}, {"inner", "u0_inner"}};
+  CHECK(
+      carried(
+          "enum { item, size = 2 }; struct outer { struct inner { int size; } in; };"
+          "kernel void k(global struct outer* p, int n) { struct { int item[size], size : item; } s = {.item "
+          "= {item}, "
+          ".size = size}; struct inner in = {size}, *q = &in; union { int inner, item; } u = {.item = item}; "
+          "s.item[item] = p->in.size + q->size + (*q).size + u.item + size; }",
+          renamed) ==
+      expected("enum { u0_item, u0_size = 2 }; struct outer { struct u0_inner { int size; } in; };"
+               "KERNEL k(tg_item tg_self, global struct outer* p, int n) { struct { int item[u0_size], size "
+               ": u0_item; } "
+               "s = {.item = {u0_item}, .size = u0_size}; struct u0_inner in = {u0_size}, *q = &in; union { "
+               "int inner, "
+               "item; } u = {.item = u0_item}; s.item[u0_item] = p->in.size + q->size + (*q).size + u.item + "
+               "u0_size; }"));
+}
+
+TEST_CASE("parameters and variables that hide what is renamed keep their name") {
+  const Renamed renamed{{"item", "u0_item"}, {"packed", "u0_packed"}};
+  CHECK(
+      carried(
+          "enum { item }; struct packed { int a; } __attribute__((packed)); int f(int item) { return item; }"
+          "kernel void k(int n) { n = f(item); for (int item = 0; item < n; ++item) n += item; n = item; }",
+          renamed) == expected("enum { u0_item }; struct u0_packed { int a; } __attribute__((packed)); int "
+                               "f(int item) { return item; }"
+                               "KERNEL k(tg_item tg_self, int n) { n = f(u0_item); for (int item = 0; item < "
+                               "n; ++item) n += item; n = "
+                               "u0_item; }"));
 }
 
 TEST_CASE("what cannot be carried is named with its place") {

@@ -1,0 +1,394 @@
+#include <tidegate/opencl_c/name_cursor.hpp>
+#include <tidegate/opencl_c/name_resolution.hpp>
+#include <tidegate/opencl_c/syntax_frame.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tidegate::opencl_c {
+namespace {
+
+// A walk over declarations and statements. What is open stands on a stack of its own, so that deep nesting
+// costs memory and no call stack.
+class NameResolver : private NameCursor {
+public:
+  explicit NameResolver(TranslationUnit& unit) : NameCursor(unit) {}
+
+  void run() {
+    frames_.push_back({.in = In::block});
+    while (!ended()) {
+      step();
+    }
+    for (const Name& name : unit_.names) {
+      if (name.is_file_scope && name.kind != NameKind::member) {
+        unit_.file_scope_names.insert(tokens_[name.token].text);
+      }
+    }
+  }
+
+private:
+  using Frame = SyntaxFrame;
+  using In = SyntaxFrame::In;
+  using Part = SyntaxFrame::Part;
+
+  Frame& frame() { return frames_.back(); }
+
+  void step() {
+    if (token().kind == TokenKind::pragma) {
+      ++at_;
+      return;
+    }
+    switch (frame().in) {
+    case In::members: member(); break;
+    case In::enumerators: enumerator(); break;
+    case In::brackets:
+    case In::expression:
+    case In::case_label: expression(); break;
+    case In::declaration:
+    case In::parameters: declaration(); break;
+    default: statement();
+    }
+  }
+
+  void push(In in) { frames_.push_back({.in = in, .specifiers = {.begin = at_, .end = at_}}); }
+
+  void pop() {
+    if (frame().has_scope) {
+      scopes_.close();
+    }
+    frames_.pop_back();
+  }
+
+  void open_block() {
+    push(In::block);
+    scopes_.open();
+    frame().has_scope = true;
+    ++at_;
+  }
+
+  // At a bracket that closes: what has no end of its own ends with what it stands in.
+  void close_bracket() {
+    const auto has_bracket = [](In in) {
+      return in == In::block || in == In::members || in == In::enumerators || in == In::brackets ||
+             in == In::parameters;
+    };
+    while (frames_.size() > 1 && !has_bracket(frame().in)) {
+      pop();
+    }
+    ++at_;
+    if (frames_.size() == 1) {
+      return;
+    }
+    const In closed = frame().in;
+    if (closed == In::parameters) { // they are seen in the function's body too
+      frames_.pop_back();
+      frame().has_scope = true;
+      return;
+    }
+    pop();
+    if (closed == In::block) {
+      complete();
+    }
+  }
+
+  // Behind a statement: ends the statements that it was the last part of.
+  void complete() {
+    while (frame().in == In::condition || frame().in == In::loop || frame().in == In::substatement) {
+      if (frame().in == In::condition && is(at_, "else")) {
+        frame().in = In::substatement;
+        ++at_;
+        return;
+      }
+      pop();
+    }
+    if (frame().in == In::do_statement) { // "while (…);" comes next, which reads as a loop of its own
+      pop();
+    }
+  }
+
+  void statement() {
+    if (closes()) {
+      close_bracket();
+    } else if (token().is(";")) {
+      ++at_;
+      complete();
+    } else if (frames_.size() == 1) {
+      push(In::declaration);
+    } else if (token().is("{")) {
+      open_block();
+    } else if (is_attribute(at_)) { // of the loop or declaration behind it
+      attribute();
+    } else if (!keyword()) {
+      push(is_declaration() ? In::declaration : In::expression);
+    }
+  }
+
+  // True when the statement starts with one of its own, or with a label.
+  bool keyword() {
+    const std::string& word = token().text;
+    if (word == "if") {
+      head(In::condition);
+    } else if (word == "while" || word == "switch") {
+      head(In::substatement);
+    } else if (word == "for") {
+      scopes_.open();
+      head(In::loop);
+      frames_[frames_.size() - 2].has_scope = true;
+      if (is_declaration()) {
+        push(In::declaration);
+      }
+    } else if (word == "do") {
+      push(In::do_statement);
+      ++at_;
+    } else if (word == "case") {
+      push(In::case_label);
+      ++at_;
+    } else if (word == "goto" || (is_word(at_) && is(at_ + 1, ":"))) { // labels are names of their own kind
+      at_ += 2;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // A keyword with what stands in parentheses behind it, where it has those.
+  void head(In in) {
+    push(in);
+    if (is(++at_, "(") || in == In::loop) {
+      push(In::brackets);
+      ++at_;
+    }
+  }
+
+  // Whether a statement is one. A word that nobody declared may be a type that only the compiler knows.
+  [[nodiscard]] bool is_declaration() const {
+    if (!is_word(at_)) {
+      return false;
+    }
+    const std::string& word = token().text;
+    if (word == "typedef" || is_qualifier(word) || is_type_word(word)) {
+      return true;
+    }
+    const std::size_t found = scopes_.find(word);
+    if (found != no_name) {
+      return unit_.names[found].kind == NameKind::type;
+    }
+    std::size_t next = at_ + 1;
+    while (is(next, "*")) {
+      ++next;
+    }
+    return word != "return" && word != "sizeof" && is_word(next);
+  }
+
+  // At struct, union or enum: declares the tag or finds it, and opens what stands in braces.
+  void tagged_type() {
+    const std::size_t keyword = at_;
+    const bool is_enum = token().is("enum");
+    ++at_;
+    while (is_attribute(at_)) {
+      attribute();
+    }
+    if (is_word(at_)) {
+      tag(is(at_ + 1, "{") || (is(at_ + 1, ";") && frame().specifiers.begin == keyword));
+    }
+    if (is(at_, "{")) {
+      push(is_enum ? In::enumerators : In::members);
+      ++at_;
+    }
+  }
+
+  void member() {
+    if (closes()) {
+      close_bracket();
+    } else if (token().is(";")) {
+      ++at_;
+    } else {
+      push(In::declaration);
+      frame().is_member = true;
+    }
+  }
+
+  // A name is declared behind its value (C99 6.2.1).
+  void enumerator() {
+    if (frame().name && (closes() || token().is(","))) {
+      const std::size_t name = *frame().name;
+      declare({.kind = NameKind::enumerator, .token = name}, tokens_[name].text);
+      frame().name.reset();
+    } else if (token().is(",")) {
+      frame().part = Part::declarator;
+      ++at_;
+    } else if (frame().part != Part::value && is_word(at_) && !is_attribute(at_)) {
+      frame().name = at_++;
+      frame().part = Part::value;
+    } else {
+      expression();
+    }
+  }
+
+  void expression() {
+    if (closes()) {
+      close_bracket();
+    } else if (opens()) {
+      // GNU C has statements in parentheses.
+      if (token().is("{") && is(at_ - 1, "(")) {
+        open_block();
+      } else {
+        push(In::brackets);
+        ++at_;
+      }
+    } else if (frame().in == In::expression && token().is(";")) {
+      pop();
+      ++at_;
+      complete();
+    } else if (frame().in == In::case_label && (token().is("?") || token().is(":"))) {
+      case_colon();
+    } else if (starts_tag()) {
+      tagged_type();
+    } else if (is_attribute(at_)) {
+      attribute();
+    } else {
+      use();
+    }
+  }
+
+  void case_colon() {
+    if (token().is("?")) {
+      ++frame().open;
+    } else if (frame().open > 0) {
+      --frame().open;
+    } else {
+      pop();
+    }
+    ++at_;
+  }
+
+  void declaration() {
+    if (is_attribute(at_)) {
+      attribute();
+    } else if (frame().part == Part::specifiers) {
+      specifier();
+    } else if (frame().part == Part::value && !token().is(",") && !token().is(";")) {
+      expression();
+    } else {
+      declarator();
+    }
+  }
+
+  void specifier() {
+    const std::string& word = token().text;
+    if (starts_tag()) {
+      frame().has_type = true;
+      tagged_type();
+      return;
+    }
+    const bool another_word = is_word(at_ + 1) && !is_attribute(at_ + 1);
+    if (is_word(at_) && (word == "typedef" || is_qualifier(word))) {
+      frame().is_typedef |= word == "typedef";
+      ++at_;
+    } else if (is_word(at_) && (is_type_word(word) || !frame().has_type || another_word)) {
+      frame().has_type = true;
+      use();
+    } else {
+      frame().part = Part::declarator;
+      frame().specifiers.end = at_;
+      frame().declarator = at_;
+    }
+  }
+
+  void declarator() {
+    const bool named = frame().name.has_value();
+    if (token().is(",")) {
+      end_declarator();
+      frame().declarator = ++at_;
+      frame().part = Part::declarator;
+      if (frame().in == In::parameters) { // each has specifiers of its own
+        frames_.pop_back();
+        push(In::parameters);
+      }
+    } else if (token().is(";")) {
+      end_declarator();
+      pop();
+      ++at_;
+      complete();
+    } else if (token().is("(") && !named) {
+      ++frame().open; // around the name
+      ++at_;
+    } else if (token().is(")") && frame().open > 0) {
+      --frame().open;
+      ++at_;
+    } else if (token().is("(")) {
+      declare_name(NameKind::function);
+      scopes_.open();
+      push(In::parameters);
+      frame().specifiers.begin = ++at_;
+    } else if (token().is("[")) {
+      push(In::brackets);
+      ++at_;
+    } else if (token().is("{")) { // a function's body, in the scope of its parameters
+      const bool has_scope = frame().has_scope;
+      frames_.pop_back();
+      push(In::block);
+      frame().has_scope = has_scope;
+      ++at_;
+    } else if (closes()) {
+      end_declarator();
+      close_bracket();
+    } else if (token().is("=") || token().is(":")) {
+      declare_name(NameKind::variable);
+      frame().part = Part::value;
+      ++at_;
+    } else {
+      if (is_word(at_) && !is_qualifier(token().text) && !named) {
+        frame().name = at_;
+      }
+      ++at_;
+    }
+  }
+
+  // Behind the declarator and in front of its value, where the scope of the name begins.
+  void declare_name(NameKind kind) {
+    if (!frame().name || frame().is_declared) {
+      return;
+    }
+    const Frame declared = frame();
+    if (declared.is_member) {
+      kind = NameKind::member;
+    } else if (declared.is_typedef) {
+      kind = NameKind::type;
+    }
+    frame().is_declared = true;
+    frame().declared = declare({.kind = kind,
+                                .token = *declared.name,
+                                .specifiers = declared.specifiers,
+                                .declarator = {.begin = declared.declarator, .end = *declared.name + 1}},
+                               tokens_[*declared.name].text);
+  }
+
+  // Behind its value too.
+  void end_declarator() {
+    declare_name(NameKind::variable);
+    if (frame().declared != no_name) {
+      unit_.names[frame().declared].declarator.end = at_;
+    }
+    if (frame().has_scope) { // of a prototype's parameters
+      scopes_.close();
+    }
+    frame().has_scope = false;
+    frame().name.reset();
+    frame().is_declared = false;
+    frame().declared = no_name;
+  }
+
+  std::vector<Frame> frames_;
+};
+
+} // namespace
+
+void resolve_names(TranslationUnit& unit) {
+  NameResolver(unit).run();
+}
+
+} // namespace tidegate::opencl_c
