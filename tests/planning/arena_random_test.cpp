@@ -1,5 +1,6 @@
 // Generated arena problems: every plan through the checker, every claim to be optimal against brute force,
 // and every technique of the search turned off in turn.
+#include "../test_scale.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/arena_check.hpp>
@@ -136,7 +137,7 @@ TEST_CASE("tiny problems are planned as brute force does") {
   const std::uint64_t used_seed = test::seed();
   Generator generator(used_seed);
   std::size_t above_bound = 0;
-  for (std::size_t i = 0; i < 5000; ++i) {
+  for (std::size_t i = 0; i < 5000 / tidegate::test::scale; ++i) {
     ArenaProblem problem = generator.problem(6, 6, 4);
     INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
     const auto plan = plan_arena(problem);

@@ -1,5 +1,6 @@
 // The strategy `compact`: against brute force where that is possible, against the other planners and the
 // checker everywhere.
+#include "../test_scale.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/layered.hpp>
@@ -108,7 +109,7 @@ TEST_CASE("compact agrees with brute force on tiny DAGs") {
   MESSAGE("TIDEGATE_SEED=" << start);
   Random random(start);
   int proved = 0;
-  constexpr int instances = 2000;
+  constexpr int instances = 2000 / tidegate::test::scale;
   for (int i = 0; i < instances; ++i) {
     const auto family = static_cast<Family>(random.index(family_names.size()));
     const WaveDag dag =
@@ -134,7 +135,7 @@ TEST_CASE("every planner passes the checker on every family") {
   MESSAGE("TIDEGATE_SEED=" << start);
   Random random(start);
   int proved = 0;
-  constexpr int instances = 20'000;
+  constexpr int instances = 20'000 / tidegate::test::scale;
   for (int i = 0; i < instances; ++i) {
     const auto family = static_cast<Family>(i % family_names.size());
     const auto waves = static_cast<std::uint32_t>(random.between(1, i % 50 == 0 ? 120 : 24));

@@ -1,0 +1,12 @@
+// How much of the randomised work a build does: sanitizers make it several times slower.
+#pragma once
+
+namespace tidegate::test {
+
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr int scale = 4; // instances are divided by this
+#else
+inline constexpr int scale = 1;
+#endif
+
+} // namespace tidegate::test
