@@ -29,7 +29,16 @@ public:
   Carrier(const TranslationUnit& unit, const std::set<std::string>& kernels,
           const std::map<std::string, std::string>& renamed)
       : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
-        renamed_(renamed), writer_(unit, carried_.text) {}
+        renamed_(renamed), writer_(unit, carried_.text) {
+    std::set<std::string> with_constants;
+    for (const Function& function : unit.functions) {
+      if (function.is_kernel && reachable_.contains(function.name) &&
+          std::ranges::any_of(function.parameters, is_constant_pointer)) {
+        with_constants.insert(function.name);
+      }
+    }
+    sees_constant_arguments_ = graph_.reachable(with_constants);
+  }
 
   Result<CarriedUnit> run() {
     if (auto checked = refuse_unsupported(); !checked) {
@@ -138,16 +147,18 @@ private:
       writer_.text(");");
       return {};
     }
-    auto written = helper(function, false);
     // A pointer into constant memory may be a kernel's argument, which lies in global memory now: the helper
     // is there for both.
-    if (written && std::ranges::any_of(function.parameters, is_constant_pointer)) {
-      written = helper(function, true);
+    const bool for_both = sees_constant_arguments_.contains(function.name) &&
+                          std::ranges::any_of(function.parameters, is_constant_pointer);
+    auto written = helper(function, for_both, false);
+    if (written && for_both) {
+      written = helper(function, for_both, true);
     }
     return written;
   }
 
-  Result<void> helper(const Function& function, bool constants_are_global) {
+  Result<void> helper(const Function& function, bool for_both, bool constants_are_global) {
     Edits edits;
     rename({.begin = function.begin, .end = function.end}, edits);
     if (function.body) {
@@ -172,12 +183,11 @@ private:
     if (needs.whole_group || sees_local) {
       before = fmt::format("{} ", always_inline);
     }
-    if (std::ranges::any_of(function.parameters, is_constant_pointer)) {
-      if (!function.is_overloadable) {
-        before += "__attribute__((overloadable)) ";
-      }
-      auto changed = constants_are_global ? constants_to_global(unit_, function, edits) : Result<void>();
-      if (!changed) {
+    if (for_both && !function.is_overloadable) {
+      before += "__attribute__((overloadable)) ";
+    }
+    if (constants_are_global) {
+      if (auto changed = constants_to_global(unit_, function, edits); !changed) {
         return changed;
       }
     }
@@ -320,6 +330,7 @@ private:
   const std::vector<Token>& tokens_;
   const CallGraph graph_;
   const std::set<std::string> reachable_;
+  std::set<std::string> sees_constant_arguments_; // what kernels call that have such arguments
   const std::map<std::string, std::string>& renamed_;
   CarriedUnit carried_;
   TokenWriter writer_;

@@ -249,12 +249,18 @@ private:
 
   // Values.
 
-  // Where a value points to, by the addresses that it is made of: what is read from there, and what brackets
-  // and other functions get, is none.
+  // Where a value points to, by the addresses that it is made of; without any it is read from memory, as a
+  // member that is an array is by its syntax, and points to where it was read.
   [[nodiscard]] Target target_of(TokenRange value) const {
+    const Target target = target_of(value, false);
+    return target == Target{} ? target_of(value, true) : target;
+  }
+
+  // What is read, and what brackets and other functions get, is no address; with `reads` the former is one.
+  [[nodiscard]] Target target_of(TokenRange value, bool reads) const {
     Target target;
     for (std::size_t i = value.begin; i < value.end; ++i) {
-      const bool in_parentheses = is(i, "(") && is_read(i, closing_bracket(i));
+      const bool in_parentheses = !reads && is(i, "(") && is_read(i, closing_bracket(i));
       if (is(i, "[") || in_parentheses) {
         i = closing_bracket(i);
       } else if (is(i, "sizeof")) {
@@ -266,7 +272,7 @@ private:
         target |= target_of_call(i, {.begin = i + 2, .end = close});
         i = close;
       } else {
-        target |= target_of_name(i);
+        target |= target_of_name(i, reads);
       }
     }
     return target;
@@ -285,16 +291,17 @@ private:
     return {.global = global, .constant = !global};
   }
 
-  [[nodiscard]] Target target_of_name(std::size_t i) const {
+  [[nodiscard]] Target target_of_name(std::size_t i, bool reads) const {
     const Name* const name = unit_.meaning(i);
     if (name == nullptr || name->kind != NameKind::variable || !types_.in_constant(*name)) {
       return {};
     }
     const bool array = types_.is_array(*name);
-    if (!types_.is_pointer(*name)) { // a table, or one value
-      return {.constant = array ? !is_read(i, i) : has_address(i)};
+    const bool parameter = !name->is_file_scope && name->token < function_.parameter_list.end;
+    if (!types_.is_pointer(*name) && !parameter) { // a table, or one value
+      return {.constant = reads || (array ? !is_read(i, i) : has_address(i))};
     }
-    if (is_read(i, i) && !array) {
+    if (is_read(i, i) && !reads && (!array || parameter)) {
       return {};
     }
     const auto found = targets_.find(name->specifiers.begin);

@@ -491,6 +491,35 @@ TEST_CASE("helpers are there for constant and for global memory") {
               "overloadable") == 2);
 }
 
+TEST_CASE("helpers that no kernel with constant arguments calls are there once") {
+  const std::string text =
+      carried("constant int own[3] = {1, 2, 3}; void set(constant int** p) { *p = own; } "
+              "int f(constant int* t) { return t[1]; } "
+              "kernel void k(global int* a) { constant int* p; set(&p); *a = f(p); } "
+              "kernel void other(constant int* t, global int* a) { *a = *t; }");
+  CHECK(count(text, "overloadable") == 0);
+  CHECK(count(text, "int f ( constant int * t )") == 1);
+}
+
+TEST_CASE("constant pointers from what an argument points to") {
+  const auto helper = [](const std::string& parameter, const std::string& body) {
+    return carried("typedef struct { int v; int w[2]; } pair; int f(" + parameter + ") { " + body +
+                   " } kernel void k(constant int* c) { f(c); }");
+  };
+  CHECK(count(helper("constant pair* s", "constant int* q = s->w; return *q;"), "const global int * q") == 1);
+  CHECK(count(helper("constant pair* s", "constant int* q; q = s[1].w + 1; return *q;"),
+              "const global int * q") == 1);
+  CHECK(count(helper("constant int** a", "constant int* q = *a; return *q;"), "const global int * q") == 1);
+  CHECK(count(helper("constant int a[3]", "constant int* q = a; return *q;"), "const global int * q") == 1);
+  CHECK(count(helper("constant int a[3]", "constant int* q = &a[1]; return *q;"), "const global int * q") ==
+        1);
+  CHECK(count(helper("constant int (*m)[4]", "constant int* q = m[2]; return *q;"), "const global int * q") ==
+        1);
+  // A table keeps its own, whatever a number that is read adds.
+  CHECK(count(helper("constant int* a", "constant int t[2] = {1, 2}; constant int* q = t + a[0]; return *q;"),
+              "const global int * q") == 0);
+}
+
 TEST_CASE("names that meet are renamed wherever they mean the same") {
   const Renamed renamed{{"helper", "u0_helper"}, {"item", "u0_item"},   {"k", "u0_k"},
                         {"point", "u0_point"},   {"table", "u0_table"}, {"length", "u0_length"}};
