@@ -1,9 +1,13 @@
 #include <tidegate/planning/cycle.hpp>
 #include <tidegate/planning/layering.hpp>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -24,12 +28,35 @@ PlanError invalid_dependency(std::uint64_t wave_count, const Dependency& depende
   return {.code = PlanErrorCode::self_dependency, .wave = dependency.before};
 }
 
+struct Release {
+  void operator()(std::uint32_t* numbers) const { std::free(numbers); }
+};
+using Numbers = std::unique_ptr<std::uint32_t[], Release>;
+
+// Not set to anything yet, and in huge pages where the system gives them: what is read in random order over
+// many megabytes otherwise waits for the page tables as well.
+Numbers numbers(std::size_t count) {
+  constexpr std::size_t huge_page = std::size_t{1} << 21U;
+  const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(std::uint32_t);
+  const std::size_t pages = (bytes + huge_page - 1) / huge_page;
+  const bool huge = bytes >= huge_page;
+  void* const made = huge ? std::aligned_alloc(huge_page, pages * huge_page) : std::malloc(bytes);
+  if (made == nullptr) {
+    throw std::bad_alloc();
+  }
+  if (huge) {
+    static_cast<void>(::madvise(made, pages * huge_page, MADV_HUGEPAGE)); // refused: never mind
+  }
+  return Numbers(static_cast<std::uint32_t*>(made));
+}
+
 // Who waits for whom: the successors of wave w are successors[first[w]] to successors[first[w + 1] - 1], in
 // the order in which the dependencies were given.
 struct Adjacency {
-  std::vector<std::uint32_t> first;
-  std::unique_ptr<std::uint32_t[]> successors;
-  std::vector<std::uint32_t> waiting_for; // dependencies of a wave that are not met yet
+  Numbers counts; // in which `first` lies
+  std::uint32_t* first = nullptr;
+  Numbers successors;
+  Numbers waiting_for; // dependencies of a wave that are not met yet
 };
 
 // Dependencies in random order make this the dearer half of the planner: two cache misses each. The misses do
@@ -37,7 +64,7 @@ struct Adjacency {
 void scatter(std::span<const Dependency> dependencies, Adjacency& adjacency) {
   constexpr std::size_t cursor_ahead = 48;
   constexpr std::size_t target_ahead = 16;
-  std::uint32_t* const cursor = adjacency.first.data() + 1;
+  std::uint32_t* const cursor = adjacency.first + 1;
   std::uint32_t* const successors = adjacency.successors.get();
   const std::size_t count = dependencies.size();
   std::size_t i = 0;
@@ -54,9 +81,11 @@ void scatter(std::span<const Dependency> dependencies, Adjacency& adjacency) {
 // A stable counting sort by `before`. The counts stand two places late: after summing, wave w's cursor is
 // first[w + 1], and when the cursors have run, first[w] is where w begins.
 PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
-  Adjacency adjacency{.first = std::vector<std::uint32_t>(std::size_t{wave_count} + 2),
-                      .waiting_for = std::vector<std::uint32_t>(wave_count)};
-  std::vector<std::uint32_t>& first = adjacency.first;
+  const std::size_t count_of_first = std::size_t{wave_count} + 2;
+  Adjacency adjacency{.counts = numbers(count_of_first), .waiting_for = numbers(wave_count)};
+  std::uint32_t* const first = adjacency.first = adjacency.counts.get();
+  std::fill_n(first, count_of_first, 0U);
+  std::fill_n(adjacency.waiting_for.get(), wave_count, 0U);
   bool sorted = true;
   std::uint32_t previous = 0;
   for (const Dependency& dependency : dependencies) {
@@ -68,15 +97,15 @@ PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dep
     sorted = sorted && dependency.before >= previous;
     previous = dependency.before;
   }
-  for (std::size_t i = 2; i < first.size(); ++i) {
+  for (std::size_t i = 2; i < count_of_first; ++i) {
     first[i] += first[i - 1];
   }
 
-  adjacency.successors = std::make_unique_for_overwrite<std::uint32_t[]>(dependencies.size());
+  adjacency.successors = numbers(dependencies.size());
   if (sorted) {
     std::transform(dependencies.begin(), dependencies.end(), adjacency.successors.get(),
                    [](const Dependency& dependency) { return dependency.after; });
-    first.erase(first.begin());
+    ++adjacency.first;
   } else {
     scatter(dependencies, adjacency);
   }
@@ -85,9 +114,9 @@ PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dep
 
 // Fills the queue; true when every wave got into it.
 bool walk(Adjacency& adjacency, WaveGroups& layers) {
-  const std::uint32_t* const first = adjacency.first.data();
+  const std::uint32_t* const first = adjacency.first;
   const std::uint32_t* const successors = adjacency.successors.get();
-  std::uint32_t* const waiting_for = adjacency.waiting_for.data();
+  std::uint32_t* const waiting_for = adjacency.waiting_for.get();
   std::uint32_t* const queue = layers.order.data();
   const auto wave_count = static_cast<std::uint32_t>(layers.order.size());
 
@@ -138,7 +167,7 @@ PlanResult<WaveGroups> plan_barriers(std::uint32_t wave_count, std::span<const D
   WaveGroups layers;
   layers.order.resize(wave_count);
   if (!walk(*adjacency, layers)) {
-    return tl::unexpected(cycle_error(dependencies, adjacency->waiting_for));
+    return tl::unexpected(cycle_error(dependencies, std::span(adjacency->waiting_for.get(), wave_count)));
   }
   return layers;
 }
