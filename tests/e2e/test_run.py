@@ -320,7 +320,7 @@ class DryRun(Small):
     @property
     def no_device(self) -> dict[str, str]:
         (self.folder / "vendors").mkdir(exist_ok=True)
-        return {"OCL_ICD_VENDORS": f"{self.folder}/vendors/"}
+        return {"OCL_ICD_VENDORS": f"{self.folder}/vendors/", "OCL_ICD_FILENAMES": ""}
 
     def test_without_a_device(self) -> None:
         report = self.report_of(CHAIN, "--dry-run", env=self.no_device)

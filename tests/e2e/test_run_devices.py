@@ -51,7 +51,8 @@ class FurtherDevices(unittest.TestCase):
         vendors = self.folder / "vendors"
         vendors.mkdir()
         (vendors / "oclgrind.icd").write_text(f"{OCLGRIND}\n")
-        return {"OCL_ICD_VENDORS": f"{vendors}/", "OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNINITIALIZED": "0"}
+        return {"OCL_ICD_VENDORS": f"{vendors}/", "OCL_ICD_FILENAMES": "", "OCLGRIND_DATA_RACES": "1",
+                "OCLGRIND_UNINITIALIZED": "0"}
 
     def test_rusticl(self) -> None:
         if not (ICDS / "rusticl.icd").exists():
