@@ -63,10 +63,15 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
     range.offset[d] = spec.global_offset ? (*spec.global_offset)[d] : 0;
     tiles *= range.groups[d];
     items *= local;
-    if (tiles > std::numeric_limits<std::int32_t>::max() || items > most) {
+    if (items > most) {
       return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = items > most ? "a work-group of more than 2^32 - 1 work-items"
-                                                          : "the NDRange has more than 2^31 - 1 work-groups",
+                                  .message = "a work-group of more than 2^32 - 1 work-items",
+                                  .fix = "give work-groups of the size that the device takes",
+                                  .pointer = pointer + "/local_size"});
+    }
+    if (tiles > std::numeric_limits<std::int32_t>::max()) {
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = "the NDRange has more than 2^31 - 1 work-groups",
                                   .fix = "cut the wave into several with global_offset",
                                   .pointer = pointer + "/global_size"});
     }
