@@ -1,14 +1,18 @@
 #include <tidegate/planning/branch_and_bound.hpp>
 #include <tidegate/planning/compact.hpp>
+#include <tidegate/planning/ejection.hpp>
 #include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/linear_bound.hpp>
 #include <tidegate/planning/list_schedule.hpp>
-#include <tidegate/planning/local_search.hpp>
 #include <tidegate/planning/lower_bounds.hpp>
 #include <tidegate/planning/packing_problem.hpp>
 #include <tidegate/planning/peak.hpp>
+#include <tidegate/planning/reduction.hpp>
+#include <tidegate/planning/schedule_search.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace tidegate::planning {
@@ -21,7 +25,8 @@ struct Search {
   LowerBounds bounds;
   LowerBounds reverse_bounds;
   Packing best;
-  std::uint64_t lower = 0; // no packing has fewer groups
+  std::uint64_t lower = 0;    // no packing has fewer groups
+  std::vector<double> prices; // of the items in the linear programme, or none
 
   bool is_open() const { return best.groups > lower; }
   void consider(Packing&& packing) {
@@ -42,14 +47,12 @@ Packing packing_of(const MemoryPlan& layered) {
   return packing;
 }
 
-Search search_of(const WaveDag& dag, const MemoryPlan& layered) {
-  Search search;
-  search.problem = packing_problem(dag, layered.order, group_budget(dag).value());
+Search search_of(PackingProblem problem, Packing packing, std::uint64_t lower) {
+  Search search{.problem = std::move(problem), .best = std::move(packing)};
   search.reverse = mirrored(search.problem);
   search.bounds = lower_bounds(search.problem, search.reverse);
   search.reverse_bounds = mirrored(search.bounds);
-  search.best = packing_of(layered);
-  search.lower = search.bounds.groups.groups;
+  search.lower = std::max(lower, search.bounds.groups.groups);
   return search;
 }
 
@@ -90,16 +93,39 @@ void schedule(Search& search) {
   }
 }
 
-// One group less at a time, as long as that works.
-void save_groups(Search& search, std::uint64_t effort) {
-  while (search.is_open() && effort > 0) {
-    Packing candidate =
-        pressed(search.problem, search.bounds.groups.tail, search.best, search.best.groups - 1);
-    if (!repair(search.problem, candidate, effort)) {
-      return;
-    }
-    search.consider(without_empty_groups(std::move(candidate)));
+// A measure of the problem's own, when the linear programme shows one: it serves as a bound, and its prices
+// tell the schedules which items are hard to place.
+void price(Search& search, std::uint64_t effort) {
+  if (!search.is_open() || effort == 0 || search.problem.count() > most_items_with_prices) {
+    return;
   }
+  LinearBound linear =
+      linear_bound(search.problem, search.best, search.bounds.measures, search.lower, effort);
+  // The prices of a programme broken off far from its end mean little.
+  constexpr double far = 1.03;
+  if (linear.measure || std::accumulate(linear.prices.begin(), linear.prices.end(), 0.0) <=
+                            far * static_cast<double>(search.lower)) {
+    search.prices = std::move(linear.prices);
+  }
+  if (linear.measure) {
+    add_measure(search.problem, search.reverse, std::move(*linear.measure), search.bounds);
+    search.reverse_bounds = mirrored(search.bounds);
+    search.lower = std::max(search.lower, search.bounds.groups.groups);
+  }
+}
+
+void schedule_by_load(Search& search, std::uint64_t effort) {
+  if (search.is_open() && search.problem.count() <= most_items_with_load_schedules) {
+    search.best = best_load_schedule({.problem = search.problem,
+                                      .reverse = search.reverse,
+                                      .bounds = search.bounds,
+                                      .reverse_bounds = search.reverse_bounds},
+                                     search.prices, std::move(search.best), search.lower, effort);
+  }
+}
+
+void save_groups(Search& search, std::uint64_t effort) {
+  search.best = with_groups_saved(search.problem, std::move(search.best), search.lower, effort);
 }
 
 // Passes that try more and more loads from each node, from either end in turn. The first ones are quick and
@@ -145,6 +171,32 @@ MemoryPlan plan_of(const WaveDag& dag, const Search& search, const std::vector<s
   return plan;
 }
 
+void improve(Search& search, const CompactOptions& options) {
+  price(search, options.effort / 6);
+  schedule_by_load(search, options.effort / 4);
+  save_groups(search, options.effort / 3);
+  branch(search, options.effort / 4);
+  if (options.objective == CompactOptions::Objective::peak) {
+    search.best =
+        lower_peak(search.problem, search.bounds.groups.tail, std::move(search.best), options.effort);
+  }
+}
+
+// The same without the items that stand alone in every packing.
+void improve_reduced(Search& search, const CompactOptions& options) {
+  Reduction reduction = without_loners(search.problem);
+  if (reduction.alone == 0) {
+    improve(search, options);
+    return;
+  }
+  Packing packing = reduced(reduction, search.best);
+  Search rest = search_of(std::move(reduction.problem), std::move(packing),
+                          search.lower - std::min<std::uint64_t>(search.lower, reduction.alone));
+  improve(rest, options);
+  search.best = restored(reduction, search.problem, rest.best);
+  search.lower = std::max(search.lower, rest.lower + reduction.alone);
+}
+
 } // namespace
 
 PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& options) {
@@ -153,13 +205,12 @@ PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& op
   if (!layered || layered->order.empty() || (layered->optimal && only_groups)) {
     return layered;
   }
-  Search search = search_of(dag, *layered);
+  Search search = search_of(packing_problem(dag, layered->order, group_budget(dag).value()), packing_of(*layered), 0);
   schedule(search);
-  save_groups(search, options.effort / 4);
-  branch(search, options.effort - options.effort / 4);
-  if (!only_groups) {
-    search.best =
-        lower_peak(search.problem, search.bounds.groups.tail, std::move(search.best), options.effort);
+  if (search.is_open() && search.problem.count() <= most_items_with_closure) {
+    improve_reduced(search, options);
+  } else {
+    improve(search, options);
   }
   return plan_of(dag, search, layered->order);
 }

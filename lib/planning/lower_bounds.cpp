@@ -115,6 +115,21 @@ std::uint64_t clique_bound(const Clique& clique) {
   return chain + full;
 }
 
+// Heads, tails and all that follows from them, under every measure known.
+void bound_groups(const PackingProblem& problem, const PackingProblem& reverse, LowerBounds& bounds) {
+  bounds.groups.head = heads(problem, bounds);
+  bounds = mirrored(std::move(bounds));
+  bounds.groups.head = heads(reverse, bounds);
+  bounds = mirrored(std::move(bounds));
+  GroupBounds& groups = bounds.groups;
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    groups.groups = std::max(groups.groups, std::uint64_t{groups.head[item]} + 1 + groups.tail[item]);
+  }
+  for (const Measure& measure : bounds.measures) {
+    groups.groups = window_bound(groups, measure, groups.groups);
+  }
+}
+
 template <class T>
 void turn_around(std::vector<T>& values) {
   std::reverse(values.begin(), values.end());
@@ -129,25 +144,22 @@ LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& re
   }
   bounds.measures = measures(problem);
   bounds.cliques = cliques(problem);
-  GroupBounds& groups = bounds.groups;
-  groups.head = heads(problem, bounds);
-  bounds = mirrored(std::move(bounds));
-  groups.head = heads(reverse, bounds);
-  bounds = mirrored(std::move(bounds));
-
   WideBytes total = 0; // without the rounding of the measure
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    groups.groups = std::max(groups.groups, std::uint64_t{groups.head[item]} + 1 + groups.tail[item]);
-    total += problem.size[item];
+  for (const std::uint64_t size : problem.size) {
+    total += size;
   }
-  groups.groups = std::max(groups.groups, groups_for(total, problem.capacity));
+  bounds.groups.groups = groups_for(total, problem.capacity);
   for (const Clique& clique : bounds.cliques) {
-    groups.groups = std::max(groups.groups, clique_bound(clique));
+    bounds.groups.groups = std::max(bounds.groups.groups, clique_bound(clique));
   }
-  for (const Measure& measure : bounds.measures) {
-    groups.groups = window_bound(groups, measure, groups.groups);
-  }
+  bound_groups(problem, reverse, bounds);
   return bounds;
+}
+
+void add_measure(const PackingProblem& problem, const PackingProblem& reverse, Measure measure,
+                 LowerBounds& bounds) {
+  bounds.measures.push_back(std::move(measure));
+  bound_groups(problem, reverse, bounds);
 }
 
 LowerBounds mirrored(LowerBounds bounds) {

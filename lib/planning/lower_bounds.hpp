@@ -35,6 +35,10 @@ struct LowerBounds {
 // `reverse` is mirrored(problem).
 LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& reverse);
 
+// Adds what one more measure says.
+void add_measure(const PackingProblem& problem, const PackingProblem& reverse, Measure measure,
+                 LowerBounds& bounds);
+
 // The same for the mirrored problem.
 LowerBounds mirrored(LowerBounds bounds);
 
