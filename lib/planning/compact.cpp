@@ -6,13 +6,15 @@
 #include <tidegate/planning/list_schedule.hpp>
 #include <tidegate/planning/lower_bounds.hpp>
 #include <tidegate/planning/packing_problem.hpp>
+#include <tidegate/planning/parts.hpp>
 #include <tidegate/planning/peak.hpp>
-#include <tidegate/planning/reduction.hpp>
 #include <tidegate/planning/schedule_search.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace tidegate::planning {
@@ -172,7 +174,7 @@ MemoryPlan plan_of(const WaveDag& dag, const Search& search, const std::vector<s
 }
 
 void improve(Search& search, const CompactOptions& options) {
-  price(search, options.effort / 6);
+  price(search, options.effort / 8);
   schedule_by_load(search, options.effort / 4);
   save_groups(search, options.effort / 3);
   branch(search, options.effort / 4);
@@ -182,19 +184,60 @@ void improve(Search& search, const CompactOptions& options) {
   }
 }
 
-// The same without the items that stand alone in every packing.
-void improve_reduced(Search& search, const CompactOptions& options) {
-  Reduction reduction = without_loners(search.problem);
-  if (reduction.alone == 0) {
+// Some of the items by themselves, of which no packing has fewer than `lower` groups. Their groups are added
+// to `packing`; returns the bound.
+std::uint64_t improve_some(const Search& search, std::vector<std::uint32_t> items, std::uint64_t lower,
+                           const CompactOptions& options, Packing& packing) {
+  const SubProblem sub = sub_problem(search.problem, std::move(items));
+  Search rest = search_of(sub.problem, restricted(search.best, sub), lower);
+  schedule(rest);
+  improve(rest, options);
+  for (std::size_t i = 0; i < sub.items.size(); ++i) {
+    packing.group_of[sub.items[i]] = packing.groups + rest.best.group_of[i];
+  }
+  packing.groups += rest.best.groups;
+  return rest.lower;
+}
+
+// Part by part; if that leaves a question, then all parts of more than one item together.
+void improve_by_parts(Search& search, const CompactOptions& options) {
+  const ItemLists part = parts(search.problem);
+  const std::size_t count = part.begin.size() - 1;
+  if (count == 1) {
     improve(search, options);
     return;
   }
-  Packing packing = reduced(reduction, search.best);
-  Search rest = search_of(std::move(reduction.problem), std::move(packing),
-                          search.lower - std::min<std::uint64_t>(search.lower, reduction.alone));
-  improve(rest, options);
-  search.best = restored(reduction, search.problem, rest.best);
-  search.lower = std::max(search.lower, rest.lower + reduction.alone);
+  Packing packing{.group_of = std::vector<std::uint32_t>(search.problem.count())};
+  std::vector<std::span<const std::uint32_t>> larger;
+  std::vector<std::uint32_t> in_larger;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (part[i].size() == 1) {
+      packing.group_of[part[i].front()] = packing.groups++;
+    } else {
+      larger.push_back(part[i]);
+      in_larger.insert(in_larger.end(), part[i].begin(), part[i].end());
+    }
+  }
+  const std::uint32_t alone = packing.groups;
+  const std::uint64_t effort = larger.size() > 1 ? options.effort / 2 : options.effort;
+  std::uint64_t lower = alone;
+  for (const std::span<const std::uint32_t> items : larger) {
+    const CompactOptions share{.objective = options.objective,
+                               .effort = effort / in_larger.size() * items.size()};
+    lower += improve_some(search, {items.begin(), items.end()}, 0, share, packing);
+  }
+  search.lower = std::max(search.lower, lower);
+  std::optional<Packing> ordered = in_order(search.problem, packing);
+  if (ordered) {
+    search.best = std::move(*ordered); // of no more groups: no group was ever of two parts
+  }
+  if (larger.size() > 1 && (search.is_open() || !ordered)) {
+    packing.groups = alone;
+    std::sort(in_larger.begin(), in_larger.end());
+    improve_some(search, std::move(in_larger), search.lower - alone,
+                 {.objective = options.objective, .effort = options.effort / 2}, packing);
+    search.best = in_order(search.problem, packing).value();
+  }
 }
 
 } // namespace
@@ -208,7 +251,7 @@ PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& op
   Search search = search_of(packing_problem(dag, layered->order, group_budget(dag).value()), packing_of(*layered), 0);
   schedule(search);
   if (search.is_open() && search.problem.count() <= most_items_with_closure) {
-    improve_reduced(search, options);
+    improve_by_parts(search, options);
   } else {
     improve(search, options);
   }

@@ -136,20 +136,6 @@ private:
 
 } // namespace
 
-BitMatrix may_meet(const PackingProblem& problem) {
-  BitMatrix result(problem.count());
-  const BitMatrix above = ancestors(problem);
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    for (std::uint32_t other = 0; other < item; ++other) {
-      if (!has_bit(above.row(item), other) && problem.size[other] <= problem.capacity - problem.size[item]) {
-        set_bit(result.row(item), other);
-        set_bit(result.row(other), item);
-      }
-    }
-  }
-  return result;
-}
-
 std::vector<ItemSet> GroupPricing::grown_groups(std::span<const double> value, double least,
                                                 std::uint64_t& effort) const {
   const ItemSet order = by_density(value, problem_.size);

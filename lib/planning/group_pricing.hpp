@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tidegate/planning/packing_problem.hpp>
+#include <tidegate/planning/parts.hpp>
 
 #include <cstdint>
 #include <span>
@@ -11,9 +12,6 @@
 namespace tidegate::planning {
 
 using ItemSet = std::vector<std::uint32_t>;
-
-// Which items may meet: row i has those that fit a group with item i and are neither above nor below it.
-BitMatrix may_meet(const PackingProblem& problem);
 
 class GroupPricing {
 public:

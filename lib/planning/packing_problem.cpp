@@ -60,15 +60,6 @@ ItemLists mirrored(const ItemLists& lists) {
 
 } // namespace
 
-ItemLists flat(const std::vector<std::vector<std::uint32_t>>& lists) {
-  ItemLists result;
-  for (const std::vector<std::uint32_t>& list : lists) {
-    result.items.insert(result.items.end(), list.begin(), list.end());
-    result.begin.push_back(static_cast<std::uint32_t>(result.items.size()));
-  }
-  return result;
-}
-
 PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t> layer_order,
                                std::uint64_t capacity) {
   PackingProblem problem{.capacity = capacity, .wave = {layer_order.begin(), layer_order.end()}};

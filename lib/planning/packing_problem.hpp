@@ -27,8 +27,6 @@ struct ItemLists {
   }
 };
 
-ItemLists flat(const std::vector<std::vector<std::uint32_t>>& lists);
-
 struct PackingProblem {
   std::uint64_t capacity = 0;      // bytes of a group
   std::vector<std::uint64_t> size; // bytes of an item, at most the capacity
