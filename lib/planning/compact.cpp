@@ -98,7 +98,7 @@ void schedule(Search& search) {
 // A measure of the problem's own, when the linear programme shows one: it serves as a bound, and its prices
 // tell the schedules which items are hard to place.
 void price(Search& search, std::uint64_t effort) {
-  if (!search.is_open() || effort == 0 || search.problem.count() > most_items_with_prices) {
+  if (!search.is_open() || effort == 0) {
     return;
   }
   LinearBound linear =
@@ -116,7 +116,7 @@ void price(Search& search, std::uint64_t effort) {
   }
 }
 
-void schedule_by_load(Search& search, std::uint64_t effort) {
+void search_schedules(Search& search, std::uint64_t effort) {
   if (search.is_open() && search.problem.count() <= most_items_with_load_schedules) {
     search.best = best_load_schedule({.problem = search.problem,
                                       .reverse = search.reverse,
@@ -136,7 +136,7 @@ void branch(Search& search, std::uint64_t effort) {
   constexpr std::uint64_t first_loads = 4;
   constexpr std::uint64_t more_loads = 8;
   constexpr std::uint64_t least_pass = 100'000;
-  if (!search.is_open() || effort == 0) {
+  if (!search.is_open() || effort == 0 || search.problem.count() > most_items_with_closure) {
     return;
   }
   const Replacements forwards(search.problem, search.reverse);
@@ -173,9 +173,10 @@ MemoryPlan plan_of(const WaveDag& dag, const Search& search, const std::vector<s
   return plan;
 }
 
+// The shares of the effort are what served the generated families best; hardly anything depends on them.
 void improve(Search& search, const CompactOptions& options) {
   price(search, options.effort / 8);
-  schedule_by_load(search, options.effort / 4);
+  search_schedules(search, options.effort / 4);
   save_groups(search, options.effort / 3);
   branch(search, options.effort / 4);
   if (options.objective == CompactOptions::Objective::peak) {
@@ -248,7 +249,8 @@ PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& op
   if (!layered || layered->order.empty() || (layered->optimal && only_groups)) {
     return layered;
   }
-  Search search = search_of(packing_problem(dag, layered->order, group_budget(dag).value()), packing_of(*layered), 0);
+  Search search =
+      search_of(packing_problem(dag, layered->order, group_budget(dag).value()), packing_of(*layered), 0);
   schedule(search);
   if (search.is_open() && search.problem.count() <= most_items_with_closure) {
     improve_by_parts(search, options);

@@ -1,8 +1,14 @@
 // The strategy `compact`: as few groups as possible. Source: wave-planning.md, "Strategy `compact`".
 //
 // List schedules forwards and backwards give a first answer, lower bounds say how far it can be from the best
-// one, local search and branch and bound close the gap. Everything is deterministic: the search counts its
-// steps and not the time.
+// one. What is still open then is split into parts that no group mixes, and for each of them in turn
+//
+//     a linear programme   raises the bound and prices the waves,
+//     schedules by load    fill a group at a time by many ideas of what a wave is worth,
+//     ejection             dissolves a group and fits its waves in elsewhere,
+//     branch and bound     finds what is left to find, or proves that there is nothing.
+//
+// Everything is deterministic: the search counts its steps and not the time.
 #pragma once
 
 #include <tidegate/planning/plan_error.hpp>
@@ -13,7 +19,7 @@
 namespace tidegate::planning {
 
 // Steps of the search; a step looks at one wave once. One million are some ten milliseconds.
-inline constexpr std::uint64_t default_effort = 30'000'000;
+inline constexpr std::uint64_t default_effort = 60'000'000;
 
 struct CompactOptions {
   enum class Objective : std::uint8_t {

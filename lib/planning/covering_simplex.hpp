@@ -46,8 +46,8 @@ private:
   std::size_t count_;
   std::vector<double> inverse_; // of the basis, row by row
   std::vector<Column> basis_;
-  std::vector<double> level_;   // of each basic column
-  std::vector<double> price_;   // of each item
+  std::vector<double> level_;    // of each basic column
+  std::vector<double> price_;    // of each item
   std::vector<double> entering_; // the entering column in terms of the basis
 };
 

@@ -165,7 +165,8 @@ private:
 
   std::uint64_t cost_of(std::uint32_t item) const {
     constexpr double unit = 1000;
-    const double size = static_cast<double>(problem_.size[item]) / static_cast<double>(problem_.capacity);
+    const double size = static_cast<double>(problem_.size[item]) /
+                        static_cast<double>(std::max<std::uint64_t>(problem_.capacity, 1));
     return static_cast<std::uint64_t>(std::sqrt(static_cast<double>(refusals_[item])) * (1 + unit * size));
   }
 
@@ -316,8 +317,8 @@ private:
     std::vector<std::uint64_t> load;
     const bool stay_close = below(2) == 0; // to what was placed last
     while (!ready.empty()) {
-      const std::size_t chosen = stay_close ? ready.size() - 1 - below(std::min<std::size_t>(ready.size(), 2))
-                                            : below(ready.size());
+      const std::size_t chosen =
+          stay_close ? ready.size() - 1 - below(std::min<std::size_t>(ready.size(), 2)) : below(ready.size());
       const std::uint32_t node = ready[chosen];
       ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(chosen));
       const auto done = [&](std::uint32_t item) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace tidegate::planning {
@@ -13,7 +14,7 @@ ItemSet by_density(std::span<const double> value, std::span<const std::uint64_t>
   std::vector<std::pair<double, std::uint32_t>> dense;
   for (std::uint32_t item = 0; item < value.size(); ++item) {
     if (value[item] > no_value) {
-      dense.emplace_back(-value[item] / static_cast<double>(std::max<std::uint64_t>(size[item], 1)), item);
+      dense.emplace_back(-value[item] / static_cast<double>(size[item]), item);
     }
   }
   std::sort(dense.begin(), dense.end());
@@ -22,6 +23,10 @@ ItemSet by_density(std::span<const double> value, std::span<const std::uint64_t>
     order.push_back(item);
   }
   return order;
+}
+
+std::uint64_t items_of_no_bytes(const PackingProblem& problem) {
+  return static_cast<std::uint64_t>(std::count(problem.size.begin(), problem.size.end(), 0U));
 }
 
 // By how much a group must be worth more than another to be looked for: between whole numbers half of one,
@@ -37,16 +42,15 @@ double least_gain(std::span<const double> value) {
 // Depth is the number of items in a group, which an explicit stack of candidate sets follows.
 class ExactPricing {
 public:
-  ExactPricing(const PackingProblem& problem, const BitMatrix& may_meet, const ItemSet& order,
-               std::span<const double> value)
-      : capacity_(problem.capacity), items_(order.size()), may_follow_(order.size()) {
-    std::vector<std::uint32_t> place_of(problem.count(), static_cast<std::uint32_t>(order.size()));
+  ExactPricing(std::span<const std::uint64_t> size, std::uint64_t capacity, const BitMatrix& may_meet,
+               const ItemSet& order, std::span<const double> value)
+      : capacity_(capacity), items_(order.size()), may_follow_(order.size()) {
+    std::vector<std::uint32_t> place_of(size.size(), static_cast<std::uint32_t>(order.size()));
     for (std::uint32_t place = 0; place < order.size(); ++place) {
       place_of[order[place]] = place;
-      const std::uint64_t size = std::max<std::uint64_t>(problem.size[order[place]], 1);
-      items_[place] = {.value = value[order[place]],
-                       .density = value[order[place]] / static_cast<double>(size),
-                       .size = problem.size[order[place]]};
+      const std::uint32_t item = order[place];
+      items_[place] = {
+          .value = value[item], .density = value[item] / static_cast<double>(size[item]), .size = size[item]};
     }
     for (std::uint32_t place = 0; place < order.size(); ++place) {
       for_each_bit(may_meet.row(order[place]), [&](std::uint32_t other) {
@@ -125,8 +129,9 @@ private:
     while (bits == 0 && ++word < level.candidates.size()) {
       bits = level.candidates[word];
     }
-    return bits == 0 ? static_cast<std::uint32_t>(items_.size())
-                     : static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+    return bits == 0
+               ? static_cast<std::uint32_t>(items_.size())
+               : static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
   }
 
   std::uint64_t capacity_;
@@ -136,23 +141,38 @@ private:
 
 } // namespace
 
+bool GroupPricing::can_price(const PackingProblem& problem) {
+  const std::uint64_t unit = 1 + items_of_no_bytes(problem);
+  return problem.capacity < std::numeric_limits<std::uint64_t>::max() / unit - 1;
+}
+
+// Items of no bytes have no value per byte. So with n of them all sizes are counted in parts of 1/(n + 1)
+// byte, of which these items have one: all of them together are less than a byte, and the same sets fit.
+GroupPricing::GroupPricing(const PackingProblem& problem) : may_meet_(may_meet(problem)) {
+  const std::uint64_t unit = 1 + items_of_no_bytes(problem);
+  capacity_ = problem.capacity * unit + (unit - 1);
+  for (const std::uint64_t size : problem.size) {
+    size_.push_back(size == 0 ? 1 : size * unit);
+  }
+}
+
 std::vector<ItemSet> GroupPricing::grown_groups(std::span<const double> value, double least,
                                                 std::uint64_t& effort) const {
-  const ItemSet order = by_density(value, problem_.size);
+  const ItemSet order = by_density(value, size_);
   std::vector<std::pair<double, ItemSet>> found;
   std::vector<std::uint64_t> candidates(may_meet_.words);
   ItemSet group;
   for (const std::uint32_t first : order) {
     group.assign(1, first);
     double worth = value[first];
-    std::uint64_t room = problem_.capacity - problem_.size[first];
+    std::uint64_t room = capacity_ - size_[first];
     const std::span<const std::uint64_t> others = may_meet_.row(first);
     std::copy(others.begin(), others.end(), candidates.begin());
     for (const std::uint32_t item : order) {
-      if (has_bit(candidates, item) && problem_.size[item] <= room) {
+      if (has_bit(candidates, item) && size_[item] <= room) {
         group.push_back(item);
         worth += value[item];
-        room -= problem_.size[item];
+        room -= size_[item];
         const std::span<const std::uint64_t> meets = may_meet_.row(item);
         std::transform(candidates.begin(), candidates.end(), meets.begin(), candidates.begin(),
                        [](std::uint64_t a, std::uint64_t b) { return a & b; });
@@ -173,8 +193,8 @@ std::vector<ItemSet> GroupPricing::grown_groups(std::span<const double> value, d
 
 GroupPricing::Best GroupPricing::most_valuable_group(std::span<const double> value, double least,
                                                      std::uint64_t& effort) const {
-  const ItemSet order = by_density(value, problem_.size);
-  Best best = ExactPricing(problem_, may_meet_, order, value).run(least, least_gain(value), effort);
+  const ItemSet order = by_density(value, size_);
+  Best best = ExactPricing(size_, capacity_, may_meet_, order, value).run(least, least_gain(value), effort);
   for (std::uint32_t& place : best.group) {
     place = order[place];
   }

@@ -15,11 +15,13 @@ using ItemSet = std::vector<std::uint32_t>;
 
 class GroupPricing {
 public:
-  explicit GroupPricing(const PackingProblem& problem) : problem_(problem), may_meet_(may_meet(problem)) {}
+  static bool can_price(const PackingProblem& problem);
+
+  // Bytes times the items of no bytes must be less than 2^64: see can_price.
+  explicit GroupPricing(const PackingProblem& problem);
 
   // From each item a group grown greedily; those worth more than `least`, most valuable first.
-  std::vector<ItemSet> grown_groups(std::span<const double> value, double least,
-                                    std::uint64_t& effort) const;
+  std::vector<ItemSet> grown_groups(std::span<const double> value, double least, std::uint64_t& effort) const;
 
   struct Best {
     double value = 0;  // no group is worth more, when exact; at least `least`
@@ -30,7 +32,8 @@ public:
   Best most_valuable_group(std::span<const double> value, double least, std::uint64_t& effort) const;
 
 private:
-  const PackingProblem& problem_;
+  std::vector<std::uint64_t> size_; // at least 1
+  std::uint64_t capacity_;
   BitMatrix may_meet_;
 };
 

@@ -79,6 +79,9 @@ const Measure& heaviest(std::span<const Measure> measures) {
 
 LinearBound linear_bound(const PackingProblem& problem, const Packing& start, std::span<const Measure> known,
                          std::uint64_t lower, std::uint64_t& effort) {
+  if (problem.count() == 0 || problem.count() > most_items_with_prices || !GroupPricing::can_price(problem)) {
+    return {};
+  }
   const std::vector<double> centre = prices_of(heaviest(known));
   const GroupPricing pricing(problem);
   CoveringSimplex programme(start);

@@ -1,6 +1,6 @@
 // List schedules that choose a whole group at a time: of the ready items, the load that is worth most
-// together (Hoffmann, Management Science 9(4), 1963; with many ways to say what an item is worth Sternatz, EJOR
-// 235(3), 2014). They leave less room in a group than taking items one by one, and cost more.
+// together (Hoffmann, Management Science 9(4), 1963; with many ways to say what an item is worth Sternatz,
+// EJOR 235(3), 2014). They leave less room in a group than taking items one by one, and cost more.
 #pragma once
 
 #include <tidegate/planning/packing_problem.hpp>

@@ -188,19 +188,6 @@ private:
 
 } // namespace
 
-Packing pressed(const PackingProblem& problem, std::span<const std::uint32_t> tail, Packing packing,
-                std::uint32_t groups) {
-  packing.groups = groups;
-  for (std::uint32_t item = problem.count(); item-- > 0;) {
-    std::uint32_t& group = packing.group_of[item];
-    group = std::min(group, groups - 1 - tail[item]);
-    for (const std::uint32_t successor : problem.successors[item]) {
-      group = std::min(group, packing.group_of[successor] - 1);
-    }
-  }
-  return packing;
-}
-
 bool repair(const PackingProblem& problem, Packing& packing, std::uint64_t& effort) {
   WideBytes total = 0;
   for (const std::uint64_t size : problem.size) {

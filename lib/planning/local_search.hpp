@@ -3,21 +3,14 @@
 // An item may move to any group between its last predecessor and its first successor, its slack, and two
 // items may trade places within theirs. Each step takes the best such move out of an overfilled group, even
 // when it makes things worse, and forbids the way back for a while (tabu search: Glover, ORSA Journal on
-// Computing 1(3), 1989). The same repair serves two ends: to save a group, the packing is first pressed into
-// one group less; to lower the peak, the capacity is.
+// Computing 1(3), 1989). To lower the peak of a packing, the capacity is lowered and the packing repaired.
 #pragma once
 
 #include <tidegate/planning/packing_problem.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace tidegate::planning {
-
-// `packing` with its items moved to earlier groups just as far as `groups` groups demand. Dependencies are
-// kept, the capacity is not. Each item must have fewer than `groups` groups in its head and tail together.
-Packing pressed(const PackingProblem& problem, std::span<const std::uint32_t> tail, Packing packing,
-                std::uint32_t groups);
 
 // Moves items until every group fits or `effort` is used up, of which it takes away what it used; a move
 // looked at is one step. True when every group fits; otherwise the packing is left somewhere on the way.

@@ -1,9 +1,9 @@
 // Splits a packing problem into parts that no group ever mixes.
 //
-// Two items may meet in a group when both fit it and neither depends on the other; a part holds the items that
-// can meet, directly or through others. Waves before and after a point that all of them wait for are in
-// different parts, and where budgets are tight a wave that can meet no other is a part of its own. Parts can be
-// packed one by one: what comes out has the fewest groups if each part has, unless no order of the groups
+// Two items may meet in a group when both fit it and neither depends on the other; a part holds the items
+// that can meet, directly or through others. Waves before and after a point that all of them wait for are in
+// different parts, and where budgets are tight a wave that can meet no other is a part of its own. Parts can
+// be packed one by one: what comes out has the fewest groups if each part has, unless no order of the groups
 // keeps the dependencies between the parts.
 #pragma once
 

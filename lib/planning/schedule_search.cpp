@@ -103,7 +103,8 @@ End end_of(const PackingProblem& problem, const PackingProblem& reverse, const L
            std::vector<double> prices) {
   End end{.problem = &problem, .tail = &bounds.groups.tail, .price = std::move(prices)};
   for (const std::uint64_t size : problem.size) {
-    end.size.push_back(static_cast<double>(size) / static_cast<double>(problem.capacity));
+    end.size.push_back(static_cast<double>(size) /
+                       static_cast<double>(std::max<std::uint64_t>(problem.capacity, 1)));
   }
   look_behind(end, reverse);
   return end;
@@ -148,9 +149,8 @@ Packing best_load_schedule(const TwoEnds& ends, std::span<const double> prices, 
     const End& end = weights.backwards ? backwards : forwards;
     const std::vector<double> value = values(end, weights, draws);
     effort -= std::min<std::uint64_t>(effort, value.size());
-    std::optional<Packing> packing =
-        schedule_by_load(*end.problem, value,
-                         {.choices_per_group = choices_per_group, .most_groups = best.groups}, effort);
+    std::optional<Packing> packing = schedule_by_load(
+        *end.problem, value, {.choices_per_group = choices_per_group, .most_groups = best.groups}, effort);
     if (packing && (packing->groups < best.groups || !best_weights)) {
       best_weights = weights;
       best = weights.backwards ? mirrored(*packing) : std::move(*packing);

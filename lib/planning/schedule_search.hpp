@@ -21,7 +21,8 @@ struct TwoEnds {
   const LowerBounds& reverse_bounds;
 };
 
-// The best of `best` and as many schedules as `effort` allows; stops at `lower` groups. `prices` may be empty.
+// The best of `best` and as many schedules as `effort` allows; stops at `lower` groups. `prices` may be
+// empty.
 Packing best_load_schedule(const TwoEnds& ends, std::span<const double> prices, Packing best,
                            std::uint64_t lower, std::uint64_t& effort);
 

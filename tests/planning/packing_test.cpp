@@ -1,9 +1,7 @@
 // The parts of `compact` one by one: the problem and its mirror, lower bounds, list schedules, local search,
 // the peak and branch and bound.
-#include "dag_support.hpp"
+#include "packing_support.hpp"
 #include <tidegate/planning/branch_and_bound.hpp>
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/layering.hpp>
 #include <tidegate/planning/list_schedule.hpp>
 #include <tidegate/planning/local_search.hpp>
 #include <tidegate/planning/lower_bounds.hpp>
@@ -20,36 +18,6 @@ namespace tidegate::planning {
 namespace {
 
 using namespace test;
-using Numbers = std::vector<std::uint32_t>;
-
-PackingProblem problem_of(const WaveDag& dag) {
-  const auto layers = plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies);
-  return packing_problem(dag, layers.value().order, group_budget(dag).value());
-}
-
-WaveDag dag_of(const std::vector<std::uint64_t>& sizes, std::vector<Dependency> dependencies,
-               std::uint64_t budget) {
-  WaveDag dag{.dependencies = std::move(dependencies), .budget_bytes = budget};
-  for (const std::uint64_t size : sizes) {
-    dag.waves.push_back({.frontier_bytes = size});
-  }
-  return dag;
-}
-
-// Dependencies go forward; with `must_fit` groups are within the capacity.
-void check_packing(const PackingProblem& problem, const Packing& packing, bool must_fit = true) {
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    CHECK(packing.group_of[item] < packing.groups);
-    for (const std::uint32_t successor : problem.successors[item]) {
-      CHECK(packing.group_of[item] < packing.group_of[successor]);
-    }
-  }
-  if (must_fit) {
-    CHECK(peak_bytes(problem, packing) <= problem.capacity);
-    CHECK(without_empty_groups(packing).groups == packing.groups);
-  }
-}
-
 std::uint64_t bound_of(const WaveDag& dag) {
   const PackingProblem problem = problem_of(dag);
   return lower_bounds(problem, mirrored(problem)).groups.groups;
@@ -141,26 +109,22 @@ TEST_CASE("list schedules respect everything and take the preferred first") {
   }
 }
 
-TEST_CASE("pressing keeps the dependencies, repairing makes it fit") {
+TEST_CASE("repairing keeps the dependencies and makes it fit") {
   Random random(seed());
   int repaired = 0;
   for (int i = 0; i < 300; ++i) {
-    const PackingProblem problem = problem_of(random_dag(static_cast<Family>(i % 5), 40, random));
+    PackingProblem problem = random_problem(i, 40, random);
     const LowerBounds bounds = lower_bounds(problem, mirrored(problem));
-    const Packing start = schedule_by_item(problem, by_tail_then_size(problem, bounds.groups.tail));
-    if (start.groups <= bounds.groups.groups) {
-      continue;
-    }
-    Packing packing = pressed(problem, bounds.groups.tail, start, start.groups - 1);
-    check_packing(problem, packing, false);
+    Packing packing = schedule_by_item(problem, by_tail_then_size(problem, bounds.groups.tail));
+    const std::uint64_t largest = *std::max_element(problem.size.begin(), problem.size.end());
+    problem.capacity = std::max(largest, peak_bytes(problem, packing) / 10 * 9);
     std::uint64_t effort = 20'000;
     const bool fits = repair(problem, packing, effort);
-    CHECK(effort < 20'000);
     check_packing(problem, packing, false);
     CHECK(fits == (peak_bytes(problem, packing) <= problem.capacity));
     repaired += fits ? 1 : 0;
   }
-  MESSAGE("repaired: " << repaired);
+  CHECK(repaired > 30);
 }
 
 TEST_CASE("the peak falls to the mean where the sizes allow it") {

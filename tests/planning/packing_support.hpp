@@ -1,0 +1,66 @@
+// What the tests of the parts of `compact` share: problems made of DAGs, and what every packing must keep to.
+#pragma once
+
+#include "dag_support.hpp"
+#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/layering.hpp>
+#include <tidegate/planning/packing_problem.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace tidegate::planning::test {
+
+using Numbers = std::vector<std::uint32_t>;
+
+inline PackingProblem problem_of(const WaveDag& dag) {
+  const auto layers = plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies);
+  return packing_problem(dag, layers.value().order, group_budget(dag).value());
+}
+
+inline WaveDag dag_of(const std::vector<std::uint64_t>& sizes, std::vector<Dependency> dependencies,
+                      std::uint64_t budget) {
+  WaveDag dag{.dependencies = std::move(dependencies), .budget_bytes = budget};
+  for (const std::uint64_t size : sizes) {
+    dag.waves.push_back({.frontier_bytes = size});
+  }
+  return dag;
+}
+
+inline PackingProblem random_problem(int family, std::uint32_t waves, Random& random) {
+  return problem_of(random_dag(static_cast<Family>(family % family_names.size()), waves, random));
+}
+
+// Dependencies go forward; with `must_fit` groups are within the capacity and none is empty.
+inline void check_packing(const PackingProblem& problem, const Packing& packing, bool must_fit = true) {
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    CHECK(packing.group_of[item] < packing.groups);
+    for (const std::uint32_t successor : problem.successors[item]) {
+      CHECK(packing.group_of[item] < packing.group_of[successor]);
+    }
+  }
+  if (must_fit) {
+    CHECK(peak_bytes(problem, packing) <= problem.capacity);
+    CHECK(without_empty_groups(packing).groups == packing.groups);
+  }
+}
+
+// Whether `below` depends on `above`, by walking back. Slow, and shares nothing with the bit matrices.
+inline bool depends_on(const PackingProblem& problem, std::uint32_t below, std::uint32_t above) {
+  for (const std::uint32_t other : problem.predecessors[below]) {
+    if (other == above || depends_on(problem, other, above)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+inline bool can_meet(const PackingProblem& problem, std::uint32_t a, std::uint32_t b) {
+  return a != b && problem.size[a] <= problem.capacity - problem.size[b] && !depends_on(problem, a, b) &&
+         !depends_on(problem, b, a);
+}
+
+} // namespace tidegate::planning::test
