@@ -1,5 +1,6 @@
 #include <tidegate/planning/branch_and_bound.hpp>
 #include <tidegate/planning/compact.hpp>
+#include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/ejection.hpp>
 #include <tidegate/planning/layered.hpp>
 #include <tidegate/planning/linear_bound.hpp>
@@ -58,16 +59,6 @@ Search search_of(PackingProblem problem, Packing packing, std::uint64_t lower) {
   return search;
 }
 
-std::vector<std::uint32_t> longest_path_tails(const PackingProblem& problem) {
-  std::vector<std::uint32_t> tail(problem.count());
-  for (std::uint32_t item = problem.count(); item-- > 0;) {
-    for (const std::uint32_t successor : problem.successors[item]) {
-      tail[item] = std::max(tail[item], tail[successor] + 1);
-    }
-  }
-  return tail;
-}
-
 // Forwards and backwards, with the tails of the bounds and with the plain ones: the better tails make better
 // schedules more often than not.
 void schedule(Search& search) {
@@ -78,8 +69,9 @@ void schedule(Search& search) {
     };
     const std::vector<std::uint32_t>& bounded =
         backwards ? search.reverse_bounds.groups.tail : search.bounds.groups.tail;
-    const std::vector<std::uint32_t> plain = longest_path_tails(problem);
-    for (const std::vector<std::uint32_t>* tail : {&bounded, &plain}) {
+    std::vector<std::uint32_t> plain = longest_path_heads(backwards ? search.problem : search.reverse);
+    std::reverse(plain.begin(), plain.end());
+    for (const auto* tail : {&bounded, &std::as_const(plain)}) {
       if (search.is_open()) {
         const std::vector<std::uint32_t> by_tail = by_tail_then_size(problem, *tail);
         consider(schedule_by_group(problem, by_tail));
@@ -97,7 +89,7 @@ void schedule(Search& search) {
 
 // A measure of the problem's own, when the linear programme shows one: it serves as a bound, and its prices
 // tell the schedules which items are hard to place.
-void price(Search& search, std::uint64_t effort) {
+void price(Search& search, std::uint64_t& effort) {
   if (!search.is_open() || effort == 0) {
     return;
   }
@@ -116,8 +108,8 @@ void price(Search& search, std::uint64_t effort) {
   }
 }
 
-void search_schedules(Search& search, std::uint64_t effort) {
-  if (search.is_open() && search.problem.count() <= most_items_with_load_schedules) {
+void search_schedules(Search& search, std::uint64_t& effort) {
+  if (search.is_open() && effort > 0 && search.problem.count() <= most_items_with_load_schedules) {
     search.best = best_load_schedule({.problem = search.problem,
                                       .reverse = search.reverse,
                                       .bounds = search.bounds,
@@ -126,15 +118,16 @@ void search_schedules(Search& search, std::uint64_t effort) {
   }
 }
 
-void save_groups(Search& search, std::uint64_t effort) {
+void save_groups(Search& search, std::uint64_t& effort) {
   search.best = with_groups_saved(search.problem, std::move(search.best), search.lower, effort);
 }
 
 // Passes that try more and more loads from each node, from either end in turn. The first ones are quick and
 // find what greed has missed; a pass that tried everything is a proof.
-void branch(Search& search, std::uint64_t effort) {
+void branch(Search& search, std::uint64_t& effort) {
   constexpr std::uint64_t first_loads = 4;
   constexpr std::uint64_t more_loads = 8;
+  constexpr std::uint64_t most_loads = std::uint64_t{1} << 40U; // all there are
   constexpr std::uint64_t least_pass = 100'000;
   if (!search.is_open() || effort == 0 || search.problem.count() > most_items_with_closure) {
     return;
@@ -147,14 +140,14 @@ void branch(Search& search, std::uint64_t effort) {
     SearchResult result =
         branch_and_bound(back ? search.reverse : search.problem, back ? search.reverse_bounds : search.bounds,
                          back ? backwards : forwards, search.best.groups, limits);
-    effort -= std::min(effort, std::max<std::uint64_t>(result.effort, 1));
+    spend(effort, std::max<std::uint64_t>(result.effort, 1));
     if (result.packing.groups > 0) {
       search.consider(back ? mirrored(result.packing) : std::move(result.packing));
     }
     if (result.exhausted) {
       search.lower = search.best.groups;
     }
-    limits.loads_per_node *= back ? more_loads : 1;
+    limits.loads_per_node = std::min(limits.loads_per_node * (back ? more_loads : 1), most_loads);
   }
 }
 
@@ -173,12 +166,21 @@ MemoryPlan plan_of(const WaveDag& dag, const Search& search, const std::vector<s
   return plan;
 }
 
-// The shares of the effort are what served the generated families best; hardly anything depends on them.
+// A short look for a proof first, since a small problem is soon decided. The shares are those that proved
+// most of the generated DAGs; what a step leaves of its own is for the others.
 void improve(Search& search, const CompactOptions& options) {
-  price(search, options.effort / 8);
-  search_schedules(search, options.effort / 4);
-  save_groups(search, options.effort / 3);
-  branch(search, options.effort / 4);
+  constexpr std::uint64_t short_look = 1'000'000;
+  std::uint64_t left = options.effort;
+  const auto give = [&](std::uint64_t share, auto step) {
+    left -= share;
+    step(search, share);
+    left += share;
+  };
+  give(std::min(left / 16, short_look), branch);
+  give(left / 8, price);
+  give(left / 5 * 3, search_schedules);
+  give(left / 2, save_groups);
+  give(left, branch);
   if (options.objective == CompactOptions::Objective::peak) {
     search.best =
         lower_peak(search.problem, search.bounds.groups.tail, std::move(search.best), options.effort);
@@ -200,7 +202,8 @@ std::uint64_t improve_some(const Search& search, std::vector<std::uint32_t> item
   return rest.lower;
 }
 
-// Part by part; if that leaves a question, then all parts of more than one item together.
+// Part by part; if that leaves a question, then all parts of more than one item together. An item that is a
+// part by itself takes a group in every packing.
 void improve_by_parts(Search& search, const CompactOptions& options) {
   const ItemLists part = parts(search.problem);
   const std::size_t count = part.begin.size() - 1;
@@ -235,8 +238,10 @@ void improve_by_parts(Search& search, const CompactOptions& options) {
   if (larger.size() > 1 && (search.is_open() || !ordered)) {
     packing.groups = alone;
     std::sort(in_larger.begin(), in_larger.end());
-    improve_some(search, std::move(in_larger), search.lower - alone,
-                 {.objective = options.objective, .effort = options.effort / 2}, packing);
+    lower = alone + improve_some(search, std::move(in_larger), search.lower - alone,
+                                 {.objective = options.objective, .effort = options.effort / 2}, packing);
+    search.lower = std::max(search.lower, lower);
+    // There is an order: what depends on another through a lone item depended on it in the sub-problem.
     search.best = in_order(search.problem, packing).value();
   }
 }
@@ -252,7 +257,7 @@ PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& op
   Search search =
       search_of(packing_problem(dag, layered->order, group_budget(dag).value()), packing_of(*layered), 0);
   schedule(search);
-  if (search.is_open() && search.problem.count() <= most_items_with_closure) {
+  if (search.is_open() && options.effort > 0 && search.problem.count() <= most_items_with_closure) {
     improve_by_parts(search, options);
   } else {
     improve(search, options);

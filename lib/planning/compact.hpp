@@ -19,7 +19,7 @@
 namespace tidegate::planning {
 
 // Steps of the search; a step looks at one wave once. One million are some ten milliseconds.
-inline constexpr std::uint64_t default_effort = 60'000'000;
+inline constexpr std::uint64_t default_effort = 100'000'000;
 
 struct CompactOptions {
   enum class Objective : std::uint8_t {
@@ -27,7 +27,7 @@ struct CompactOptions {
     peak,   // as many groups as for `groups`, and the largest one as small as possible
   };
   Objective objective = Objective::groups;
-  std::uint64_t effort = default_effort; // 0: list schedules only
+  std::uint64_t effort = default_effort; // 0: list schedules only; as much again for the peak
 };
 
 // Never has more groups than plan_layered. Errors: those of plan_layered.

@@ -1,4 +1,5 @@
 #include <tidegate/planning/covering_simplex.hpp>
+#include <tidegate/planning/effort.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -100,7 +101,7 @@ bool CoveringSimplex::exchange(Column column, std::uint64_t& effort) {
     }
   }
   level_[leaving] /= pivot;
-  std::uint64_t steps = count_ * (1 + column.items.size()) / 8;
+  std::uint64_t steps = 1 + count_ * (1 + column.items.size()) / 8;
   for (std::size_t row = 0; row < count_; ++row) {
     const double factor = entering_[row];
     if (row == leaving || std::abs(factor) < zero) {
@@ -114,7 +115,7 @@ bool CoveringSimplex::exchange(Column column, std::uint64_t& effort) {
     steps += 1 + filled.size() / 8;
   }
   basis_[leaving] = std::move(column);
-  effort -= std::min(effort, steps);
+  spend(effort, steps);
   return true;
 }
 

@@ -1,3 +1,4 @@
+#include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/ejection.hpp>
 
 #include <algorithm>
@@ -68,7 +69,6 @@ private:
     std::vector<std::uint32_t> items;
   };
 
-  void spend(std::uint64_t steps) { effort_ -= std::min(effort_, steps); }
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
 
   void enter(std::uint32_t item, std::uint32_t group) {
@@ -97,8 +97,9 @@ private:
     for (std::uint32_t& other : group_of_) {
       other -= other != in_pool && other > group ? 1 : 0;
     }
-    std::sort(pool_.begin(), pool_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return problem_.size[a] < problem_.size[b]; });
+    std::sort(pool_.begin(), pool_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(problem_.size[a], a) < std::pair(problem_.size[b], b);
+    });
   }
 
   // Looks through relatives in the pool at theirs: what they wait for, the item waits for as well.
@@ -114,7 +115,7 @@ private:
           open.push_back(other);
         }
       }
-      spend(1 + relatives[open[next]].size());
+      spend(effort_, 1 + relatives[open[next]].size());
     }
   }
 
@@ -155,7 +156,7 @@ private:
         chosen = group;
       }
     }
-    spend(static_cast<std::uint64_t>(std::max<std::int64_t>(open.before - open.after, 1)) / 4);
+    spend(effort_, static_cast<std::uint64_t>(std::max<std::int64_t>(open.before - open.after, 1)) / 4);
     if (chosen < 0) {
       return false;
     }
@@ -211,7 +212,7 @@ private:
         may_leave_.push_back(other);
       }
     }
-    spend(members_[group].size());
+    spend(effort_, members_[group].size());
     if (must_leave_.size() > most_pushed_out) {
       return;
     }
@@ -236,7 +237,7 @@ private:
           consider(group, cost + cost_of(first) + cost_of(second), {first, second}, best);
         }
       }
-      spend(may_leave_.size() - i);
+      spend(effort_, may_leave_.size() - i);
     }
   }
 
@@ -320,7 +321,8 @@ private:
       const std::size_t chosen =
           stay_close ? ready.size() - 1 - below(std::min<std::size_t>(ready.size(), 2)) : below(ready.size());
       const std::uint32_t node = ready[chosen];
-      ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(chosen));
+      ready[chosen] = ready.back();
+      ready.pop_back();
       const auto done = [&](std::uint32_t item) {
         for (const std::uint32_t successor : problem_.successors[item]) {
           if (--waiting_for[node_of[successor]] == 0) {
@@ -341,7 +343,7 @@ private:
     }
     members_ = std::move(members);
     load_ = std::move(load);
-    spend(problem_.count() + problem_.successors.items.size());
+    spend(effort_, problem_.count() + problem_.successors.items.size());
   }
 
   const PackingProblem& problem_;
@@ -363,6 +365,7 @@ Packing with_groups_saved(const PackingProblem& problem, Packing packing, std::u
                           std::uint64_t& effort) {
   std::mt19937_64 random{20'261'121}; // the same draws in every run
   while (packing.groups > lower && packing.groups > 1 && effort > 0) {
+    spend(effort, problem.count());
     Ejection ejection(problem, packing, effort, random);
     if (!ejection.run()) {
       break;

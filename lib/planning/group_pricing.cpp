@@ -1,3 +1,4 @@
+#include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/group_pricing.hpp>
 
 #include <algorithm>
@@ -76,7 +77,7 @@ public:
         best.exact = false;
         break;
       }
-      effort -= std::min<std::uint64_t>(effort, 1 + may_follow_.words / 8);
+      spend(effort, 1 + may_follow_.words / 8);
       Level& level = levels.back();
       if (place == items_.size() ||
           level.value + items_[place].density * static_cast<double>(level.room) < best.value + gap) {
@@ -99,9 +100,7 @@ public:
         best.value = deeper.value;
         best.group = taken;
       }
-      const std::span<const std::uint64_t> follows = may_follow_.row(place);
-      std::transform(deeper.candidates.begin(), deeper.candidates.end(), follows.begin(),
-                     deeper.candidates.begin(), [](std::uint64_t a, std::uint64_t b) { return a & b; });
+      intersect(deeper.candidates, may_follow_.row(place));
       levels.push_back(std::move(deeper));
     }
     return best;
@@ -173,16 +172,14 @@ std::vector<ItemSet> GroupPricing::grown_groups(std::span<const double> value, d
         group.push_back(item);
         worth += value[item];
         room -= size_[item];
-        const std::span<const std::uint64_t> meets = may_meet_.row(item);
-        std::transform(candidates.begin(), candidates.end(), meets.begin(), candidates.begin(),
-                       [](std::uint64_t a, std::uint64_t b) { return a & b; });
+        intersect(candidates, may_meet_.row(item));
       }
     }
     if (worth > least) {
       found.emplace_back(-worth, group);
     }
   }
-  effort -= std::min<std::uint64_t>(effort, order.size() * order.size() / 8);
+  spend(effort, order.size() * order.size() / 8);
   std::sort(found.begin(), found.end());
   std::vector<ItemSet> groups;
   for (auto& [worth, items] : found) {

@@ -28,8 +28,8 @@ std::vector<double> prices_of(const Measure& measure) {
 }
 
 // Groups that the prices, drawn towards `centre`, find wanting. True when any came in.
-bool improve(CoveringSimplex& programme, const GroupPricing& pricing, std::span<const double> centre,
-             std::uint64_t& effort) {
+bool bring_in_groups(CoveringSimplex& programme, const GroupPricing& pricing, std::span<const double> centre,
+                     std::uint64_t& effort) {
   constexpr std::array<double, 4> pulls{0.9, 0.7, 0.35, 0};
   constexpr std::size_t groups_at_once = 10;
   for (const double pull : pulls) {
@@ -92,7 +92,7 @@ LinearBound linear_bound(const PackingProblem& problem, const Packing& start, st
     if (programme.objective() <= static_cast<double>(lower) + tolerance) {
       return {.prices = programme.prices()}; // as a bound it would say nothing new
     }
-  } while (effort > 0 && improve(programme, pricing, centre, effort));
+  } while (effort > 0 && bring_in_groups(programme, pricing, centre, effort));
   LinearBound bound{.prices = programme.prices()};
   effort += for_proof;
   if (programme.residual() < 1e-3) {

@@ -1,3 +1,4 @@
+#include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/load_schedule.hpp>
 
 #include <algorithm>
@@ -105,7 +106,7 @@ public:
       choose(search_.best_load(ready_, problem_.capacity, limits.choices_per_group, steps));
       steps += ready_.size() + members_.size();
       if (packing_.groups >= limits.most_groups || effort <= steps) {
-        effort -= std::min(effort, steps);
+        spend(effort, steps);
         return {};
       }
       effort -= steps;

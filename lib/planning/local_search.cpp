@@ -1,3 +1,4 @@
+#include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/local_search.hpp>
 #include <tidegate/planning/wide_bytes.hpp>
 
@@ -42,7 +43,7 @@ public:
       const std::uint32_t group = next_overfull();
       Move move = best_move(group);
       if (move.item == no_item) {
-        effort_ -= std::min<std::uint64_t>(effort_, 16);
+        spend(effort_, 16);
       } else {
         make(move);
       }
@@ -91,7 +92,7 @@ private:
     do {
       turn_ = turn_ + 1 < groups ? turn_ + 1 : 0;
     } while (load_[turn_] <= problem_.capacity);
-    effort_ -= std::min<std::uint64_t>(effort_, 1 + groups / 64);
+    spend(effort_, 1 + groups / 64);
     return turn_;
   }
 
@@ -135,7 +136,7 @@ private:
         looked_at += 1 + members_[to].size();
       }
     }
-    effort_ -= std::min(effort_, looked_at);
+    spend(effort_, looked_at);
     ++now_;
     return best;
   }
@@ -160,8 +161,7 @@ private:
     for (const std::uint32_t other : problem_.predecessors[item]) {
       update_last(other);
     }
-    effort_ -= std::min<std::uint64_t>(effort_,
-                                       problem_.successors[item].size() + problem_.predecessors[item].size());
+    spend(effort_, problem_.successors[item].size() + problem_.predecessors[item].size());
   }
 
   // xorshift64 (Marsaglia, Journal of Statistical Software 8(14), 2003), from a fixed start.

@@ -16,16 +16,6 @@ std::uint64_t ceiling(std::uint64_t weight, std::uint64_t capacity) {
   return weight / capacity + (weight % capacity != 0 ? 1 : 0);
 }
 
-std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem) {
-  std::vector<std::uint32_t> head(problem.count());
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    for (const std::uint32_t predecessor : problem.predecessors[item]) {
-      head[item] = std::max(head[item], head[predecessor] + 1);
-    }
-  }
-  return head;
-}
-
 // The heads that follow from all ancestors of an item: for every h, those with head >= h fit between h and
 // the item. `weight_at[h]` collects the ancestors' weight by head.
 std::vector<std::uint32_t> ancestor_heads(const PackingProblem& problem, const LowerBounds& known) {
@@ -136,6 +126,16 @@ void turn_around(std::vector<T>& values) {
 }
 
 } // namespace
+
+std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem) {
+  std::vector<std::uint32_t> head(problem.count());
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    for (const std::uint32_t predecessor : problem.predecessors[item]) {
+      head[item] = std::max(head[item], head[predecessor] + 1);
+    }
+  }
+  return head;
+}
 
 LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& reverse) {
   LowerBounds bounds;

@@ -32,6 +32,9 @@ struct LowerBounds {
   GroupBounds groups;
 };
 
+// By the longest path alone.
+std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem);
+
 // `reverse` is mirrored(problem).
 LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& reverse);
 

@@ -155,9 +155,7 @@ BitMatrix ancestors(const PackingProblem& problem) {
     const std::span<std::uint64_t> row = result.row(item);
     for (const std::uint32_t predecessor : problem.predecessors[item]) {
       set_bit(row, predecessor);
-      const std::span<const std::uint64_t> inherited = result.row(predecessor);
-      std::transform(row.begin(), row.end(), inherited.begin(), row.begin(),
-                     [](std::uint64_t a, std::uint64_t b) { return a | b; });
+      unite(row, result.row(predecessor));
     }
   }
   return result;

@@ -77,6 +77,16 @@ struct BitMatrix {
 inline void set_bit(std::span<std::uint64_t> row, std::uint32_t item) {
   row[item / 64] |= std::uint64_t{1} << (item % 64);
 }
+inline void unite(std::span<std::uint64_t> row, std::span<const std::uint64_t> other) {
+  for (std::size_t word = 0; word < row.size(); ++word) {
+    row[word] |= other[word];
+  }
+}
+inline void intersect(std::span<std::uint64_t> row, std::span<const std::uint64_t> other) {
+  for (std::size_t word = 0; word < row.size(); ++word) {
+    row[word] &= other[word];
+  }
+}
 inline bool has_bit(std::span<const std::uint64_t> row, std::uint32_t item) {
   return (row[item / 64] >> (item % 64) & 1) != 0;
 }

@@ -67,11 +67,13 @@ SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t>
     sub.problem.size.push_back(problem.size[sub.items[i]]);
     sub.problem.wave.push_back(problem.wave[sub.items[i]]);
   }
-  // The nearest items of the sub-problem above each item.
+  // The nearest items of the sub-problem above each item. Items are in an order that keeps dependencies, so
+  // that nothing before the first or behind the last item of the sub-problem lies between two of them.
   std::vector<std::vector<std::uint32_t>> above(problem.count());
   std::vector<std::vector<std::uint32_t>> predecessors;
   std::vector<std::vector<std::uint32_t>> successors(sub.items.size());
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+  const std::uint32_t end = sub.items.empty() ? 0 : sub.items.back() + 1;
+  for (std::uint32_t item = sub.items.empty() ? 0 : sub.items.front(); item < end; ++item) {
     std::vector<std::uint32_t>& nearest = above[item];
     for (const std::uint32_t other : problem.predecessors[item]) {
       if (place[other] != none) {

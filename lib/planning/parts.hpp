@@ -29,7 +29,7 @@ struct SubProblem {
 
 SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t> items);
 
-// A packing of the problem, with the groups of no item of the sub-problem taken out.
+// What a packing of the problem makes of the sub-problem; groups that this leaves empty are dropped.
 Packing restricted(const Packing& packing, const SubProblem& sub);
 
 // The groups, given in any order, in one that keeps the dependencies; nothing when there is none.

@@ -1,3 +1,4 @@
+#include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/list_schedule.hpp>
 #include <tidegate/planning/local_search.hpp>
 #include <tidegate/planning/peak.hpp>
@@ -19,10 +20,6 @@ std::uint64_t least_peak(const PackingProblem& problem, std::uint32_t groups) {
     largest = std::max(largest, size);
   }
   return std::max(largest, static_cast<std::uint64_t>((total + groups - 1) / groups));
-}
-
-void spend(std::uint64_t& effort, std::uint64_t steps) {
-  effort -= std::min(effort, steps);
 }
 
 // A packing that fits the problem's capacity, if one is found.

@@ -1,3 +1,4 @@
+#include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/load_schedule.hpp>
 #include <tidegate/planning/schedule_search.hpp>
 
@@ -143,12 +144,12 @@ Packing best_load_schedule(const TwoEnds& ends, std::span<const double> prices, 
       end_of(ends.reverse, ends.problem, ends.reverse_bounds, {prices.rbegin(), prices.rend()});
   Draws draws;
   std::optional<Weights> best_weights;
-  for (int round = 1; best.groups > lower && effort > 0; ++round) {
+  for (std::uint64_t round = 1; best.groups > lower && effort > 0; ++round) {
     const bool vary = best_weights && round % 3 == 0;
     const Weights weights = vary ? varied(draws, *best_weights) : drawn(draws, !prices.empty());
     const End& end = weights.backwards ? backwards : forwards;
     const std::vector<double> value = values(end, weights, draws);
-    effort -= std::min<std::uint64_t>(effort, value.size());
+    spend(effort, value.size());
     std::optional<Packing> packing = schedule_by_load(
         *end.problem, value, {.choices_per_group = choices_per_group, .most_groups = best.groups}, effort);
     if (packing && (packing->groups < best.groups || !best_weights)) {
