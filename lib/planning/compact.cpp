@@ -183,7 +183,7 @@ void improve(Search& search, const CompactOptions& options) {
   give(left, branch);
   if (options.objective == CompactOptions::Objective::peak) {
     search.best =
-        lower_peak(search.problem, search.bounds.groups.tail, std::move(search.best), options.effort);
+        lower_peak(search.problem, search.bounds.groups.tail, std::move(search.best), options.effort / 3);
   }
 }
 

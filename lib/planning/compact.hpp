@@ -27,7 +27,7 @@ struct CompactOptions {
     peak,   // as many groups as for `groups`, and the largest one as small as possible
   };
   Objective objective = Objective::groups;
-  std::uint64_t effort = default_effort; // 0: list schedules only; as much again for the peak
+  std::uint64_t effort = default_effort; // 0: list schedules only; a third on top for the peak
 };
 
 // Never has more groups than plan_layered. Errors: those of plan_layered.
