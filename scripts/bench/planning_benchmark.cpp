@@ -1,7 +1,8 @@
-// What planning costs: `layered` per wave and dependency at growing sizes and orders of the dependencies, and
-// `compact` as a whole.
+// What planning costs: `layered`, and its layering alone, per wave and dependency at growing sizes and orders
+// of the dependencies, and `compact` as a whole.
 #include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/layering.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -51,6 +52,61 @@ void report(benchmark::State& state, const WaveDag& dag) {
       benchmark::Counter(static_cast<double>(dag.waves.size() + dag.dependencies.size()),
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
+
+// The layering as a textbook has it, a vector for the successors of each wave and one for each layer: what
+// the machine at hand needs for it is what `layering` is to be compared with.
+std::vector<std::vector<std::uint32_t>> textbook_layers(const WaveDag& dag) {
+  std::vector<std::vector<std::uint32_t>> successors(dag.waves.size());
+  std::vector<std::uint32_t> waiting_for(dag.waves.size());
+  for (const Dependency& dependency : dag.dependencies) {
+    successors[dependency.before].push_back(dependency.after);
+    ++waiting_for[dependency.after];
+  }
+  std::vector<std::uint32_t> layer;
+  for (std::uint32_t wave = 0; wave < waiting_for.size(); ++wave) {
+    if (waiting_for[wave] == 0) {
+      layer.push_back(wave);
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> layers;
+  while (!layer.empty()) {
+    std::vector<std::uint32_t> next;
+    for (const std::uint32_t wave : layer) {
+      for (const std::uint32_t successor : successors[wave]) {
+        if (--waiting_for[successor] == 0) {
+          next.push_back(successor);
+        }
+      }
+    }
+    layers.push_back(std::move(layer));
+    layer = std::move(next);
+  }
+  return layers;
+}
+
+void textbook_layering(benchmark::State& state) {
+  const WaveDag dag = random_dag(state.range(0), state.range(1));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(textbook_layers(dag));
+  }
+  report(state, dag);
+}
+BENCHMARK(textbook_layering)
+    ->ArgNames({"waves", "order"})
+    ->ArgsProduct({{10'000, 100'000, 1'000'000}, {shuffled, by_before, by_after, local}})
+    ->Unit(benchmark::kMillisecond);
+
+void layering(benchmark::State& state) {
+  const WaveDag dag = random_dag(state.range(0), state.range(1));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies));
+  }
+  report(state, dag);
+}
+BENCHMARK(layering)
+    ->ArgNames({"waves", "order"})
+    ->ArgsProduct({{10'000, 100'000, 1'000'000}, {shuffled, by_before, by_after, local}})
+    ->Unit(benchmark::kMillisecond);
 
 void layered(benchmark::State& state) {
   const WaveDag dag = random_dag(state.range(0), state.range(1));

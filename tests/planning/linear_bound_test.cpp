@@ -65,7 +65,7 @@ PackingProblem small_problem(int family, Random& random) {
 
 TEST_CASE("the most valuable group is the most valuable of all groups") {
   Random random(seed());
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 300 / tidegate::test::scale; ++i) {
     const PackingProblem problem = small_problem(i, random);
     const std::vector<Numbers> groups = all_groups(problem);
     REQUIRE(GroupPricing::can_price(problem));
@@ -123,7 +123,7 @@ TEST_CASE("three items of which any two fit need one and a half groups") {
 
 TEST_CASE("with all groups in it the programme's prices are its objective, and no group costs more than 1") {
   Random random(seed());
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 100 / tidegate::test::scale; ++i) {
     const PackingProblem problem = small_problem(i, random);
     const std::vector<Numbers> groups = all_groups(problem);
     Packing one_by_one{.groups = problem.count()};
@@ -153,7 +153,7 @@ TEST_CASE("no group outweighs the measure, and its bound is no more than a packi
   Random random(seed());
   int measures_found = 0;
   int raised = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 300 / tidegate::test::scale; ++i) {
     const PackingProblem problem = small_problem(i, random);
     const PackingProblem reverse = mirrored(problem);
     LowerBounds bounds = lower_bounds(problem, reverse);
@@ -176,7 +176,7 @@ TEST_CASE("no group outweighs the measure, and its bound is no more than a packi
     CHECK(bounds.groups.groups <= packing.groups);
     raised += bounds.groups.groups > before ? 1 : 0;
   }
-  CHECK(measures_found > 250);
+  CHECK(measures_found > 250 / tidegate::test::scale);
   MESSAGE("bounds raised: " << raised);
 }
 

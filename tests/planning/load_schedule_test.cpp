@@ -32,7 +32,7 @@ TEST_CASE("a group is filled as well as it can be") {
 
 TEST_CASE("the first group holds the most valuable of all loads") {
   Random random(seed());
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200 / tidegate::test::scale; ++i) {
     PackingProblem problem = random_problem(i, 12, random);
     problem.predecessors = problem.successors = {.begin = Numbers(13)};
     std::vector<double> value;
@@ -63,7 +63,7 @@ TEST_CASE("the first group holds the most valuable of all loads") {
 
 TEST_CASE("schedules by load keep to the rules, with few choices as well") {
   Random random(seed());
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200 / tidegate::test::scale; ++i) {
     const PackingProblem problem = random_problem(i, 60, random);
     for (const std::uint64_t choices : {0, 3, 1000}) {
       std::uint64_t effort = 1'000'000;
@@ -97,7 +97,7 @@ TEST_CASE("a schedule is broken off") {
 TEST_CASE("the search never returns a worse schedule than it was given, and often a better one") {
   Random random(seed());
   int better = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 60 / tidegate::test::scale; ++i) {
     const PackingProblem problem = random_problem(i, 80, random);
     const PackingProblem reverse = mirrored(problem);
     const LowerBounds bounds = lower_bounds(problem, reverse);
@@ -120,7 +120,7 @@ TEST_CASE("the search never returns a worse schedule than it was given, and ofte
     std::uint64_t nothing = 0;
     CHECK(best_load_schedule(ends, {}, start, 1, nothing).group_of == start.group_of);
   }
-  CHECK(better > 10);
+  CHECK(better > 10 / tidegate::test::scale);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // What the tests of the parts of `compact` share: problems made of DAGs, and what every packing must keep to.
 #pragma once
 
+#include "../test_scale.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/layered.hpp>
 #include <tidegate/planning/layering.hpp>

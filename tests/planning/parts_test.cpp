@@ -57,7 +57,7 @@ TEST_CASE("a wave that all others wait for or lead to divides the problem") {
 
 TEST_CASE("parts are what can meet, directly or through others") {
   Random random(seed());
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200 / tidegate::test::scale; ++i) {
     const PackingProblem problem = random_problem(i, 25, random);
     const BitMatrix meets = may_meet(problem);
     for (std::uint32_t a = 0; a < problem.count(); ++a) {
@@ -71,7 +71,7 @@ TEST_CASE("parts are what can meet, directly or through others") {
 
 TEST_CASE("a sub-problem keeps every dependency among its items") {
   Random random(seed());
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200 / tidegate::test::scale; ++i) {
     const PackingProblem problem = random_problem(i, 25, random);
     Numbers items;
     for (std::uint32_t item = 0; item < problem.count(); ++item) {
@@ -101,7 +101,7 @@ TEST_CASE("a sub-problem keeps every dependency among its items") {
 
 TEST_CASE("groups in any order are put in one that keeps the dependencies") {
   Random random(seed());
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200 / tidegate::test::scale; ++i) {
     const PackingProblem problem = random_problem(i, 25, random);
     Numbers order(problem.count());
     std::iota(order.begin(), order.end(), 0U);
