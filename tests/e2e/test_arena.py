@@ -82,7 +82,7 @@ class Layouts(Arena):
     def test_random(self) -> None:
         rng = random.Random(SEED)
         proofs = set()
-        for number in range(scaled(100, 30)):
+        for number in range(scaled(100, 15)):
             given = random_buffers(rng)
             with self.subTest(f"TIDEGATE_SEED={SEED}, problem {number}"):
                 plan = self.arena(given, "--effort", "20000")

@@ -229,7 +229,7 @@ class Options(Planning):
 class Sizes(Planning):
     """A million waves, one after the other."""
 
-    COUNT = scaled(1_000_000, 200_000)
+    COUNT = scaled(1_000_000, 100_000)
 
     def chain(self, *more: str) -> str:
         waves = ",".join(['{"frontier_bytes":2,"scratch_bytes":0,"output_bytes":1}'] * self.COUNT)
@@ -284,7 +284,7 @@ class Quality(Planning):
 
     def test_generated_dags(self) -> None:
         rng = random.Random(SEED)
-        for number in range(scaled(100, 25)):
+        for number in range(scaled(100, 12)):
             given = random_dag(rng)
             with self.subTest(f"TIDEGATE_SEED={SEED}, DAG {number}"):
                 self.plans(given)

@@ -21,7 +21,7 @@ from test_run import SANITIZED, Programs, read_array
 
 SEED = {"": 20261121, "random": random.SystemRandom().getrandbits(32)}.get(
     text := os.environ.get("TIDEGATE_SEED", ""), int(text) if text.isdigit() else 0)
-COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or (24 if SANITIZED else 40))
+COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or (24 if SANITIZED else 32))
 EVERY_WAY = int(os.environ.get("TIDEGATE_RANDOM_EVERY_WAY") or 0)
 JIT_COUNT = 2 if SANITIZED else max(4, COUNT // 17)
 
