@@ -168,9 +168,9 @@ MemoryPlan plan_of(const WaveDag& dag, const Search& search, const std::vector<s
 
 // A short look for a proof first, since a small problem is soon decided. The shares are those that proved
 // most of the generated DAGs; what a step leaves of its own is for the others.
-void improve(Search& search, const CompactOptions& options) {
+void improve(Search& search, std::uint64_t effort) {
   constexpr std::uint64_t short_look = 1'000'000;
-  std::uint64_t left = options.effort;
+  std::uint64_t left = effort;
   const auto give = [&](std::uint64_t share, auto step) {
     left -= share;
     step(search, share);
@@ -181,20 +181,16 @@ void improve(Search& search, const CompactOptions& options) {
   give(left / 5 * 3, search_schedules);
   give(left / 2, save_groups);
   give(left, branch);
-  if (options.objective == CompactOptions::Objective::peak) {
-    search.best =
-        lower_peak(search.problem, search.bounds.groups.tail, std::move(search.best), options.effort / 3);
-  }
 }
 
 // Some of the items by themselves, of which no packing has fewer than `lower` groups. Their groups are added
 // to `packing`; returns the bound.
 std::uint64_t improve_some(const Search& search, std::vector<std::uint32_t> items, std::uint64_t lower,
-                           const CompactOptions& options, Packing& packing) {
+                           std::uint64_t effort, Packing& packing) {
   const SubProblem sub = sub_problem(search.problem, std::move(items));
   Search rest = search_of(sub.problem, restricted(search.best, sub), lower);
   schedule(rest);
-  improve(rest, options);
+  improve(rest, effort);
   for (std::size_t i = 0; i < sub.items.size(); ++i) {
     packing.group_of[sub.items[i]] = packing.groups + rest.best.group_of[i];
   }
@@ -204,11 +200,11 @@ std::uint64_t improve_some(const Search& search, std::vector<std::uint32_t> item
 
 // Part by part; if that leaves a question, then all parts of more than one item together. An item that is a
 // part by itself takes a group in every packing.
-void improve_by_parts(Search& search, const CompactOptions& options) {
+void improve_by_parts(Search& search, std::uint64_t effort) {
   const ItemLists part = parts(search.problem);
   const std::size_t count = part.begin.size() - 1;
   if (count == 1) {
-    improve(search, options);
+    improve(search, effort);
     return;
   }
   Packing packing{.group_of = std::vector<std::uint32_t>(search.problem.count())};
@@ -223,11 +219,10 @@ void improve_by_parts(Search& search, const CompactOptions& options) {
     }
   }
   const std::uint32_t alone = packing.groups;
-  const std::uint64_t effort = larger.size() > 1 ? options.effort / 2 : options.effort;
+  const std::uint64_t for_parts = larger.size() > 1 ? effort / 2 : effort;
   std::uint64_t lower = alone;
   for (const std::span<const std::uint32_t> items : larger) {
-    const CompactOptions share{.objective = options.objective,
-                               .effort = effort / in_larger.size() * items.size()};
+    const std::uint64_t share = for_parts / in_larger.size() * items.size();
     lower += improve_some(search, {items.begin(), items.end()}, 0, share, packing);
   }
   search.lower = std::max(search.lower, lower);
@@ -238,8 +233,7 @@ void improve_by_parts(Search& search, const CompactOptions& options) {
   if (larger.size() > 1 && (search.is_open() || !ordered)) {
     packing.groups = alone;
     std::sort(in_larger.begin(), in_larger.end());
-    lower = alone + improve_some(search, std::move(in_larger), search.lower - alone,
-                                 {.objective = options.objective, .effort = options.effort / 2}, packing);
+    lower = alone + improve_some(search, std::move(in_larger), search.lower - alone, effort / 2, packing);
     search.lower = std::max(search.lower, lower);
     // There is an order: what depends on another through a lone item depended on it in the sub-problem.
     search.best = in_order(search.problem, packing).value();
@@ -258,9 +252,13 @@ PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& op
       search_of(packing_problem(dag, layered->order, group_budget(dag).value()), packing_of(*layered), 0);
   schedule(search);
   if (search.is_open() && options.effort > 0 && search.problem.count() <= most_items_with_closure) {
-    improve_by_parts(search, options);
+    improve_by_parts(search, options.effort);
   } else {
-    improve(search, options);
+    improve(search, options.effort);
+  }
+  if (!only_groups) {
+    search.best =
+        lower_peak(search.problem, search.bounds.groups.tail, std::move(search.best), options.effort / 3);
   }
   return plan_of(dag, search, layered->order);
 }

@@ -90,6 +90,7 @@ LinearBound linear_bound(const PackingProblem& problem, const Packing& start, st
   do {
     programme.release_surplus(effort);
     if (programme.objective() <= static_cast<double>(lower) + tolerance) {
+      effort += for_proof;
       return {.prices = programme.prices()}; // as a bound it would say nothing new
     }
   } while (effort > 0 && bring_in_groups(programme, pricing, centre, effort));

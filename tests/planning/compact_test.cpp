@@ -182,6 +182,35 @@ TEST_CASE("peak spreads the bytes over as many groups") {
   CHECK(peak(even) == 6);
 }
 
+TEST_CASE("peak has as many groups where stages and budgets divide the waves into parts") {
+  Random random(seed());
+  for (int i = 0; i < 200 / tidegate::test::scale; ++i) {
+    WaveDag dag{.budget_bytes = random.between(60, 120)};
+    const std::uint64_t largest = dag.budget_bytes * random.between(30, 70) / 100;
+    std::uint32_t stage_begin = 0;
+    for (std::uint64_t stages = random.between(2, 3); stages > 0; --stages) {
+      const auto begin = static_cast<std::uint32_t>(dag.waves.size());
+      const auto end = begin + static_cast<std::uint32_t>(random.between(10, 30));
+      for (std::uint32_t wave = begin; wave < end; ++wave) {
+        dag.waves.push_back({.frontier_bytes = random.between(largest / 5 + 1, largest + largest / 5)});
+        for (std::uint32_t before = stage_begin; before < wave; ++before) {
+          if (before < begin || random.chance(8)) {
+            dag.dependencies.push_back({before, wave});
+          }
+        }
+      }
+      stage_begin = begin;
+    }
+    const MemoryPlan few = plan_compact(dag, {.effort = 100'000}).value();
+    const MemoryPlan even = plan_compact(dag, {.objective = Objective::peak, .effort = 100'000}).value();
+    CHECK(first_violation(dag, few).value_or("none") == "none");
+    CHECK(first_violation(dag, even).value_or("none") == "none");
+    CHECK(even.group_count() == few.group_count());
+    CHECK(even.lower_bound_groups == few.lower_bound_groups);
+    CHECK(peak(even) <= peak(few));
+  }
+}
+
 TEST_CASE("compact gives the same plan every time") {
   Random random(7);
   for (const Family family : {Family::layered_random, Family::series_parallel, Family::chains_with_fans}) {
