@@ -84,41 +84,26 @@ std::vector<std::vector<std::uint32_t>> textbook_layers(const WaveDag& dag) {
   return layers;
 }
 
-void textbook_layering(benchmark::State& state) {
+template <class Plan>
+void per_wave_and_dependency(benchmark::State& state, Plan plan) {
   const WaveDag dag = random_dag(state.range(0), state.range(1));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(textbook_layers(dag));
+    benchmark::DoNotOptimize(plan(dag));
   }
   report(state, dag);
 }
-BENCHMARK(textbook_layering)
-    ->ArgNames({"waves", "order"})
-    ->ArgsProduct({{10'000, 100'000, 1'000'000}, {shuffled, by_before, by_after, local}})
-    ->Unit(benchmark::kMillisecond);
 
-void layering(benchmark::State& state) {
-  const WaveDag dag = random_dag(state.range(0), state.range(1));
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies));
-  }
-  report(state, dag);
+void every_size_and_order(benchmark::internal::Benchmark* benchmark) {
+  benchmark->ArgNames({"waves", "order"})
+      ->ArgsProduct({{10'000, 100'000, 1'000'000}, {shuffled, by_before, by_after, local}})
+      ->Unit(benchmark::kMillisecond);
 }
-BENCHMARK(layering)
-    ->ArgNames({"waves", "order"})
-    ->ArgsProduct({{10'000, 100'000, 1'000'000}, {shuffled, by_before, by_after, local}})
-    ->Unit(benchmark::kMillisecond);
 
-void layered(benchmark::State& state) {
-  const WaveDag dag = random_dag(state.range(0), state.range(1));
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(plan_layered(dag));
-  }
-  report(state, dag);
-}
-BENCHMARK(layered)
-    ->ArgNames({"waves", "order"})
-    ->ArgsProduct({{10'000, 100'000, 1'000'000}, {shuffled, by_before, by_after, local}})
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(per_wave_and_dependency, textbook_layering, textbook_layers)->Apply(every_size_and_order);
+BENCHMARK_CAPTURE(per_wave_and_dependency, layering, [](const WaveDag& dag) {
+  return plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies);
+})->Apply(every_size_and_order);
+BENCHMARK_CAPTURE(per_wave_and_dependency, layered, plan_layered)->Apply(every_size_and_order);
 
 void layered_chain(benchmark::State& state) {
   WaveDag dag{.waves = std::vector<Wave>(static_cast<std::size_t>(state.range(0))), .budget_bytes = 1};
