@@ -14,6 +14,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -64,7 +65,21 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
   return documents::encode(document) + '\n';
 }
 
+void print_warnings(const run::RunReport& report, const RunSettings& settings) {
+  for (const run::Warning& warning : report.warnings) {
+    std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(settings.program),
+                           warning.message,
+                           warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer),
+                           warning.fix)
+                   .c_str(),
+               stderr);
+  }
+}
+
 Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
+  if (!settings.errors_as_json) { // then standard error holds one document, and the report has the warnings
+    print_warnings(report, settings);
+  }
   auto written = commands::write_text(settings.output, report_text(report, settings));
   if (written && report.error) {
     print_error(at_program(*report.error, settings), settings.errors_as_json);
@@ -99,7 +114,7 @@ Result<void> read_plan(RunSettings& settings) {
     plan.error().source = display_name(*settings.plan);
     return tl::unexpected(std::move(plan.error()));
   }
-  settings.options.plan = std::move(plan->plan);
+  settings.options.compile.plan = std::move(plan->plan);
   settings.plan_options = plan->made_with;
   return {};
 }
@@ -115,7 +130,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   }
   device::DeviceInfo device = **found;
   // What only launches needs no proof that work-groups may wait for each other.
-  if (!settings.options.dry_run && settings.options.strategy != run::Strategy::launch) {
+  if (!settings.options.compile.dry_run && settings.options.compile.strategy != run::Strategy::launch) {
     if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }
@@ -125,17 +140,18 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
 
 Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
-  options.strategy = chosen<run::Strategy>(strategy_choices, settings.strategy);
-  options.mode = chosen<run::Mode>(mode_choices, settings.mode);
+  options.compile.strategy = chosen<run::Strategy>(strategy_choices, settings.strategy);
+  options.compile.mode = chosen<run::Mode>(mode_choices, settings.mode);
   options.max_wall_time_ns = settings.max_wall_time_s * 1'000'000'000;
   options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
+  options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
   if (settings.workers != 0) {
-    options.workers =
+    options.compile.workers =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
   }
-  const bool needs_device = !options.dry_run || !settings.selector.empty();
+  const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
   if (needs_device) {
     if (auto isolated = device::isolate_drivers(); !isolated) {
       return tl::unexpected(std::move(isolated.error()));
@@ -195,7 +211,7 @@ void define_run(CLI::App& command, Invocation& invocation) {
       "interpreter: arguments are read; jit: compiled for them; auto (default): as the launch policy says");
   command.add_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it")
       ->type_name("FILE");
-  command.add_flag("--dry-run", options.dry_run,
+  command.add_flag("--dry-run", options.compile.dry_run,
                    "Stop before a device is touched: plan, recommendation, evidence, memory");
   command.add_flag("--verify", options.verify,
                    "Run the same kernels the ordinary way too, and compare every byte of the outputs");

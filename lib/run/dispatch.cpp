@@ -52,9 +52,9 @@ bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& va
 Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program,
                        const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
                        BuiltKernel* kernel, PlainWaves* plain, const cl::Buffer& arena,
-                       const DispatchLimits& limits)
+                       const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
-      kernel_(kernel), plain_(plain), arena_(arena), limits_(limits) {
+      kernel_(kernel), plain_(plain), arena_(arena), limits_(limits), monitor_(monitor) {
   if (kernel_ == nullptr) {
     return;
   }
@@ -123,8 +123,10 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
                                           cl::NDRange(schedule_.group_size)),
       "launching the persistent kernel");
   std::array<cl_uint, head_words> head{};
+  monitor_.in_flight = 1;
   require(session_.queue.enqueueReadBuffer(progress_, CL_TRUE, 0, sizeof head, head.data()),
           "running the persistent kernel");
+  monitor_.in_flight = 0;
   const std::uint64_t elapsed = elapsed_ns(start);
   outcome_.slices_ns.push_back(elapsed);
   outcome_.bytes_read_back += sizeof head;
@@ -142,7 +144,7 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
     return false;
   }
   outcome_.tiles += tiles_between(position, reached, stage_end);
-  outcome_.iterations = reached.iteration;
+  completed(reached.iteration);
   finished_ = head[finished_word] != 0;
   position = reached;
   // Towards slices of the wanted length, not too fast: the next stages may be slower.
@@ -199,7 +201,7 @@ void Dispatcher::stage_by_stage() {
       if (stage.plain) {
         plain_->launch(stage.waves.front(), phase);
         ++outcome_.launches;
-        ++in_flight_;
+        ++monitor_.in_flight;
         outcome_.tiles += stage.tiles;
       } else if (strategy_ == Strategy::launch) {
         launch_stage(row++, phase);
@@ -218,8 +220,11 @@ void Dispatcher::stage_by_stage() {
         return;
       }
     }
-    outcome_.iterations = iteration + 1;
+    completed(iteration + 1);
     finished_ = program_.until && until_met((iteration + 1) % schedule_.phases());
+    if (!finished_ && program_.until && out_of_time()) {
+      return;
+    }
   }
   (void)settle(true);
 }
@@ -242,19 +247,19 @@ void Dispatcher::launch_stage(std::size_t row, std::uint32_t phase) {
               cl::NDRange(schedule_.group_size)),
           "launching a stage");
   ++outcome_.launches;
-  ++in_flight_;
+  ++monitor_.in_flight;
 }
 
 // Waits for the device when enough is under way, and says whether there is time for more.
 bool Dispatcher::settle(bool always) {
-  if (in_flight_ == 0 || (in_flight_ < batch_ && !always)) {
+  if (monitor_.in_flight == 0 || (monitor_.in_flight < batch_ && !always)) {
     return true;
   }
   require(session_.queue.finish(), "running the waves");
   ++outcome_.sync_points;
   const std::uint64_t elapsed = elapsed_ns(settled_at_);
   settled_at_ = Clock::now();
-  in_flight_ = 0;
+  monitor_.in_flight = 0;
   constexpr std::uint64_t most_batch = 8192;
   if (elapsed > limits_.slice_ns) {
     batch_ = std::max<std::uint64_t>(batch_ / 2, 1);
@@ -275,13 +280,18 @@ bool Dispatcher::out_of_time() {
   return true;
 }
 
+void Dispatcher::completed(std::uint64_t iterations) {
+  outcome_.iterations = iterations;
+  monitor_.iterations = iterations;
+}
+
 bool Dispatcher::until_met(std::uint32_t phase) {
   std::vector<std::byte> value(program_.until->value.size());
   // The tables hold where it lies; without a generated kernel they do all the same.
   download(session_, arena_, tables_.words[tables_.until_word + phase], value);
   outcome_.bytes_read_back += value.size();
   ++outcome_.sync_points;
-  in_flight_ = 0;
+  monitor_.in_flight = 0;
   return same_value(program_, value);
 }
 

@@ -5,6 +5,7 @@
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/kernel_cache.hpp>
 #include <tidegate/run/launch_tables.hpp>
+#include <tidegate/run/monitor.hpp>
 #include <tidegate/run/plain_waves.hpp>
 #include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/run_report.hpp>
@@ -45,7 +46,7 @@ public:
   // device::Refused.
   Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
              const LaunchTables& tables, Strategy strategy, BuiltKernel* kernel, PlainWaves* plain,
-             const cl::Buffer& arena, const DispatchLimits& limits);
+             const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor);
 
   // From the first wave to the last. Throws device::Refused.
   DispatchOutcome run();
@@ -65,6 +66,7 @@ private:
   bool settle(bool always);
   bool out_of_time();
   bool until_met(std::uint32_t phase);
+  void completed(std::uint64_t iterations);
   void report_stuck();
   [[nodiscard]] std::uint64_t tiles_between(const Position& from, const Position& to,
                                             std::uint32_t stage_end) const;
@@ -78,13 +80,14 @@ private:
   PlainWaves* const plain_;
   const cl::Buffer& arena_;
   const DispatchLimits limits_;
+  Monitor& monitor_;
 
   cl::Buffer stages_, entries_, words_, counters_, progress_;
   std::vector<cl_uint> zeros_;
   std::uint64_t budget_ = 0;      // tiles of the next slice
   std::uint64_t most_budget_ = 0; // so that counters of arrivals stay within 31 bits
-  std::uint64_t batch_ = 64;      // launches between two waits of the host
-  std::uint64_t in_flight_ = 0;
+  std::uint64_t batch_ =
+      1; // launches between two waits of the host; the first one may be the one that never returns
   Clock::time_point settled_at_;
   bool finished_ = false; // `until` was met
   DispatchOutcome outcome_;

@@ -70,6 +70,21 @@ struct MemoryReport {
   std::vector<std::pair<std::string, std::uint64_t>> offsets; // by buffer
 };
 
+// What ends the repetition, and how far it came.
+struct UntilReport {
+  std::string buffer;
+  std::string waiting_for; // the value of element 0
+  std::string value;       // that it had after the last iteration
+  bool reached = false;
+};
+
+// What a program most likely does not mean.
+struct Warning {
+  std::string message;
+  std::string fix;
+  std::string pointer; // into the program
+};
+
 struct LeftBehind {
   std::string wave;
   std::string reason;
@@ -118,6 +133,8 @@ struct RunReport {
   std::uint64_t items_processed = 0;        // tiles
   std::uint64_t items_remaining = 0;
   std::uint64_t iterations = 0;
+  std::optional<UntilReport> until; // where the program has one, and an iteration was completed
+  std::vector<Warning> warnings;
   std::uint64_t wall_time_ns = 0;
   std::uint64_t queue_plan_ns = 0;
   std::uint64_t queue_publish_ns = 0;

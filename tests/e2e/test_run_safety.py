@@ -206,6 +206,23 @@ class WallTime(Safety):
             report = self.negative(document, "--strategy", strategy, "--max-wall-time", str(SLOW), *ONE)
             self.assertEqual(report["status"], "deadline")
             self.assertGreater(report["items_remaining"], 0)
+            self.assertGreater(report["iterations"], 0)
+            self.assertEqual(report["until"], {"buffer": "y", "waiting_for": "0", "value": "1", "reached": False})
+            self.assertRegex(report["error"]["message"], r"^the wall time of \S+ s is over: until was not reached after "
+                             fr"{report['iterations']} iterations?: \"y\" is 1, waiting for 0$")
+
+    def test_until_within_repeat(self) -> None:
+        """Iterations that run out before the value is there are told, and no error."""
+        document = {**program(3), "until": {"buffer": "y", "equals": 0}}
+        document["buffers"]["x"]["init"] = {"fill": 1}
+        for strategy in ("launch", "barrier"):
+            result = self.run_document(document, "--strategy", strategy, *ONE)
+            self.assertEqual(result.rc, 0, result.stderr)
+            report = parse(result.stdout)
+            self.assertEqual((report["iterations"], report["until"]["reached"]), (3, False))
+            self.assertEqual(report["until"]["waiting_for"], "0")
+        table = self.run_document(document, "--format", "table", *ONE).stdout
+        self.assertRegex(table, r'until +NOT REACHED: "y" is \d+, waiting for 0')
 
     def test_an_op_that_never_returns(self) -> None:
         document = program(op="endless")
