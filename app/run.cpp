@@ -217,8 +217,9 @@ void define_run(CLI::App& command, Invocation& invocation) {
                    "Run the same kernels the ordinary way too, and compare every byte of the outputs");
   add_count(command, "--compare", options.compare_rounds,
             "Verify, then time both ways so many times in turn, and tell the medians and their ratio");
-  add_count(command, "--max-wall-time", settings->max_wall_time_s,
-            "Seconds until the run is ended without outputs (default 60)");
+  add_count(
+      command, "--max-wall-time", settings->max_wall_time_s,
+      "Seconds that the waves may take until the run is ended without outputs, building aside (default 60)");
   add_count(command, "--slice", settings->slice_ms,
             "Milliseconds that one persistent launch should take at most (default 150)");
   add_count(command, "--workers", settings->workers,

@@ -196,8 +196,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::wall_time_ns>("wall_time_ns", "all of it, from reading the sources on"),
     reported<&RunReport::queue_plan_ns>("queue_plan_ns", "planning"),
     reported<&RunReport::queue_publish_ns>("queue_publish_ns", "filling device memory"),
-    reported<&RunReport::build_ns>("build_ns",
-                                   "building or loading kernels, and learning how many groups fit"),
+    reported<&RunReport::build_ns>("build_ns", "building or loading kernels, what a driver compiles in first "
+                                               "launches, and learning how many groups fit"),
     reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns",
                                               "from the first launch to the end of the last"),
     reported<&RunReport::lineage_ns>("lineage_ns", "tracing source rules"),

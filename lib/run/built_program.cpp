@@ -1,6 +1,8 @@
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/run/built_program.hpp>
+#include <tidegate/run/device_memory.hpp>
+#include <tidegate/run/kernel_arguments.hpp>
 
 #include <fmt/format.h>
 
@@ -35,6 +37,34 @@ std::uint32_t choose_workers(const CompiledProgram& compiled, std::uint32_t comp
   return std::max(workers, 1U);
 }
 
+// Drivers for CPUs compile a kernel in its first launch, for its work-group size and for small or large
+// ranges: launches that do nothing make them compile before the waves run.
+void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
+  constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/occupancy.cl
+  const cl::Buffer nothing = allocate(session, poll_bytes);
+  std::size_t most_groups = 1;
+  if (compiled.persistent()) {
+    device::require(session.queue.enqueueFillBuffer(nothing, cl_uchar{0}, 0, poll_bytes),
+                    "clearing a buffer");
+    PersistentArguments arguments{.most_polls = 1}; // no iterations: it takes a number and returns
+    arguments.memory.fill(nothing);
+    arguments.set(kernel.kernel, compiled.tables.dynamic_local_bytes);
+  } else {
+    for (const StageRow& stage : compiled.tables.stages) {
+      most_groups = std::max<std::size_t>(most_groups, stage.tiles);
+    }
+    StageArguments{.arena = nothing, .entries = nothing, .words = nothing}.set(
+        kernel.kernel, compiled.tables.dynamic_local_bytes);
+  }
+  for (const std::size_t groups : {std::size_t{1}, most_groups}) {
+    device::require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
+                                                       cl::NDRange(groups * compiled.schedule.group_size),
+                                                       cl::NDRange(compiled.schedule.group_size)),
+                    "compiling the generated kernel");
+  }
+  device::require(session.queue.finish(), "compiling the generated kernel");
+}
+
 } // namespace
 
 BuiltProgram build(const device::Session& session, const device::DeviceInfo& device,
@@ -52,6 +82,9 @@ BuiltProgram build(const device::Session& session, const device::DeviceInfo& dev
   }
   if (!built.plain_waves.empty()) {
     built.plain_programs.emplace(session, compiled.program, built.plain_waves);
+  }
+  if (built.kernel && session.on_host) {
+    compile_now(session, compiled, *built.kernel);
   }
   built.build_ns = elapsed_ns(start);
   return built;

@@ -11,10 +11,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& options,
-                         const Residency& residency, Clock::time_point deadline) {
+                         const Residency& residency) {
   const bool cpu = device.type == device::DeviceType::cpu;
   DispatchLimits limits{.slice_ns = options.slice_ns,
-                        .deadline = deadline,
+                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
                         .workers = residency.workers,
                         .arrivals_per_barrier = residency.workers,
                         .most_polls =
@@ -34,8 +34,7 @@ Result<void> write_outputs(const ResolvedProgram& program, const BufferContents&
 }
 
 Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                         const RunOptions& options, Clock::time_point deadline,
-                                         Monitor& monitor) {
+                                         const RunOptions& options, Monitor& monitor) {
   // A context and a queue of the run's own, and what the buffers hold at first.
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
   TIDEGATE_TRY(const BufferContents first, first_contents(compiled.program));
@@ -48,8 +47,9 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   const Residency residency = find_residency(session, device, compiled, built, options.compile.workers);
   TIDEGATE_CHECK(check_schedule(compiled, residency, device));
 
-  // The run itself.
-  const DispatchLimits limits = limits_of(device, options, residency, deadline);
+  // The run itself; its wall time begins here.
+  const DispatchLimits limits = limits_of(device, options, residency);
+  monitor.deadline = limits.deadline;
   ArenaRun run = run_in_arena(session, compiled, built, first, limits, monitor);
 
   // The same kernels the ordinary way, compared byte for byte, and both timed.
@@ -78,9 +78,9 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 } // namespace
 
 Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                const RunOptions& options, Clock::time_point deadline, Monitor& monitor) {
+                                const RunOptions& options, Monitor& monitor) {
   try {
-    return execute_or_throw(compiled, device, options, deadline, monitor);
+    return execute_or_throw(compiled, device, options, monitor);
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

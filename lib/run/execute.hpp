@@ -9,7 +9,6 @@
 #include <tidegate/run/proof.hpp>
 #include <tidegate/run/run_options.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -29,7 +28,6 @@ struct ExecutedProgram {
 // the device, of building, of the program's files. What ends without outputs (deadline, interrupt, hang,
 // outputs that differ) is no error here: the report tells it.
 Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                const RunOptions& options, std::chrono::steady_clock::time_point deadline,
-                                Monitor& monitor);
+                                const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::run

@@ -1,3 +1,4 @@
+#include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/run/dispatch.hpp>
 #include <tidegate/run/element_text.hpp>
@@ -93,8 +94,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
     }
   }
   device::require(session_.queue.finish(), "running the plain launches");
-  result.dispatch_ns = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+  result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
 
   result.outputs.resize(program_.buffers.size());
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {

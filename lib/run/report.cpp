@@ -86,12 +86,16 @@ std::string what_is_left(const RunReport& report) {
                      report.items_remaining + report.items_processed, plural(report.iterations, "iteration"));
 }
 
-Error deadline_error(const RunReport& report, const RunOptions& options) {
+Error deadline_error(const RunReport& report, const RunOptions& options, bool waited) {
   const bool endless = report.until && !report.until->reached;
   return {.code = ErrorCode::wall_time_exceeded,
-          .message = fmt::format("the wall time of {} is over: {}", seconds(options.max_wall_time_ns),
-                                 what_is_left(report)),
-          .fix = endless
+          .message = fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns),
+                                 what_is_left(report),
+                                 waited ? "; work-groups were waiting for others whose core is busy, or that "
+                                          "do not arrive"
+                                        : ""),
+          .fix = waited ? "--strategy launch does without waits on the device; no output was written"
+                 : endless
                      ? "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more; no "
                        "output was written"
                      : "give --max-wall-time more, or the program less to do; no output was written"};
@@ -138,7 +142,9 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   switch (report.status) {
   case RunStatus::done:
   case RunStatus::planned: break;
-  case RunStatus::deadline: report.error = deadline_error(report, options); break;
+  case RunStatus::deadline:
+    report.error = deadline_error(report, options, executed.run.outcome.waited);
+    break;
   case RunStatus::interrupted: report.error = interrupt_error(report); break;
   case RunStatus::hang: report.error = hang_error(report.stuck_groups); break;
   case RunStatus::outputs_differ:
@@ -168,7 +174,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report.iterations = outcome.iterations;
   report.until = until_report(compiled, executed);
   report.queue_publish_ns = executed.run.publish_ns;
-  report.build_ns = executed.build_ns;
+  report.build_ns = executed.build_ns + outcome.compile_ns;
   report.backend_dispatch_ns = outcome.dispatch_ns;
   report.slices_ns = outcome.slices_ns;
   report.stuck_groups = outcome.stuck_groups;

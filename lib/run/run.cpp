@@ -61,11 +61,10 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
 
   // On the device; a kernel that does not come back is told of from another thread.
   Monitor monitor;
-  const auto deadline = start + std::chrono::nanoseconds(options.max_wall_time_ns);
-  const Watchdog watchdog(deadline, grace, [&](bool interrupted) {
+  const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
     options.abandon(report_of_silence(compiled, monitor, interrupted, options, elapsed_ns(start)));
   });
-  TIDEGATE_TRY(const ExecutedProgram executed, execute(compiled, *device, options, deadline, monitor));
+  TIDEGATE_TRY(const ExecutedProgram executed, execute(compiled, *device, options, monitor));
   return report_of_run(compiled, executed, *device, options, elapsed_ns(start));
 }
 
