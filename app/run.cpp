@@ -1,5 +1,6 @@
 // tidegate run
 #include "command_line.hpp"
+#include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/run.hpp>
@@ -12,10 +13,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -31,8 +33,6 @@ struct RunSettings {
   std::string program = "-";
   std::string output = "-";
   std::string selector;
-  std::string strategy = "auto";
-  std::string mode = "auto";
   std::optional<std::string> plan;
   std::uint64_t workers = 0;
   std::uint64_t max_wall_time_s = 60;
@@ -44,10 +44,14 @@ struct RunSettings {
   commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
 };
 
-template <class E, std::size_t N>
-std::optional<E> chosen(const std::array<std::string_view, N>& names, const std::string& name) {
-  const auto found = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-  return found == 0 ? std::nullopt : std::optional(static_cast<E>(found - 1)); // the first one is auto
+// The first of the names is auto, which leaves the value empty.
+template <class E>
+OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<const std::string_view> names,
+                           std::string meaning) {
+  const auto choose = [&value](std::size_t index) {
+    value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
+  };
+  return choice_option(std::move(name), choose, names, std::move(meaning));
 }
 
 Error at_program(Error error, const RunSettings& settings) {
@@ -140,8 +144,6 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
 
 Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
-  options.compile.strategy = chosen<run::Strategy>(strategy_choices, settings.strategy);
-  options.compile.mode = chosen<run::Mode>(mode_choices, settings.mode);
   options.max_wall_time_ns = settings.max_wall_time_s * 1'000'000'000;
   options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
@@ -191,50 +193,46 @@ Result<ExitCode> run_program(RunSettings& settings) {
 
 } // namespace
 
-void define_run(CLI::App& command, Invocation& invocation) {
+CommandModel run_command() {
   const auto settings = std::make_shared<RunSettings>();
   run::RunOptions& options = settings->options;
-  command.add_option("PROGRAM", settings->program, "Wave program to run; - or none is standard input")
-      ->type_name("FILE")
-      ->option_text(positional_text);
-  command
-      .add_option(
-          "--device", settings->selector,
-          "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else the "
-          "first device when left out")
-      ->type_name("SEL");
-  add_choice(command, "--strategy", settings->strategy, strategy_choices,
-             "launch: one launch per group of waves; barrier: one persistent launch; auto (default): as the "
-             "device's self-test says");
-  add_choice(
-      command, "--mode", settings->mode, mode_choices,
-      "interpreter: arguments are read; jit: compiled for them; auto (default): as the launch policy says");
-  command.add_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it")
-      ->type_name("FILE");
-  command.add_flag("--dry-run", options.compile.dry_run,
-                   "Stop before a device is touched: plan, recommendation, evidence, memory");
-  command.add_flag("--verify", options.verify,
-                   "Run the same kernels the ordinary way too, and compare every byte of the outputs");
-  add_count(command, "--compare", options.compare_rounds,
-            "Verify, then time both ways so many times in turn, and tell the medians and their ratio");
-  add_count(
-      command, "--max-wall-time", settings->max_wall_time_s,
-      "Seconds that the waves may take until the run is ended without outputs, building aside (default 60)");
-  add_count(command, "--slice", settings->slice_ms,
-            "Milliseconds that one persistent launch should take at most (default 150)");
-  add_count(command, "--workers", settings->workers,
-            "Work-groups of a persistent launch; 0 (default): by the tiles");
-  command.add_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file")
-      ->type_name("FILE");
-  command.add_flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels");
-  add_format(command, settings->format);
-  add_output(command, settings->output);
-  command.callback([&invocation, settings] {
-    invocation.run = [&invocation, settings] {
-      settings->errors_as_json = invocation.errors_as_json;
-      return run_program(*settings);
-    };
-  });
+  return {
+      .options =
+          {text_option(
+               "--device", "SEL", settings->selector,
+               "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else "
+               "the first device when left out"),
+           choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
+                          "launch: one launch per group of waves; barrier: one persistent launch; auto "
+                          "(default): as the device's self-test says"),
+           choice_or_auto("--mode", options.compile.mode, mode_choices,
+                          "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
+                          "launch policy says"),
+           file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
+           flag("--dry-run", options.compile.dry_run,
+                "Stop before a device is touched: plan, recommendation, evidence, memory"),
+           flag("--verify", options.verify,
+                "Run the same kernels the ordinary way too, and compare every byte of the outputs"),
+           count_option(
+               "--compare", options.compare_rounds,
+               "Verify, then time both ways so many times in turn, and tell the medians and their ratio"),
+           count_option("--max-wall-time", settings->max_wall_time_s,
+                        "Seconds that the waves may take until the run is ended without outputs, building "
+                        "aside (default 60)"),
+           count_option("--slice", settings->slice_ms,
+                        "Milliseconds that one persistent launch should take at most (default 150)"),
+           count_option("--workers", settings->workers,
+                        "Work-groups of a persistent launch; 0 (default): by the tiles"),
+           file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
+           flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
+           format_option(settings->format), output_option(settings->output)},
+      .positionals = {positional(
+          "[PROGRAM]",
+          file_option("", settings->program, "Wave program to run; - or none is standard input"))},
+      .run = [settings](bool errors_as_json) {
+        settings->errors_as_json = errors_as_json;
+        return run_program(*settings);
+      }};
 }
 
 } // namespace tidegate::app
