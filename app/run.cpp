@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> strategy_choices{"auto", "launch", "barrier"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
+constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                       "wrong_output"};
 
@@ -211,6 +212,12 @@ CommandModel run_command() {
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            flag("--dry-run", options.compile.dry_run,
                 "Stop before a device is touched: plan, recommendation, evidence, memory"),
+           choice_option(
+               "--fp-contract",
+               [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
+               fp_contract_choices,
+               "default: the compiler may join a * b + c to one operation, and may do so differently here "
+               "and in plain launches; off: in neither"),
            flag("--verify", options.verify,
                 "Run the same kernels the ordinary way too, and compare every byte of the outputs"),
            count_option(

@@ -89,6 +89,14 @@ constexpr Field parity_fields[] = {
     required<&OutputParity::checked>("checked", "output buffers that were compared byte for byte"),
     required<&OutputParity::equal>("equal", "whether all of them were equal"),
     optional<&OutputParity::first_difference>("first_difference", "the first one that was not"),
+    required<&OutputParity::differing_elements>("differing_elements", "elements that were not equal"),
+    optional<&OutputParity::largest_difference_ulp>(
+        "largest_difference_ulp",
+        "where only finite floats differ: the largest difference in units in the last place"),
+    optional<&OutputParity::likely_cause>(
+        "likely_cause",
+        "race: plain launches do not repeat themselves either; order: this run does not repeat "
+        "itself; rounding: the compiler rounds floats differently in the two kernels"),
 };
 
 constexpr Field comparison_fields[] = {

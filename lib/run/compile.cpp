@@ -154,6 +154,7 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
 
   // Every name found, every argument checked against its kernel's signature, every size counted.
   TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, predefined_macros(device)));
+  program.fp_contract_off = options.fp_contract_off;
   TIDEGATE_CHECK(check_device_limits(program, device));
   const std::uint64_t budget_bytes =
       program.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : program.budget_bytes;

@@ -1,6 +1,7 @@
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
+#include <tidegate/run/generate.hpp>
 #include <tidegate/run/plain_waves.hpp>
 
 #include <fmt/format.h>
@@ -51,9 +52,10 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
       throw device::Refused{source.error()};
     }
     // A line of its own before the first, so that logs name the file as people know it.
-    auto built =
-        device::build_program(session, fmt::format("#line 1 \"{}\"\n{}", program.units[unit].path, *source),
-                              driver_options(program.units[unit], program.folder));
+    auto built = device::build_program(
+        session,
+        fmt::format("{}#line 1 \"{}\"\n{}", contraction_pragma(program), program.units[unit].path, *source),
+        driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{std::move(built.error())};
     }

@@ -1,7 +1,7 @@
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/run/dispatch.hpp>
-#include <tidegate/run/element_text.hpp>
+#include <tidegate/run/parity.hpp>
 #include <tidegate/run/proof.hpp>
 
 #include <fmt/format.h>
@@ -118,6 +118,14 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
   Proof proof{.parity = compare_outputs(compiled.program, plain.outputs, outputs)};
   if (proof.parity.equal) {
     proof.comparison = compare(session, compiled, built, first, reference, limits, rounds, monitor);
+    return proof;
+  }
+  // Each way once more: what does not repeat itself is a race.
+  const PlainRun again = reference.run(limits.deadline);
+  const ArenaRun rerun = run_in_arena(session, compiled, built, first, limits, monitor);
+  if (again.in_time && rerun.outcome.status == RunStatus::done) {
+    proof.parity.likely_cause =
+        likely_cause(proof.parity, again.outputs == plain.outputs, rerun.outputs == outputs);
   }
   return proof;
 }
@@ -129,32 +137,6 @@ void spoil(BufferContents& outputs) {
       return;
     }
   }
-}
-
-OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected,
-                             const BufferContents& found) {
-  OutputParity parity{.equal = true};
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    if (!program.buffers[i].spec.output) {
-      continue;
-    }
-    ++parity.checked;
-    const auto [a, b] = std::ranges::mismatch(expected[i], found[i]);
-    if (a == expected[i].end() && b == found[i].end()) {
-      continue;
-    }
-    const ElementType type = program.buffers[i].spec.type;
-    const std::uint64_t element = static_cast<std::uint64_t>(a - expected[i].begin()) / element_bytes(type);
-    parity.equal = false;
-    if (!parity.first_difference) {
-      const std::uint64_t at = element * element_bytes(type);
-      parity.first_difference = Difference{.buffer = program.buffers[i].name,
-                                           .element = element,
-                                           .expected = element_text(type, expected[i].data() + at),
-                                           .found = element_text(type, found[i].data() + at)};
-    }
-  }
-  return parity;
 }
 
 } // namespace tidegate::run

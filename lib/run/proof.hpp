@@ -58,8 +58,4 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
 // Changes a byte of the first output, for the test that the proof sees it.
 void spoil(BufferContents& outputs);
 
-// Compares the outputs byte for byte.
-OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected,
-                             const BufferContents& found);
-
 } // namespace tidegate::run

@@ -122,13 +122,41 @@ Error hang_error(const std::vector<StuckGroup>& stuck_groups) {
           .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
 }
 
-Error difference_error(const Difference& difference) {
+std::string difference_fix(const OutputParity& parity, const RunOptions& options) {
+  switch (parity.likely_cause.value_or(DifferenceCause::unknown)) {
+  case DifferenceCause::race:
+    return "plain launches do not repeat themselves either: work-items of one wave race for an element, or "
+           "add floats "
+           "up in any order with atomics; no schedule makes that equal";
+  case DifferenceCause::order:
+    return "this run does not repeat itself while plain launches do: waves that touch the same buffer need a "
+           "dependency; without one missing it is a bug: please report the program";
+  case DifferenceCause::rounding:
+    if (!options.compile.fp_contract_off) {
+      return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: "
+             "--fp-contract off "
+             "compiles both without joining the two";
+    }
+    return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "
+           "options such "
+           "as -cl-fast-relaxed-math, and for built-in functions that it may replace";
+  case DifferenceCause::unknown: break;
+  }
+  return "both ways repeat themselves: a read of what nobody wrote, a write past the end of a buffer "
+         "(--check-bounds finds it), or a bug: then please report the program";
+}
+
+Error difference_error(const OutputParity& parity, const RunOptions& options) {
+  const Difference& difference = *parity.first_difference;
   return {.code = ErrorCode::outputs_differ,
-          .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
-                                 in_quotes(difference.buffer), difference.found, difference.expected),
-          .fix =
-              "waves that touch the same buffer need a dependency; without one missing it is a bug: please "
-              "report the program"};
+          .message = fmt::format("element {} of {} is {}, plain launches make it {}; {} in all{}",
+                                 difference.element, in_quotes(difference.buffer), difference.found,
+                                 difference.expected, plural(parity.differing_elements, "element"),
+                                 parity.largest_difference_ulp
+                                     ? fmt::format(", by at most {} in the last place",
+                                                   plural(*parity.largest_difference_ulp, "unit"))
+                                     : ""),
+          .fix = difference_fix(parity, options)};
 }
 
 // How the run ended; an error where outputs are withheld.
@@ -147,9 +175,7 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
     break;
   case RunStatus::interrupted: report.error = interrupt_error(report); break;
   case RunStatus::hang: report.error = hang_error(report.stuck_groups); break;
-  case RunStatus::outputs_differ:
-    report.error = difference_error(*report.output_parity->first_difference);
-    break;
+  case RunStatus::outputs_differ: report.error = difference_error(*report.output_parity, options); break;
   }
 }
 

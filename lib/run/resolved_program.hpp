@@ -102,6 +102,7 @@ struct ResolvedProgram {
   std::vector<std::array<std::uint32_t, 2>> swaps;
   std::optional<ResolvedUntil> until;
   std::uint64_t budget_bytes = 0; // 0: none given
+  bool fp_contract_off = false;   // every source is compiled without joining a * b + c to one operation
   policy::LaunchPolicy policy;
 
   [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {

@@ -46,10 +46,24 @@ struct Difference {
   std::string found;
 };
 
+// What most likely lies behind outputs that differ.
+enum class DifferenceCause : std::uint8_t {
+  race,     // plain launches do not repeat themselves either
+  order,    // this run does not repeat itself
+  rounding, // floats, some units in the last place apart
+  unknown,
+};
+inline constexpr std::array<std::string_view, 4> difference_cause_names{"race", "order", "rounding",
+                                                                        "unknown"};
+
 struct OutputParity {
   std::uint64_t checked = 0; // buffers
   bool equal = false;
   std::optional<Difference> first_difference;
+  std::uint64_t differing_elements = 0;
+  std::optional<std::uint64_t>
+      largest_difference_ulp;                  // units in the last place, where only finite floats differ
+  std::optional<DifferenceCause> likely_cause; // where they differ
 };
 
 struct Comparison {

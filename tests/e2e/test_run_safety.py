@@ -164,7 +164,9 @@ class Provoked(Safety):
             # The last byte of x, 64 = 0x40: its highest byte is 1.
             self.assertEqual(report["output_parity"], {
                 "checked": 2, "equal": False,
-                "first_difference": {"buffer": "x", "element": 63, "expected": "64", "found": str(64 + 2**24)}})
+                "first_difference": {"buffer": "x", "element": 63, "expected": "64", "found": str(64 + 2**24)},
+                "differing_elements": 1, "likely_cause": "order"})  # the fault does not repeat itself
+            self.assertIn("this run does not repeat itself while plain launches do", report["error"]["fix"])
             self.assertNotIn("comparison", report)
 
     def test_an_unknown_fault_is_none(self) -> None:
@@ -201,6 +203,34 @@ class Limits(Safety):
         result = self.run_document(document, "--strategy", "launch", "--errors", "json")
         self.assertEqual((result.rc, json.loads(result.stderr)["code"]), (1, "arena_over_capacity"))
         self.assert_withheld()
+
+
+class Differences(Safety):
+    RACE = """kernel void race(global uint* x) {
+  x[0] = 0u;
+  for (uint turn = 0u; turn < 2000u; ++turn) x[0] += 1u; // every work-group at once
+}
+"""
+
+    def test_a_race_within_a_wave(self) -> None:
+        """Plain launches that do not repeat themselves are no reference: the fix says so."""
+        self.file("ops.cl", self.RACE)
+        document = program(op="race", local=1)
+        document["buffers"] = {"x": document["buffers"]["x"]}
+        document["ops"] = {"race": {"source": "ops.cl"}}
+        document["waves"] = [{**document["waves"][0], "name": name} for name in "ab"]
+        for wave in document["waves"]:
+            wave["global_size"] = [2**14]
+        for _ in range(20):  # until the race shows
+            result = self.run_document(document, "--verify")
+            if result.rc == 0:
+                self.file("x.npy", OLD)
+                continue
+            parity = parse(result.stdout)["output_parity"]
+            if parity["likely_cause"] == "race":
+                self.assertIn("plain launches do not repeat themselves either", result.stderr)
+                return
+        self.skipTest("no race showed on this machine")
 
 
 class WallTime(Safety):
