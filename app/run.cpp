@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -149,6 +150,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
+  if (options.check_bounds) {
+    options.compile.strategy = run::Strategy::launch; // wave by wave
+  }
   options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
   if (settings.workers != 0) {
     options.compile.workers =
@@ -157,6 +161,10 @@ Result<ExitCode> run_program(RunSettings& settings) {
   const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
   if (needs_device) {
     if (auto isolated = device::isolate_drivers(); !isolated) {
+      isolated.error().fix =
+          "a kernel may have written past the end of a buffer: --check-bounds tells of it, with "
+          "Oclgrind installed also of what crashes the driver; otherwise " +
+          isolated.error().fix;
       return tl::unexpected(std::move(isolated.error()));
     }
   }
@@ -171,6 +179,22 @@ Result<ExitCode> run_program(RunSettings& settings) {
   const auto text = commands::read_document(settings.program);
   if (!text) {
     return tl::unexpected(text.error());
+  }
+  if (options.check_bounds) {
+    std::error_code unreadable;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
+    options.this_command = {self.string(),
+                            "run",
+                            "-",
+                            "--check-bounds",
+                            "--strategy",
+                            "launch",
+                            "--no-cache",
+                            "--max-wall-time",
+                            std::to_string(settings.max_wall_time_s),
+                            "-o",
+                            "/dev/null"};
+    options.program_text = *text;
   }
   const auto program = commands::read_program(*text);
   if (!program) {
@@ -220,6 +244,10 @@ CommandModel run_command() {
                "and in plain launches; off: in neither"),
            flag("--verify", options.verify,
                 "Run the same kernels the ordinary way too, and compare every byte of the outputs"),
+           flag("--check-bounds", options.check_bounds,
+                "Instead of the ordinary run: put guards around every buffer and look at them after every "
+                "wave, and "
+                "run in Oclgrind where it is installed; no output is written"),
            count_option(
                "--compare", options.compare_rounds,
                "Verify, then time both ways so many times in turn, and tell the medians and their ratio"),

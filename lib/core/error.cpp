@@ -42,7 +42,8 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::too_many_workers:
   case ErrorCode::wall_time_exceeded:
   case ErrorCode::device_hang:
-  case ErrorCode::outputs_differ: return ExitCode::negative;
+  case ErrorCode::outputs_differ:
+  case ErrorCode::out_of_bounds: return ExitCode::negative;
   case ErrorCode::empty_lifetime:
   case ErrorCode::bad_alignment:
   case ErrorCode::empty_input:

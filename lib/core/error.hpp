@@ -93,13 +93,14 @@ enum class ErrorCode : std::uint8_t {
   wall_time_exceeded,
   device_hang,
   outputs_differ,
+  out_of_bounds,
   interrupted,
   // everything else
   internal_error,
 };
 
 // The stable names as they stand in documents, by ErrorCode.
-inline constexpr std::array<std::string_view, 59> error_code_names{
+inline constexpr std::array<std::string_view, 60> error_code_names{
     "overflow",
     "zero_adapter_limit",
     "policy_out_of_range",
@@ -157,6 +158,7 @@ inline constexpr std::array<std::string_view, 59> error_code_names{
     "wall_time_exceeded",
     "device_hang",
     "outputs_differ",
+    "out_of_bounds",
     "interrupted",
     "internal_error",
 };

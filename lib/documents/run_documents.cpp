@@ -4,6 +4,8 @@
 
 namespace tidegate::documents {
 
+using run::BoundsReport;
+using run::BoundsViolation;
 using run::Comparison;
 using run::DeviceReport;
 using run::Difference;
@@ -12,6 +14,7 @@ using run::LeftBehind;
 using run::MemoryReport;
 using run::OutputParity;
 using run::RunReport;
+using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
 using run::UntilReport;
@@ -35,6 +38,18 @@ struct Description<Comparison> {
 };
 template <>
 struct Description<StuckGroup> {
+  static const Record record;
+};
+template <>
+struct Description<BoundsViolation> {
+  static const Record record;
+};
+template <>
+struct Description<SimulatorFinding> {
+  static const Record record;
+};
+template <>
+struct Description<BoundsReport> {
   static const Record record;
 };
 template <>
@@ -114,6 +129,33 @@ constexpr Field stuck_fields[] = {
     required<&StuckGroup::waves>("waves", "the waves of that stage"),
     required<&StuckGroup::expected>("expected", "arrivals at the barrier that it waited for"),
     required<&StuckGroup::seen>("seen", "arrivals that it saw"),
+};
+
+constexpr Field violation_fields[] = {
+    required<&BoundsViolation::wave>("wave", "the wave that wrote"),
+    required<&BoundsViolation::iteration>("iteration", "in which iteration, counted from 0"),
+    required<&BoundsViolation::buffer>("buffer", "the buffer beside which it wrote"),
+    required<&BoundsViolation::side>("side", "before its first byte or behind its last"),
+    required<&BoundsViolation::distance_bytes>(
+        "distance_bytes", "of the nearest changed byte: 0 is the first behind, 1 the last before"),
+};
+
+constexpr Field finding_fields[] = {
+    required<&SimulatorFinding::message>("message", "what Oclgrind says"),
+    required<&SimulatorFinding::kernel>("kernel", "the kernel"),
+    required<&SimulatorFinding::work_item>("work_item", "the first work-item that did so"),
+    required<&SimulatorFinding::file>("file", "the source"),
+    required<&SimulatorFinding::line>("line", "its line; 0 where it is not known"),
+};
+
+constexpr Field bounds_fields[] = {
+    required<&BoundsReport::guard_bytes>("guard_bytes", "guard on each side of each buffer; 0 in Oclgrind"),
+    required<&BoundsReport::checked_waves>("checked_waves", "launches after which the guards were looked at"),
+    required<&BoundsReport::complete>("complete",
+                                      "whether the program came to its end, or to a violation, in time"),
+    required<&BoundsReport::violations>("violations", "what the last wave wrote beside buffers"),
+    required<&BoundsReport::simulator>("simulator", "Oclgrind's runtime; empty where it is not installed"),
+    required<&BoundsReport::findings>("findings", "what Oclgrind says, once for each kernel, line and kind"),
 };
 
 constexpr Field until_report_fields[] = {
@@ -216,6 +258,7 @@ constexpr Field run_report_fields[] = {
                                          "by group, bit n for source rule n of its waves or their ancestors"),
     reported<&RunReport::output_parity>("output_parity", "with --verify: comparison with plain launches"),
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
+    reported<&RunReport::bounds>("bounds", "with --check-bounds: what was written or read beside buffers"),
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     reported<&RunReport::left_behind>("left_behind", "waves that cannot share a launch"),
     reported<&RunReport::recommended_geometry>("recommended_geometry", "the policy's"),
@@ -239,6 +282,12 @@ constinit const Record Description<OutputParity>::record =
 constinit const Record Description<Comparison>::record =
     record_of<Comparison>("comparison", comparison_fields);
 constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);
+constinit const Record Description<BoundsViolation>::record =
+    record_of<BoundsViolation>("bounds_violation", violation_fields);
+constinit const Record Description<SimulatorFinding>::record =
+    record_of<SimulatorFinding>("simulator_finding", finding_fields);
+constinit const Record Description<BoundsReport>::record =
+    record_of<BoundsReport>("bounds_report", bounds_fields);
 constinit const Record Description<UntilReport>::record =
     record_of<UntilReport>("until_report", until_report_fields);
 constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);

@@ -159,6 +159,29 @@ Error difference_error(const OutputParity& parity, const RunOptions& options) {
           .fix = difference_fix(parity, options)};
 }
 
+Error bounds_error(const BoundsReport& bounds) {
+  Error error{.code = ErrorCode::out_of_bounds,
+              .message = {},
+              .fix = "look at the kernel's subscripts, the counts it is given and the sizes of its NDRange; "
+                     "the report's bounds have all that was found"};
+  if (!bounds.violations.empty()) {
+    const BoundsViolation& violation = bounds.violations.front();
+    const std::string where =
+        violation.side == Side::behind
+            ? fmt::format("{} past the end of", plural(violation.distance_bytes + 1, "byte"))
+            : fmt::format("{} before the start of", plural(violation.distance_bytes, "byte"));
+    error.message = fmt::format("{} writes {} {}, in iteration {}", violation.wave, where,
+                                in_quotes(violation.buffer), violation.iteration);
+  }
+  if (!bounds.findings.empty()) {
+    const SimulatorFinding& finding = bounds.findings.front();
+    error.message +=
+        fmt::format("{}Oclgrind: {} in the kernel {}, at {}:{}", error.message.empty() ? "" : "; ",
+                    finding.message, in_quotes(finding.kernel), finding.file, finding.line);
+  }
+  return error;
+}
+
 // How the run ended; an error where outputs are withheld.
 void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
   report.status = executed.run.outcome.status;
@@ -169,7 +192,9 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   }
   switch (report.status) {
   case RunStatus::done:
-  case RunStatus::planned: break;
+  case RunStatus::planned:
+  case RunStatus::checked:
+  case RunStatus::out_of_bounds: break;
   case RunStatus::deadline:
     report.error = deadline_error(report, options, executed.run.outcome.waited);
     break;
@@ -222,6 +247,25 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.comparison = executed.proof->comparison;
   }
   tell_the_end(report, executed, options);
+  return report;
+}
+
+RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
+                           const device::DeviceInfo& device, const RunOptions& options,
+                           std::uint64_t wall_time_ns) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.device =
+      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.bounds = bounds;
+  report.status = RunStatus::checked;
+  if (!bounds.violations.empty() || !bounds.findings.empty()) {
+    report.status = RunStatus::out_of_bounds;
+    report.error = bounds_error(bounds);
+  } else if (!bounds.complete) {
+    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+    report.error =
+        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
+  }
   return report;
 }
 

@@ -19,6 +19,11 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
                         const device::DeviceInfo& device, const RunOptions& options,
                         std::uint64_t wall_time_ns);
 
+// Of a program that was looked at for accesses out of bounds.
+RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
+                           const device::DeviceInfo& device, const RunOptions& options,
+                           std::uint64_t wall_time_ns);
+
 // Of a run whose device does not come back: what is known from outside.
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns);

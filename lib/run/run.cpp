@@ -3,6 +3,7 @@
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
+#include <tidegate/run/bounds.hpp>
 #include <tidegate/run/compile.hpp>
 #include <tidegate/run/execute.hpp>
 #include <tidegate/run/report.hpp>
@@ -64,6 +65,16 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
     options.abandon(report_of_silence(compiled, monitor, interrupted, options, elapsed_ns(start)));
   });
+  if (options.check_bounds) {
+    TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options.max_wall_time_ns, monitor));
+    const std::string simulator = is_simulator(*device) ? "" : find_simulator();
+    if (!simulator.empty()) {
+      bounds.simulator = simulator;
+      TIDEGATE_TRY(bounds.findings,
+                   run_in_simulator(simulator, folder, options.this_command, options.program_text));
+    }
+    return report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start));
+  }
   TIDEGATE_TRY(const ExecutedProgram executed, execute(compiled, *device, options, monitor));
   return report_of_run(compiled, executed, *device, options, elapsed_ns(start));
 }

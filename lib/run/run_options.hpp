@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace tidegate::run {
 
@@ -23,6 +24,9 @@ struct RunOptions {
   CompileOptions compile;
   std::string emit_kernel; // file for the generated source; empty: none
   bool verify = false;
+  bool check_bounds = false;             // instead of the ordinary run: what is written beside buffers
+  std::vector<std::string> this_command; // that runs this program with --check-bounds again, in the simulator
+  std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
   std::uint64_t max_wall_time_ns = 60'000'000'000;
   std::uint64_t slice_ns = 150'000'000;

@@ -26,9 +26,11 @@ enum class RunStatus : std::uint8_t {
   interrupted,    // by a signal
   hang,           // a wait on the device ran out
   outputs_differ, // from those of plain launches
+  checked,        // --check-bounds: nothing was found
+  out_of_bounds,  // --check-bounds: something was
 };
-inline constexpr std::array<std::string_view, 6> run_status_names{"done",        "planned", "deadline",
-                                                                  "interrupted", "hang",    "outputs_differ"};
+inline constexpr std::array<std::string_view, 8> run_status_names{
+    "done", "planned", "deadline", "interrupted", "hang", "outputs_differ", "checked", "out_of_bounds"};
 
 // A work-group that waited in vain.
 struct StuckGroup {
@@ -73,6 +75,36 @@ struct Comparison {
   double speedup = 0; // plain over run
   std::vector<double> plain_rounds_ns;
   std::vector<double> run_rounds_ns;
+};
+
+enum class Side : std::uint8_t { before, behind };
+inline constexpr std::array<std::string_view, 2> side_names{"before", "behind"};
+
+// A wave that wrote beside a buffer.
+struct BoundsViolation {
+  std::string wave;
+  std::uint64_t iteration = 0;
+  std::string buffer;
+  Side side = Side::behind;
+  std::uint64_t distance_bytes = 0; // of the nearest changed byte: 0 is the first behind, 1 the last before
+};
+
+// What Oclgrind says of an access.
+struct SimulatorFinding {
+  std::string message;
+  std::string kernel;
+  std::string work_item;
+  std::string file;
+  std::uint64_t line = 0;
+};
+
+struct BoundsReport {
+  std::uint64_t guard_bytes = 0;   // on each side of each buffer; 0 in the simulator, which needs none
+  std::uint64_t checked_waves = 0; // after so many launches the guards were looked at
+  bool complete = true;            // the program came to its end in time, or to a violation
+  std::vector<BoundsViolation> violations;
+  std::string simulator; // the runtime that ran it too; empty where none is installed
+  std::vector<SimulatorFinding> findings;
 };
 
 struct MemoryReport {
@@ -161,6 +193,7 @@ struct RunReport {
   std::vector<std::uint32_t> region_lineage; // by group in dispatch order, bit n for source rule n
   std::optional<OutputParity> output_parity;
   std::optional<Comparison> comparison;
+  std::optional<BoundsReport> bounds; // --check-bounds
   std::vector<StuckGroup> stuck_groups;
   std::vector<LeftBehind> left_behind;
   Geometry recommended_geometry;
