@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -25,6 +26,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> strategy_choices{"auto", "launch", "barrier"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
+constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                       "wrong_output"};
 
@@ -68,7 +70,21 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
   return documents::encode(document) + '\n';
 }
 
+void print_warnings(const run::RunReport& report, const RunSettings& settings) {
+  for (const run::Warning& warning : report.warnings) {
+    std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(settings.program),
+                           warning.message,
+                           warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer),
+                           warning.fix)
+                   .c_str(),
+               stderr);
+  }
+}
+
 Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
+  if (!settings.errors_as_json) { // then standard error holds one document, and the report has the warnings
+    print_warnings(report, settings);
+  }
   auto written = commands::write_text(settings.output, report_text(report, settings));
   if (written && report.error) {
     print_error(at_program(*report.error, settings), settings.errors_as_json);
@@ -103,7 +119,7 @@ Result<void> read_plan(RunSettings& settings) {
     plan.error().source = display_name(*settings.plan);
     return tl::unexpected(std::move(plan.error()));
   }
-  settings.options.plan = std::move(plan->plan);
+  settings.options.compile.plan = std::move(plan->plan);
   settings.plan_options = plan->made_with;
   return {};
 }
@@ -119,7 +135,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   }
   device::DeviceInfo device = **found;
   // What only launches needs no proof that work-groups may wait for each other.
-  if (!settings.options.dry_run && settings.options.strategy != run::Strategy::launch) {
+  if (!settings.options.compile.dry_run && settings.options.compile.strategy != run::Strategy::launch) {
     if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }
@@ -133,11 +149,12 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
+  options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
   if (settings.workers != 0) {
-    options.workers =
+    options.compile.workers =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
   }
-  const bool needs_device = !options.dry_run || !settings.selector.empty();
+  const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
   if (needs_device) {
     if (auto isolated = device::isolate_drivers(); !isolated) {
       return tl::unexpected(std::move(isolated.error()));
@@ -186,22 +203,29 @@ CommandModel run_command() {
                "--device", "SEL", settings->selector,
                "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else "
                "the first device when left out"),
-           choice_or_auto("--strategy", options.strategy, strategy_choices,
+           choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
                           "launch: one launch per group of waves; barrier: one persistent launch; auto "
                           "(default): as the device's self-test says"),
-           choice_or_auto("--mode", options.mode, mode_choices,
+           choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
                           "launch policy says"),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
-           flag("--dry-run", options.dry_run,
+           flag("--dry-run", options.compile.dry_run,
                 "Stop before a device is touched: plan, recommendation, evidence, memory"),
+           choice_option(
+               "--fp-contract",
+               [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
+               fp_contract_choices,
+               "default: the compiler may join a * b + c to one operation, and may do so differently here "
+               "and in plain launches; off: in neither"),
            flag("--verify", options.verify,
                 "Run the same kernels the ordinary way too, and compare every byte of the outputs"),
            count_option(
                "--compare", options.compare_rounds,
                "Verify, then time both ways so many times in turn, and tell the medians and their ratio"),
            count_option("--max-wall-time", settings->max_wall_time_s,
-                        "Seconds until the run is ended without outputs (default 60)"),
+                        "Seconds that the waves may take until the run is ended without outputs, building "
+                        "aside (default 60)"),
            count_option("--slice", settings->slice_ms,
                         "Milliseconds that one persistent launch should take at most (default 150)"),
            count_option("--workers", settings->workers,

@@ -3,7 +3,7 @@
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/program_documents.hpp>
 #include <tidegate/planning/layered.hpp>
-#include <tidegate/run/prepare.hpp>
+#include <tidegate/run/compile.hpp>
 
 #include <fmt/format.h>
 

@@ -111,6 +111,14 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   for (const run::LeftBehind& wave : report.left_behind) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
   }
+  if (report.until) {
+    rows.push_back(
+        {"  until",
+         report.until->reached
+             ? fmt::format("{} is {}", in_quotes(report.until->buffer), report.until->value)
+             : fmt::format("NOT REACHED: {} is {}, waiting for {}", in_quotes(report.until->buffer),
+                           report.until->value, report.until->waiting_for)});
+  }
   if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);

@@ -14,6 +14,8 @@ using run::OutputParity;
 using run::RunReport;
 using run::StuckGroup;
 using run::Telemetry;
+using run::UntilReport;
+using run::Warning;
 
 template <>
 struct Description<DeviceReport> {
@@ -33,6 +35,14 @@ struct Description<Comparison> {
 };
 template <>
 struct Description<StuckGroup> {
+  static const Record record;
+};
+template <>
+struct Description<UntilReport> {
+  static const Record record;
+};
+template <>
+struct Description<Warning> {
   static const Record record;
 };
 template <>
@@ -79,6 +89,14 @@ constexpr Field parity_fields[] = {
     required<&OutputParity::checked>("checked", "output buffers that were compared byte for byte"),
     required<&OutputParity::equal>("equal", "whether all of them were equal"),
     optional<&OutputParity::first_difference>("first_difference", "the first one that was not"),
+    required<&OutputParity::differing_elements>("differing_elements", "elements that were not equal"),
+    optional<&OutputParity::largest_difference_ulp>(
+        "largest_difference_ulp",
+        "where only finite floats differ: the largest difference in units in the last place"),
+    optional<&OutputParity::likely_cause>(
+        "likely_cause",
+        "race: plain launches do not repeat themselves either; order: this run does not repeat "
+        "itself; rounding: the compiler rounds floats differently in the two kernels"),
 };
 
 constexpr Field comparison_fields[] = {
@@ -96,6 +114,19 @@ constexpr Field stuck_fields[] = {
     required<&StuckGroup::waves>("waves", "the waves of that stage"),
     required<&StuckGroup::expected>("expected", "arrivals at the barrier that it waited for"),
     required<&StuckGroup::seen>("seen", "arrivals that it saw"),
+};
+
+constexpr Field until_report_fields[] = {
+    required<&UntilReport::buffer>("buffer", "the buffer whose element 0 ends the repetition"),
+    required<&UntilReport::waiting_for>("waiting_for", "the value that ends it"),
+    required<&UntilReport::value>("value", "the value after the last iteration"),
+    required<&UntilReport::reached>("reached", "whether that is it"),
+};
+
+constexpr Field warning_fields[] = {
+    required<&Warning::message>("message", "what the program most likely does not mean"),
+    required<&Warning::fix>("fix", "what to change"),
+    required<&Warning::pointer>("pointer", "where in the program (RFC 6901)"),
 };
 
 constexpr Field left_behind_fields[] = {
@@ -168,11 +199,13 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that were run"),
     reported<&RunReport::items_remaining>("items_remaining", "tiles that were not"),
     reported<&RunReport::iterations>("iterations", "repetitions of the waves that were completed"),
+    reported<&RunReport::until>("until", "what ends the repetition, and how far it came"),
+    reported<&RunReport::warnings>("warnings", "what the program most likely does not mean"),
     reported<&RunReport::wall_time_ns>("wall_time_ns", "all of it, from reading the sources on"),
     reported<&RunReport::queue_plan_ns>("queue_plan_ns", "planning"),
     reported<&RunReport::queue_publish_ns>("queue_publish_ns", "filling device memory"),
-    reported<&RunReport::build_ns>("build_ns",
-                                   "building or loading kernels, and learning how many groups fit"),
+    reported<&RunReport::build_ns>("build_ns", "building or loading kernels, what a driver compiles in first "
+                                               "launches, and learning how many groups fit"),
     reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns",
                                               "from the first launch to the end of the last"),
     reported<&RunReport::lineage_ns>("lineage_ns", "tracing source rules"),
@@ -206,6 +239,9 @@ constinit const Record Description<OutputParity>::record =
 constinit const Record Description<Comparison>::record =
     record_of<Comparison>("comparison", comparison_fields);
 constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);
+constinit const Record Description<UntilReport>::record =
+    record_of<UntilReport>("until_report", until_report_fields);
+constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
 constinit const Record Description<LeftBehind>::record =
     record_of<LeftBehind>("left_behind", left_behind_fields);
 constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);

@@ -2,8 +2,8 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
 #include <tidegate/run/device_memory.hpp>
+#include <tidegate/run/kernel_arguments.hpp>
 #include <tidegate/run/kernel_cache.hpp>
-#include <tidegate/run/persistent_arguments.hpp>
 
 #define XXH_INLINE_ALL
 #include <fmt/format.h>

@@ -47,6 +47,7 @@ struct ProgramArgument {
   Kind kind = Kind::value;
   std::uint32_t buffer = 0;
   Access access = Access::read;
+  bool access_stated = false; // by the program, not by the kernel's signature
   std::uint64_t local_bytes = 0;
   std::vector<std::byte> value; // as clSetKernelArg takes it: a vector of 3 has the room of 4
 };
@@ -101,6 +102,7 @@ struct ResolvedProgram {
   std::vector<std::array<std::uint32_t, 2>> swaps;
   std::optional<ResolvedUntil> until;
   std::uint64_t budget_bytes = 0; // 0: none given
+  bool fp_contract_off = false;   // every source is compiled without joining a * b + c to one operation
   policy::LaunchPolicy policy;
 
   [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {
@@ -120,6 +122,9 @@ Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& f
 // for the last write before it, a write for that and for the reads since.
 std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
                                                     std::size_t buffer_count);
+
+// The waves in an order that keeps every dependency, as early in the program's own order as they can be.
+std::vector<std::uint32_t> program_order(const ResolvedProgram& program);
 
 // The waves as the planners take them. The budget does not bind where all buffers fit into it together.
 planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes);

@@ -46,10 +46,24 @@ struct Difference {
   std::string found;
 };
 
+// What most likely lies behind outputs that differ.
+enum class DifferenceCause : std::uint8_t {
+  race,     // plain launches do not repeat themselves either
+  order,    // this run does not repeat itself
+  rounding, // floats, some units in the last place apart
+  unknown,
+};
+inline constexpr std::array<std::string_view, 4> difference_cause_names{"race", "order", "rounding",
+                                                                        "unknown"};
+
 struct OutputParity {
   std::uint64_t checked = 0; // buffers
   bool equal = false;
   std::optional<Difference> first_difference;
+  std::uint64_t differing_elements = 0;
+  std::optional<std::uint64_t>
+      largest_difference_ulp;                  // units in the last place, where only finite floats differ
+  std::optional<DifferenceCause> likely_cause; // where they differ
 };
 
 struct Comparison {
@@ -68,6 +82,21 @@ struct MemoryReport {
   bool optimal = false;
   std::uint64_t table_bytes = 0;                              // descriptors and counters beside the arena
   std::vector<std::pair<std::string, std::uint64_t>> offsets; // by buffer
+};
+
+// What ends the repetition, and how far it came.
+struct UntilReport {
+  std::string buffer;
+  std::string waiting_for; // the value of element 0
+  std::string value;       // that it had after the last iteration
+  bool reached = false;
+};
+
+// What a program most likely does not mean.
+struct Warning {
+  std::string message;
+  std::string fix;
+  std::string pointer; // into the program
 };
 
 struct LeftBehind {
@@ -118,6 +147,8 @@ struct RunReport {
   std::uint64_t items_processed = 0;        // tiles
   std::uint64_t items_remaining = 0;
   std::uint64_t iterations = 0;
+  std::optional<UntilReport> until; // where the program has one, and an iteration was completed
+  std::vector<Warning> warnings;
   std::uint64_t wall_time_ns = 0;
   std::uint64_t queue_plan_ns = 0;
   std::uint64_t queue_publish_ns = 0;

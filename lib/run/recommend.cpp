@@ -1,4 +1,5 @@
-#include <tidegate/run/request.hpp>
+#include <tidegate/policy/policy_error.hpp>
+#include <tidegate/run/recommend.hpp>
 
 #include <algorithm>
 
@@ -42,6 +43,21 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
   request.resident_device_bytes = resident_bytes;
   request.device_memory_budget_bytes = budget_bytes;
   return request;
+}
+
+Result<Recommendation> recommend(const ResolvedProgram& program, const Adapter& adapter,
+                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes) {
+  const auto decision =
+      policy::decide(program.policy, launch_request(program, adapter, resident_bytes, budget_bytes));
+  if (!decision) {
+    return tl::unexpected(policy::to_error(decision.error()));
+  }
+  return Recommendation{
+      .launch = decision->recommendation,
+      .topology_evidence = policy::topology_evidence(decision->effective, decision->recommendation),
+      .promotion_evidence =
+          policy::promotion_evidence(program.policy, decision->effective, decision->recommendation),
+      .frontier_density_bps = decision->effective.frontier_density_bps};
 }
 
 } // namespace tidegate::run

@@ -1,6 +1,6 @@
 // A program as the launch policy sees it.
 #include "program_support.hpp"
-#include <tidegate/run/request.hpp>
+#include <tidegate/run/recommend.hpp>
 
 #include <doctest/doctest.h>
 
