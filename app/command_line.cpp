@@ -230,7 +230,7 @@ CommandModel command_line(std::string_view only) {
       .summary = "Plans and runs persistent GPU megakernels.",
       .options = {{.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
                   {.names = {"--version"}, .meaning = "Display program version information and exit"},
-                  choice_option(
+                  index_option(
                       "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
                       error_format_names, "Errors on standard error as text or as one JSON object")}};
   for (const Subcommand& subcommand : subcommands) {

@@ -16,7 +16,7 @@ CommandModel completion_command() {
   const auto choose = [&shell = settings->shell](std::size_t index) { shell = commands::shell_names[index]; };
   return {.options = {output_option(settings->output)},
           .positionals = {positional(
-              "SHELL", choice_option("", choose, commands::shell_names, "Shell to print the script for"))},
+              "SHELL", index_option("", choose, commands::shell_names, "Shell to print the script for"))},
           .run = [settings](bool) {
             return commands::completion_script(settings->shell, command_line())
                 .and_then([&](const std::string& script) {

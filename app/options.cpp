@@ -18,74 +18,52 @@ namespace {
 
 constexpr std::array<std::string_view, 2> format_names{"json", "table"};
 
-template <class Count>
-OptionModel whole_number(std::string name, Count& value, std::string meaning) {
-  return {.names = {std::move(name)},
-          .value = "N",
-          .meaning = std::move(meaning),
-          .take = [&value](const std::string& text) -> Result<void> {
-            std::uint64_t count = 0;
-            const char* const end = text.data() + text.size();
-            const auto [stop, error] = std::from_chars(text.data(), end, count);
-            if (error != std::errc() || stop != end) {
-              return tl::unexpected(
-                  Error{.message = fmt::format("{} is no whole number from 0 to 2^64 - 1", in_quotes(text))});
-            }
-            value = count;
-            return {};
-          }};
-}
-
 } // namespace
 
-OptionModel flag(std::string name, bool& given, std::string meaning) {
-  return {.names = {std::move(name)},
-          .meaning = std::move(meaning),
-          .take = [&given](const std::string&) -> Result<void> {
-            given = true;
-            return {};
-          }};
+Result<std::string> read_text(const std::string& text) {
+  return text;
 }
 
-OptionModel choice_option(std::string name, std::function<void(std::size_t)> choose,
-                          std::span<const std::string_view> names, std::string meaning) {
+Result<std::uint64_t> read_count(const std::string& text) {
+  std::uint64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || stop != end) {
+    return tl::unexpected(
+        Error{.message = fmt::format("{} is no whole number from 0 to 2^64 - 1", in_quotes(text))});
+  }
+  return count;
+}
+
+Result<std::uint64_t> read_bytes(const std::string& text) {
+  return parse_bytes(text).map_error([](Error error) {
+    error.message += "; " + error.fix;
+    return error;
+  });
+}
+
+OptionModel flag(std::string name, bool& given, std::string meaning) {
+  const auto read = [](const std::string&) -> Result<bool> { return true; };
+  return option(std::move(name), "", given, read, std::move(meaning));
+}
+
+OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
+                         std::span<const std::string_view> names, std::string meaning) {
+  const auto take = [choose = std::move(choose), names](const std::string& word) -> Result<void> {
+    const auto found = std::ranges::find(names, word);
+    if (found == names.end()) {
+      Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(names))};
+      error.nearest = nearest_name(word, names);
+      return tl::unexpected(std::move(error));
+    }
+    choose(static_cast<std::size_t>(found - names.begin()));
+    return {};
+  };
   return {.names = {std::move(name)},
           .value = fmt::format("{}", fmt::join(names, "|")),
           .choices = {names.begin(), names.end()},
           .meaning = std::move(meaning),
-          .take = [choose = std::move(choose), names](const std::string& word) -> Result<void> {
-            const auto found = std::ranges::find(names, word);
-            if (found == names.end()) {
-              Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(names))};
-              error.nearest = nearest_name(word, names);
-              return tl::unexpected(std::move(error));
-            }
-            choose(static_cast<std::size_t>(found - names.begin()));
-            return {};
-          }};
-}
-
-OptionModel bytes_option(std::string name, std::optional<std::uint64_t>& value, std::string meaning) {
-  return {.names = {std::move(name)},
-          .value = "BYTES",
-          .meaning = std::move(meaning),
-          .take = [&value](const std::string& text) -> Result<void> {
-            const auto bytes = parse_bytes(text);
-            if (!bytes) {
-              return tl::unexpected(
-                  Error{.message = fmt::format("{}; {}", bytes.error().message, bytes.error().fix)});
-            }
-            value = *bytes;
-            return {};
-          }};
-}
-
-OptionModel count_option(std::string name, std::uint64_t& value, std::string meaning) {
-  return whole_number(std::move(name), value, std::move(meaning));
-}
-
-OptionModel count_option(std::string name, std::optional<std::uint64_t>& value, std::string meaning) {
-  return whole_number(std::move(name), value, std::move(meaning));
+          .take = take};
 }
 
 OptionModel positional(std::string value, OptionModel option) {

@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,54 +21,54 @@ using commands::OptionModel;
 
 enum class Format : std::uint8_t { json, table };
 
-// Whatever was given, as it is, into a std::string or std::optional<std::string>.
-template <class Text>
-OptionModel text_option(std::string name, std::string value, Text& text, std::string meaning) {
+// `target`, which may be a std::optional, becomes what `read` makes of the text that was given. The value is
+// what help texts call it.
+template <class Target, class Read>
+OptionModel option(std::string name, std::string value, Target& target, Read read, std::string meaning) {
   return {.names = {std::move(name)},
           .value = std::move(value),
           .meaning = std::move(meaning),
-          .take = [&text](const std::string& given) -> Result<void> {
-            text = given;
-            return {};
+          .take = [&target, read](const std::string& text) -> Result<void> {
+            return read(text).map([&target](auto&& given) { target = std::move(given); });
           }};
 }
 
-template <class Text>
-OptionModel file_option(std::string name, Text& path, std::string meaning) {
-  OptionModel option = text_option(std::move(name), "FILE", path, std::move(meaning));
-  option.takes_file = true;
-  return option;
-}
+Result<std::string> read_text(const std::string& text);    // as it is
+Result<std::uint64_t> read_count(const std::string& text); // a whole number
+Result<std::uint64_t> read_bytes(const std::string& text); // also 64MiB or 1.5GB
 
+template <class Target>
+OptionModel text_option(std::string name, std::string value, Target& target, std::string meaning) {
+  return option(std::move(name), std::move(value), target, read_text, std::move(meaning));
+}
+template <class Target>
+OptionModel file_option(std::string name, Target& target, std::string meaning) {
+  OptionModel file = text_option(std::move(name), "FILE", target, std::move(meaning));
+  file.takes_file = true;
+  return file;
+}
+template <class Target>
+OptionModel count_option(std::string name, Target& target, std::string meaning) {
+  return option(std::move(name), "N", target, read_count, std::move(meaning));
+}
+template <class Target>
+OptionModel bytes_option(std::string name, Target& target, std::string meaning) {
+  return option(std::move(name), "BYTES", target, read_bytes, std::move(meaning));
+}
 OptionModel flag(std::string name, bool& given, std::string meaning);
 
 // One of a few names, by its index.
-OptionModel choice_option(std::string name, std::function<void(std::size_t)> choose,
-                          std::span<const std::string_view> names, std::string meaning);
+OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
+                         std::span<const std::string_view> names, std::string meaning);
 
 // One of the names of an enumeration, in its order.
-template <class Enumeration>
-requires std::is_enum_v<Enumeration> OptionModel choice_option(std::string name, Enumeration& value,
-                                                               std::span<const std::string_view> names,
-                                                               std::string meaning) {
-  return choice_option(
-      std::move(name), [&value](std::size_t index) { value = static_cast<Enumeration>(index); }, names,
-      std::move(meaning));
+template <class Target>
+OptionModel choice_option(std::string name, Target& target, std::span<const std::string_view> names,
+                          std::string meaning) {
+  using Enumeration = typename decltype(std::optional(target))::value_type;
+  const auto choose = [&target](std::size_t index) { target = static_cast<Enumeration>(index); };
+  return index_option(std::move(name), choose, names, std::move(meaning));
 }
-template <class Enumeration>
-OptionModel choice_option(std::string name, std::optional<Enumeration>& value,
-                          std::span<const std::string_view> names, std::string meaning) {
-  return choice_option(
-      std::move(name), [&value](std::size_t index) { value = static_cast<Enumeration>(index); }, names,
-      std::move(meaning));
-}
-
-// A number of bytes, also as 64MiB or 1.5GB.
-OptionModel bytes_option(std::string name, std::optional<std::uint64_t>& value, std::string meaning);
-
-// A whole number.
-OptionModel count_option(std::string name, std::uint64_t& value, std::string meaning);
-OptionModel count_option(std::string name, std::optional<std::uint64_t>& value, std::string meaning);
 
 // The option as a word without a name: "SHELL", or "[FILE]" if it may be left out.
 OptionModel positional(std::string value, OptionModel option);

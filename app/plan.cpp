@@ -103,7 +103,7 @@ CommandModel plan_command() {
                "--effort", settings->effort,
                "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
            bytes_option("--budget", settings->plan.budget_bytes, "Budget instead of the document's"),
-           choice_option(
+           index_option(
                "--format", [&format = settings->format](std::size_t index) { format = picture_names[index]; },
                picture_names,
                "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it"),

@@ -53,7 +53,7 @@ OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<
   const auto choose = [&value](std::size_t index) {
     value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
   };
-  return choice_option(std::move(name), choose, names, std::move(meaning));
+  return index_option(std::move(name), choose, names, std::move(meaning));
 }
 
 Error at_program(Error error, const RunSettings& settings) {
