@@ -190,15 +190,20 @@ struct Error {
   std::optional<std::vector<std::uint32_t>> cycle;   // each wave before the next, the last before the first
   std::optional<std::uint64_t> required_bytes, budget_bytes;      // of a group, or of an arena
   std::optional<std::uint64_t> capacity_bytes, best_height_bytes; // of an arena
+  std::optional<std::string> log;                                 // what a compiler said, with its lines
 };
 
 template <class T>
 using Result = tl::expected<T, Error>;
 
-// The error as text for a terminal, two or three lines without a trailing newline:
+// The error as text for a terminal, without a trailing newline:
 //   tidegate: FILE:LINE:COLUMN: error: MESSAGE [CODE]
 //     at: POINTER
 //     fix: FIX
+//     log:
+//       LINES
+// Names from documents, paths and drivers stand in an error as they are; what no terminal should get of them
+// is escaped here.
 std::string describe(const Error& error);
 
 } // namespace tidegate
