@@ -38,6 +38,15 @@ OptionModel whole_number(std::string name, Count& value, std::string meaning) {
 
 } // namespace
 
+OptionModel path_scope_option(run::PathScope& scope) {
+  return {.names = {"--allow-outside"},
+          .meaning = "Let the paths of a program, also in #include, lead out of its folder",
+          .take = [&scope](const std::string&) -> Result<void> {
+            scope = run::PathScope::anywhere;
+            return {};
+          }};
+}
+
 OptionModel flag(std::string name, bool& given, std::string meaning) {
   return {.names = {std::move(name)},
           .meaning = std::move(meaning),

@@ -81,6 +81,7 @@ enum class ErrorCode : std::uint8_t {
   driver_crash,
   // programs and their kernels
   invalid_program,
+  outside_folder,
   bad_array,
   kernel_source,
   kernel_options,
@@ -99,7 +100,7 @@ enum class ErrorCode : std::uint8_t {
 };
 
 // The stable names as they stand in documents, by ErrorCode.
-inline constexpr std::array<std::string_view, 59> error_code_names{
+inline constexpr std::array<std::string_view, 60> error_code_names{
     "overflow",
     "zero_adapter_limit",
     "policy_out_of_range",
@@ -146,6 +147,7 @@ inline constexpr std::array<std::string_view, 59> error_code_names{
     "opencl_failure",
     "driver_crash",
     "invalid_program",
+    "outside_folder",
     "bad_array",
     "kernel_source",
     "kernel_options",

@@ -1,6 +1,7 @@
 // What a person asks of a run.
 #pragma once
 
+#include <tidegate/core/same_file.hpp>
 #include <tidegate/run/compile.hpp>
 #include <tidegate/run/run_report.hpp>
 
@@ -22,6 +23,7 @@ enum class Fault : std::uint8_t {
 struct RunOptions {
   CompileOptions compile;
   std::string emit_kernel; // file for the generated source; empty: none
+  FileUses files;          // that the command line names beside it
   bool verify = false;
   std::uint64_t compare_rounds = 0;
   std::uint64_t max_wall_time_ns = 60'000'000'000;
