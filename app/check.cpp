@@ -3,6 +3,7 @@
 #include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/check.hpp>
+#include <tidegate/core/same_file.hpp>
 #include <tidegate/documents/catalogue.hpp>
 
 #include <fmt/format.h>
@@ -90,6 +91,19 @@ std::optional<Error> wrong_words(const commands::CheckRequest& request) {
   return {};
 }
 
+FileUses files_of(const commands::CheckRequest& request, const std::string& output) {
+  FileUses files{.inputs = {}, .outputs = {{output, "-o", {}}}};
+  for (const std::string& file : request.files) {
+    files.inputs.push_back({file, "a document that is checked", {}});
+  }
+  for (const auto& premise : {request.dag, request.lifetimes}) {
+    if (premise) {
+      files.inputs.push_back({*premise, "what plans are held against", {}});
+    }
+  }
+  return files;
+}
+
 Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
   commands::CheckRequest& request = settings.request;
   if (auto taken = take_type(request); !taken) {
@@ -97,6 +111,9 @@ Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
   }
   if (auto wrong = wrong_words(request); wrong) {
     return tl::unexpected(std::move(*wrong));
+  }
+  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
+    return tl::unexpected(std::move(kept.error()));
   }
   const auto report = commands::check(request);
   if (!report) {

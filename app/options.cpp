@@ -42,6 +42,12 @@ Result<std::uint64_t> read_bytes(const std::string& text) {
   });
 }
 
+OptionModel path_scope_option(run::PathScope& scope) {
+  const auto read = [](const std::string&) -> Result<run::PathScope> { return run::PathScope::anywhere; };
+  return option("--allow-outside", "", scope, read,
+                "Let the paths of a program, also in #include, lead out of its folder");
+}
+
 OptionModel flag(std::string name, bool& given, std::string meaning) {
   const auto read = [](const std::string&) -> Result<bool> { return true; };
   return option(std::move(name), "", given, read, std::move(meaning));

@@ -4,6 +4,7 @@
 #include <tidegate/commands/command_model.hpp>
 #include <tidegate/commands/serve.hpp>
 #include <tidegate/core/error.hpp>
+#include <tidegate/run/program_files.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +79,9 @@ OptionModel format_option(Format& format);
 OptionModel output_option(std::string& output);
 OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
+
+// --allow-outside, for what reads wave programs.
+OptionModel path_scope_option(run::PathScope& scope);
 
 // The names of all document types.
 std::vector<std::string> document_kinds();

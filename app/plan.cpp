@@ -74,6 +74,7 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
     return tl::unexpected(std::move(usable.error()));
   }
   settings.plan.folder = commands::program_folder(settings.route.input);
+  settings.plan.files = settings.route.files();
   hint_at_terminal(settings.route.input);
   if (settings.format != "json") {
     return commands::serve_text(settings.route,
@@ -109,7 +110,8 @@ CommandModel plan_command() {
                "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it"),
            count_option("--most-waves", settings->most_waves,
                         "Waves in a picture at most (default 300), 0 for all"),
-           stream_option(settings->route.stream), output_option(settings->route.output)},
+           path_scope_option(settings->plan.scope), stream_option(settings->route.stream),
+           output_option(settings->route.output)},
       .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
       .run = [settings](bool) { return run_plan(*settings); }};
 }

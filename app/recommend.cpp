@@ -47,6 +47,7 @@ Result<void> read_policy(RecommendSettings& settings) {
     return tl::unexpected(
         wrong_usage("standard input cannot be the policy and the request", "name a file for one of them"));
   }
+  settings.route.other_inputs.push_back({*settings.policy_file, "the policy", {}});
   const auto text = commands::read_document(*settings.policy_file);
   if (!text) {
     return tl::unexpected(text.error());

@@ -158,6 +158,11 @@ Result<ExitCode> run_program(RunSettings& settings) {
     options.compile.workers =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
   }
+  options.files = {.inputs = {{settings.program, "the program", {}}},
+                   .outputs = {{settings.output, "-o", {}}}};
+  if (settings.plan) {
+    options.files.inputs.push_back({*settings.plan, "the plan", {}});
+  }
   const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
   if (needs_device) {
     if (auto isolated = device::isolate_drivers(); !isolated) {
@@ -260,7 +265,8 @@ CommandModel run_command() {
                         "Work-groups of a persistent launch; 0 (default): by the tiles"),
            file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
            flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
-           format_option(settings->format), output_option(settings->output)},
+           path_scope_option(options.compile.scope), format_option(settings->format),
+           output_option(settings->output)},
       .positionals = {positional(
           "[PROGRAM]",
           file_option("", settings->program, "Wave program to run; - or none is standard input"))},

@@ -60,9 +60,13 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
   if (!program) {
     return tl::unexpected(program.error());
   }
-  const auto resolved = run::resolve(*program, options.folder, run::predefined_macros(nullptr));
+  const auto resolved =
+      run::resolve(*program, options.folder, run::predefined_macros(nullptr), options.scope);
   if (!resolved) {
     return tl::unexpected(resolved.error());
+  }
+  if (auto kept = run::keep_inputs(*resolved, options.files); !kept) {
+    return tl::unexpected(std::move(kept.error()));
   }
   NamedDag named{.dag = run::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
                  .names = {}};

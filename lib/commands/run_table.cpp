@@ -107,7 +107,7 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   Rows rows;
   if (report.device) {
-    rows.push_back({"  device", printable(report.device->name)});
+    rows.push_back({"  device", report.device->name});
   }
   rows.push_back(
       {"  strategy", fmt::format("{}: {}", run::strategy_names[static_cast<std::size_t>(report.strategy)],

@@ -111,7 +111,7 @@ void take_place(const std::string& log, std::string_view source, Error& error) {
   error.line = number(line + 1, column);
   error.column = number(column + 1, place.size());
   error.message = log.substr(found + mark.size(), end == std::string::npos ? end : end - found - mark.size());
-  error.fix = "mend the kernel; the compiler said:\n" + log;
+  error.fix = "mend the kernel";
   if (error.source->starts_with('<')) {
     follow_line_directives(source, error);
   }
@@ -134,8 +134,10 @@ Result<cl::Program> build_program(const Session& session, std::string_view sourc
   std::string log;
   if (program() != nullptr &&
       program.getBuildInfo(session.device, CL_PROGRAM_BUILD_LOG, &log) == CL_SUCCESS) {
-    error.message += log.empty() ? "" : "\n" + log;
     take_place(log, source, error);
+    if (!log.empty()) {
+      error.log = std::move(log);
+    }
   }
   return tl::unexpected(std::move(error));
 }

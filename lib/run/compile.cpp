@@ -153,7 +153,7 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
 
   // Every name found, every argument checked against its kernel's signature, every size counted.
-  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, predefined_macros(device)));
+  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, predefined_macros(device), options.scope));
   program.fp_contract_off = options.fp_contract_off;
   TIDEGATE_CHECK(check_device_limits(program, device));
   const std::uint64_t budget_bytes =

@@ -9,6 +9,7 @@
 #include <tidegate/run/lineage.hpp>
 #include <tidegate/run/memory_layout.hpp>
 #include <tidegate/run/program.hpp>
+#include <tidegate/run/program_files.hpp>
 #include <tidegate/run/recommend.hpp>
 #include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/run_report.hpp>
@@ -27,6 +28,7 @@ struct CompileOptions {
   std::optional<Mode> mode;                 // empty: the policy's
   std::optional<planning::MemoryPlan> plan; // empty: planned with the strategy `layered`
   std::optional<std::uint32_t> workers;     // work-groups of a persistent launch; empty: by the tiles
+  PathScope scope = PathScope::folder;      // of the program's paths
   bool fp_contract_off = false;             // a * b + c is rounded twice, here and in plain launches
   bool dry_run = false;                     // ends before a device is touched; none need be known
   bool distrust_litmus = false;             // as if the device's self-test had proved no ordering

@@ -8,6 +8,7 @@
 #include <tidegate/opencl_c/translation_unit.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/run/program.hpp>
+#include <tidegate/run/program_files.hpp>
 
 #include <array>
 #include <cstddef>
@@ -31,7 +32,8 @@ struct ProgramBuffer {
 // A source with the options that it is compiled with; ops that name the same share it.
 struct ProgramUnit {
   std::string path;
-  std::string options; // as the program gives them
+  std::vector<std::string> files; // that were read: the path and what it includes
+  std::string options;            // as the program gives them
   opencl_c::CompilerOptions parsed_options;
   opencl_c::TranslationUnit unit;
 };
@@ -114,9 +116,11 @@ struct ResolvedProgram {
 
 // Finds what the program names and checks what it says. `folder` is that of the program; `predefined` are the
 // macros of the device's compiler. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
-// unsupported_kernel, those of the sources, each with its place in the program or in a source.
+// unsupported_kernel, outside_folder for paths out of the scope, those of the sources, each with its place in
+// the program or in a source.
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const std::vector<opencl_c::MacroDefinition>& predefined);
+                                const std::vector<opencl_c::MacroDefinition>& predefined,
+                                PathScope scope = PathScope::folder);
 
 // The dependencies that follow from what the waves read and write, in the order of the waves: a read waits
 // for the last write before it, a write for that and for the reads since.

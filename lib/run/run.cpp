@@ -6,6 +6,7 @@
 #include <tidegate/run/bounds.hpp>
 #include <tidegate/run/compile.hpp>
 #include <tidegate/run/execute.hpp>
+#include <tidegate/run/program_files.hpp>
 #include <tidegate/run/report.hpp>
 #include <tidegate/run/run.hpp>
 #include <tidegate/run/watchdog.hpp>
@@ -37,6 +38,15 @@ Result<void> check_outputs(const ResolvedProgram& program) {
   return {};
 }
 
+// Before anything is written: what the command line and the program name as outputs is nothing that was read.
+Result<void> check_files(const ResolvedProgram& program, const RunOptions& options) {
+  FileUses files = options.files;
+  if (!options.emit_kernel.empty()) {
+    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
+  }
+  return keep_inputs(program, std::move(files));
+}
+
 Result<void> write_kernel(const std::string& path, const KernelSource& source) {
   TIDEGATE_TRY(Output file, Output::open(path));
   TIDEGATE_CHECK(file.write(source.source));
@@ -52,6 +62,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
 
   // From the program to a kernel, without touching the device.
   TIDEGATE_TRY(const CompiledProgram compiled, compile(program, folder, device, options.compile));
+  TIDEGATE_CHECK(check_files(compiled.program, options));
   if (!options.emit_kernel.empty()) {
     TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));
   }

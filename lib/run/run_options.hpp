@@ -1,6 +1,7 @@
 // What a person asks of a run.
 #pragma once
 
+#include <tidegate/core/same_file.hpp>
 #include <tidegate/run/compile.hpp>
 #include <tidegate/run/run_report.hpp>
 
@@ -23,6 +24,7 @@ enum class Fault : std::uint8_t {
 struct RunOptions {
   CompileOptions compile;
   std::string emit_kernel; // file for the generated source; empty: none
+  FileUses files;          // that the command line names beside it
   bool verify = false;
   bool check_bounds = false;             // instead of the ordinary run: what is written beside buffers
   std::vector<std::string> this_command; // that runs this program with --check-bounds again, in the simulator

@@ -11,10 +11,10 @@
 
 namespace tidegate::run {
 
-// Errors of options, of reading, of the preprocessor and of the declarations; those without a line of their
-// own stand at the op, `pointer`.
+// Errors of options, of reading, also from out of the scope, of the preprocessor and of the declarations;
+// those without a line of their own stand at the op, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
-                              const std::vector<opencl_c::MacroDefinition>& predefined,
+                              const std::vector<opencl_c::MacroDefinition>& predefined, PathScope scope,
                               const std::string& pointer);
 
 } // namespace tidegate::run

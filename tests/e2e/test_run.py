@@ -427,7 +427,7 @@ class Places(Small):
     def test_a_pipe(self) -> None:
         document = {**CHAIN, "ops": {name: {"source": f"{self.folder}/ops.cl"} for name in CHAIN["ops"]}}
         document["buffers"] = {**CHAIN["buffers"], "b": buffer(output=f"{self.folder}/b.npy"), "c": buffer()}
-        result = run("run", "--strategy", "launch", input=json.dumps(document), env=environment())
+        result = run("run", "--strategy", "launch", "--allow-outside", input=json.dumps(document), env=environment())
         self.assertEqual((result.rc, result.stderr), (0, ""))
         self.assertEqual(self.output("b.npy"), [0, 2, 4, 6, 8, 10, 12, 14])
 
