@@ -62,7 +62,8 @@ T rounded(auto value) {
   }
 }
 
-// Without std::trunc, whose static form picks its code by the processor and links only beside the shared C library.
+// Without std::trunc, whose static form picks its code by the processor and links only beside the shared C
+// library.
 bool is_whole(double value) {
   double whole = 0;
   return std::modf(value, &whole) == 0;
