@@ -55,6 +55,9 @@ StrategyChoice choose_by_cost(const ResolvedProgram& program, const Schedule& la
                                 ? 1000
                                 : program.iterations;
   const bool until = program.until.has_value();
+  // In one kernel every op has the registers of the hungriest: what gains little in starting loses it in the
+  // work.
+  constexpr double pays = 1.25;
   const double launch_ns = overhead_ns(launches, Strategy::launch, until, iterations, compute_units, profile);
   const double persistent_ns =
       overhead_ns(persistent, Strategy::barrier, until, iterations, compute_units, profile);
@@ -67,7 +70,7 @@ StrategyChoice choose_by_cost(const ResolvedProgram& program, const Schedule& la
   if (const std::size_t alone = plain_stages(persistent); alone != 0) {
     reason += fmt::format("; {} cannot share a launch", plural(alone, "wave"));
   }
-  return {.strategy = persistent_ns < launch_ns ? Strategy::barrier : Strategy::launch,
+  return {.strategy = pays * persistent_ns < launch_ns ? Strategy::barrier : Strategy::launch,
           .reason = reason + ')'};
 }
 
