@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace tidegate::commands {
@@ -60,7 +61,8 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
   if (!program) {
     return tl::unexpected(program.error());
   }
-  const auto resolved = run::resolve(*program, options.folder, run::predefined_macros(nullptr));
+  std::set<std::string> assumed;
+  const auto resolved = run::resolve(*program, options.folder, run::assume_macros(assumed));
   if (!resolved) {
     return tl::unexpected(resolved.error());
   }

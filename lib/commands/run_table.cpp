@@ -111,6 +111,10 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   for (const run::LeftBehind& wave : report.left_behind) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
   }
+  if (!report.assumed_macros.empty()) {
+    rows.push_back({"  assumed", fmt::format("as OpenCL C 3.0 has them, or else not defined: {}",
+                                             printable(fmt::format("{}", fmt::join(report.assumed_macros, ", "))))});
+  }
   if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);

@@ -16,7 +16,8 @@
 #include <chrono>
 #include <filesystem>
 #include <limits>
-#include <sstream>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace tidegate::run {
@@ -64,7 +65,11 @@ public:
 
 private:
   Result<void> resolve_program() {
-    auto resolved = resolve(spec_, folder_, predefined_macros(device_));
+    std::set<std::string> assumed;
+    auto resolved = resolve(spec_, folder_,
+                            device_ == nullptr ? assume_macros(assumed)
+                                               : ask_compiler(*device_, options_.cache_folder));
+    report_.assumed_macros.assign(assumed.begin(), assumed.end());
     if (!resolved) {
       return tl::unexpected(std::move(resolved.error()));
     }
@@ -367,20 +372,6 @@ private:
 };
 
 } // namespace
-
-std::vector<opencl_c::MacroDefinition> predefined_macros(const device::DeviceInfo* device) {
-  std::vector<opencl_c::MacroDefinition> macros{{"__OPENCL_C__", "1"},     {"__ENDIAN_LITTLE__", "1"},
-                                                {"CL_VERSION_1_0", "100"}, {"CL_VERSION_1_1", "110"},
-                                                {"CL_VERSION_1_2", "120"}, {"CL_VERSION_2_0", "200"},
-                                                {"CL_VERSION_3_0", "300"}, {"__OPENCL_VERSION__", "300"}};
-  std::istringstream extensions(device == nullptr ? "cl_khr_fp64 cl_khr_byte_addressable_store "
-                                                    "cl_khr_global_int32_base_atomics"
-                                                  : device->extensions);
-  for (std::string extension; extensions >> extension;) {
-    macros.push_back({extension, "1"});
-  }
-  return macros;
-}
 
 Result<PreparedRun> prepare(const WaveProgram& program, const std::string& folder,
                             const device::DeviceInfo* device, const RunOptions& options, RunReport& report) {

@@ -31,10 +31,6 @@ struct PreparedRun {
   KernelSource source;
 };
 
-// The macros that a device's compiler predefines, as far as its limits tell; those of a common device without
-// one.
-std::vector<opencl_c::MacroDefinition> predefined_macros(const device::DeviceInfo* device);
-
 // Fills in what the report tells of it. `device` is null when the program is planned for none in particular.
 // Errors: of the program, its kernels, its plan and its memory, and of writing the generated kernel where
 // that was asked for.

@@ -48,9 +48,8 @@ Error unknown(std::string_view what, std::string_view name, const Index& known, 
 
 class Resolver {
 public:
-  Resolver(const WaveProgram& program, const std::string& folder,
-           const std::vector<opencl_c::MacroDefinition>& predefined)
-      : program_(program), predefined_(predefined) {
+  Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer)
+      : program_(program), answer_(answer) {
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
@@ -187,7 +186,7 @@ private:
     if (const auto found = unit_index_.find(key); found != unit_index_.end()) {
       return found->second;
     }
-    auto unit = read_unit(spec, resolved_.folder, predefined_, pointer);
+    auto unit = read_unit(spec, resolved_.folder, answer_, pointer);
     if (!unit) {
       return tl::unexpected(std::move(unit.error()));
     }
@@ -256,7 +255,7 @@ private:
     if (spec.args.size() != kernel.parameters.size()) {
       std::string signature;
       for (const opencl_c::Parameter& parameter : kernel.parameters) {
-        signature += (signature.empty() ? "" : ", ") + opencl_c::text_of(unit, parameter.tokens);
+        signature += (signature.empty() ? "" : ", ") + opencl_c::resolved_text(unit, parameter);
       }
       return tl::unexpected(
           Error{.code = ErrorCode::argument_mismatch,
@@ -277,7 +276,7 @@ private:
               "work on buffers instead: images, samplers and pipes are not supported"));
         }
       }
-      auto argument = resolve_argument(spec.args[i], parameter, opencl_c::text_of(unit, parameter.tokens),
+      auto argument = resolve_argument(spec.args[i], parameter, opencl_c::resolved_text(unit, parameter),
                                        resolved_.buffers, find, fmt::format("{}/args/{}", pointer, i));
       if (!argument) {
         return tl::unexpected(std::move(argument.error()));
@@ -350,7 +349,7 @@ private:
   }
 
   const WaveProgram& program_;
-  const std::vector<opencl_c::MacroDefinition>& predefined_;
+  const AnswerMacros& answer_;
   ResolvedProgram resolved_;
   Index buffer_index_;
   Index op_index_;
@@ -365,8 +364,8 @@ std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
 }
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const std::vector<opencl_c::MacroDefinition>& predefined) {
-  return Resolver(program, folder, predefined).run();
+                                const AnswerMacros& answer) {
+  return Resolver(program, folder, answer).run();
 }
 
 } // namespace tidegate::run
