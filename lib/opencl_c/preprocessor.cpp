@@ -84,6 +84,8 @@ private:
   Result<void> include(const Line& line);
   Result<void> set_line(const Line& line);
   Result<std::string> included_name(const Line& line);
+  std::vector<std::string> folders_of(const std::string& delimited);
+  Line with_includes_answered(Line tokens);
 
   OpenFile& file() { return *open_.back(); }
   tl::unexpected<Error> refused(const Token& at, std::string message, std::string fix) {
@@ -379,10 +381,11 @@ Result<bool> Preprocessor::evaluate(const Line& line) {
     }
     return expander_.is_defined(name->text) == directive.is("ifdef");
   }
-  const auto tokens = expander_.expand({line.begin() + 2, line.end()}, true);
-  if (!tokens) {
-    return tl::unexpected(tokens.error());
+  auto expanded = expander_.expand({line.begin() + 2, line.end()}, true);
+  if (!expanded) {
+    return tl::unexpected(expanded.error());
   }
+  const auto tokens = std::optional(with_includes_answered(std::move(*expanded)));
   // What takes arguments, only the compiler can replace.
   for (std::size_t i = 0; i + 1 < tokens->size(); ++i) {
     if ((*tokens)[i].kind == TokenKind::identifier && (*tokens)[i + 1].is("(") &&
@@ -401,6 +404,32 @@ Result<bool> Preprocessor::evaluate(const Line& line) {
     }
   }
   return evaluate_condition(*tokens, directive, path);
+}
+
+// A condition with 1 or 0 for "__has_include(...)": the compiler knows nothing of the program's folders.
+Preprocessor::Line Preprocessor::with_includes_answered(Line tokens) {
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].is("__has_include") || !tokens[i + 1].is("(") || !expander_.is_defined(tokens[i].text)) {
+      continue;
+    }
+    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end = std::find_if(begin, tokens.end(), [](const Token& token) { return token.is(")"); });
+    std::string name;
+    for (auto part = begin + 2; part < end; ++part) {
+      name += part->text;
+    }
+    if (end == tokens.end() || name.size() < 3) {
+      continue;
+    }
+    const std::string file = name.substr(1, name.size() - 2);
+    const bool found = std::ranges::any_of(folders_of(name), [&](const std::string& folder) {
+      return read(in_folder(folder, file)).has_value();
+    });
+    tokens[i].kind = TokenKind::number;
+    tokens[i].text = found ? "1" : "0";
+    tokens.erase(begin + 1, end + 1);
+  }
+  return tokens;
 }
 
 Result<void> Preprocessor::set_line(const Line& line) {
@@ -449,6 +478,15 @@ Result<std::string> Preprocessor::included_name(const Line& line) {
   return name;
 }
 
+// Where a name with its quotes or angle brackets is looked for.
+std::vector<std::string> Preprocessor::folders_of(const std::string& delimited) {
+  std::vector<std::string> folders = options_.include_folders;
+  if (delimited.front() == '"') {
+    folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
+  }
+  return folders;
+}
+
 Result<void> Preprocessor::include(const Line& line) {
   const Token& directive = line[1];
   const auto delimited = included_name(line);
@@ -460,10 +498,7 @@ Result<void> Preprocessor::include(const Line& line) {
                    "look for a file that includes itself without an include guard");
   }
   const std::string name = delimited->substr(1, delimited->size() - 2);
-  std::vector<std::string> folders = options_.include_folders;
-  if (delimited->front() == '"') {
-    folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
-  }
+  const std::vector<std::string> folders = folders_of(*delimited);
   for (const std::string& folder : folders) {
     const std::string path = in_folder(folder, name);
     if (only_once_.contains(identity(path))) {

@@ -1,7 +1,7 @@
 // The C99 preprocessor (6.10) for OpenCL C programs, with the extensions that compilers share.
 //
 // Predefined are __LINE__, __FILE__ and __COUNTER__, and what the device's compiler is known to predefine
-// (predefined_macros.hpp). __has_include, __DATE__ and __TIME__ are not there.
+// (predefined_macros.hpp). __DATE__ and __TIME__ are not there.
 #pragma once
 
 #include <tidegate/core/error.hpp>

@@ -403,6 +403,13 @@ TEST_CASE("the compiler itself answers conditions with macros that take argument
         "  hint: it is `#if F(x)`, with the program's own macros replaced");
 }
 
+TEST_CASE("__has_include looks where #include does") {
+  PredefinedMacros macros{.names = {{"__has_include", "__has_include"}, {"b", std::nullopt}, {"h", std::nullopt}}};
+  const Files files{{"k.cl", "#if __has_include(\"a.h\") && !__has_include(<b.h>) && !__has_include(\"b.h\")\nyes\n#endif"},
+                    {"a.h", ""}};
+  CHECK(text_of(files, {.predefined = &macros}) == "yes");
+}
+
 TEST_CASE("a program's own meaning of a macro of the compiler") {
   const auto own = [](const std::string& source) {
     std::string reason;
