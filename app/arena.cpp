@@ -1,11 +1,13 @@
 // tidegate arena
 #include "command_line.hpp"
+#include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/arena.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 
 namespace tidegate::app {
@@ -42,16 +44,16 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
 
 } // namespace
 
-void define_arena(CLI::App& command, Invocation& invocation) {
+CommandModel arena_command() {
   const auto settings = std::make_shared<ArenaSettings>();
-  add_input(command, settings->route.input, "Buffer lifetimes");
-  add_bytes(command, "--capacity", settings->arena.capacity_bytes, "Capacity instead of the document's");
-  add_count(command, "--effort", settings->arena.effort,
-            "Nodes of the exact search, 0 for none; equal effort, equal plan");
-  add_format(command, settings->format);
-  add_stream(command, settings->route.stream);
-  add_output(command, settings->route.output);
-  command.callback([&invocation, settings] { invocation.run = [settings] { return run_arena(*settings); }; });
+  return {.options = {bytes_option("--capacity", settings->arena.capacity_bytes,
+                                   "Capacity instead of the document's"),
+                      count_option("--effort", settings->arena.effort,
+                                   "Nodes of the exact search, 0 for none; equal effort, equal plan"),
+                      format_option(settings->format), stream_option(settings->route.stream),
+                      output_option(settings->route.output)},
+          .positionals = {input_positional(settings->route.input, "Buffer lifetimes")},
+          .run = [settings](bool) { return run_arena(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -1,7 +1,9 @@
 // tidegate check
 #include "command_line.hpp"
+#include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/check.hpp>
+#include <tidegate/core/same_file.hpp>
 #include <tidegate/documents/catalogue.hpp>
 
 #include <fmt/format.h>
@@ -9,12 +11,19 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 namespace tidegate::app {
 namespace {
+
+struct CheckSettings {
+  commands::CheckRequest request;
+  std::string output = "-";
+  Format format = Format::json;
+};
 
 // What a type may also be called on the command line, and what a plan of it is held against.
 struct PlanType {
@@ -82,63 +91,80 @@ std::optional<Error> wrong_words(const commands::CheckRequest& request) {
   return {};
 }
 
-CLI::Option* add_premise(CLI::App& command, const std::string& option, std::optional<std::string>& file,
-                         const std::string& meaning) {
-  return command.add_option(option, file, meaning)->type_name("FILE");
+FileUses files_of(const commands::CheckRequest& request, const std::string& output) {
+  FileUses files{.inputs = {}, .outputs = {{output, "-o", {}}}};
+  for (const std::string& file : request.files) {
+    files.inputs.push_back({file, "a document that is checked", {}});
+  }
+  for (const auto& premise : {request.dag, request.lifetimes}) {
+    if (premise) {
+      files.inputs.push_back({*premise, "what plans are held against", {}});
+    }
+  }
+  return files;
+}
+
+Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
+  commands::CheckRequest& request = settings.request;
+  if (auto taken = take_type(request); !taken) {
+    return tl::unexpected(std::move(taken.error()));
+  }
+  if (auto wrong = wrong_words(request); wrong) {
+    return tl::unexpected(std::move(*wrong));
+  }
+  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
+    return tl::unexpected(std::move(kept.error()));
+  }
+  const auto report = commands::check(request);
+  if (!report) {
+    return tl::unexpected(report.error());
+  }
+  for (const documents::CheckedDocument& checked : report->documents) {
+    if (checked.error) {
+      print_error(*checked.error, errors_as_json);
+    }
+  }
+  const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
+  const std::string text = settings.format == Format::table ? commands::check_table(*report, colour)
+                                                            : documents::encode(*report) + '\n';
+  return commands::write_text(settings.output, text).map([&](ExitCode) {
+    return commands::exit_code(*report);
+  });
+}
+
+OptionModel files_positional(std::vector<std::string>& files) {
+  return {.value = "[KIND] FILE...",
+          .choices = document_kinds(),
+          .takes_file = true,
+          .meaning = "Documents to check; - or none is standard input. A type before them (see `tidegate "
+                     "schema`) is that of all; plan and arena hold plans against their input",
+          .take = [&files](const std::string& word) -> Result<void> {
+            files.push_back(word);
+            return {};
+          }};
+}
+
+OptionModel needing(std::string other, OptionModel option) {
+  option.needs = std::move(other);
+  return option;
 }
 
 } // namespace
 
-void define_check(CLI::App& command, Invocation& invocation) {
-  struct Settings {
-    commands::CheckRequest request;
-    std::string output = "-";
-    Format format = Format::json;
-  };
-  const auto settings = std::make_shared<Settings>();
-  command
-      .add_option("FILES", settings->request.files,
-                  "Documents to check; - or none is standard input. A type before them (see `tidegate "
-                  "schema`) is that of all; plan and arena hold plans against their input")
-      ->type_name("[KIND] FILE...")
-      ->option_text(positional_text);
-  command.add_flag("--stream", settings->request.stream, "Each line of a file is a document");
-  CLI::Option* dag =
-      add_premise(command, "--dag", settings->request.dag, "Wave DAG that plans are held against");
-  add_bytes(command, "--budget", settings->request.budget_bytes, "Budget instead of the wave DAG's")
-      ->needs(dag);
-  CLI::Option* lifetimes = add_premise(command, "--lifetimes", settings->request.lifetimes,
-                                       "Buffer lifetimes that arena plans are held against");
-  add_bytes(command, "--capacity", settings->request.capacity_bytes, "Capacity instead of the lifetimes'")
-      ->needs(lifetimes);
-  add_format(command, settings->format);
-  add_output(command, settings->output);
-  command.callback([&invocation, settings] {
-    invocation.run = [&invocation, settings]() -> Result<ExitCode> {
-      commands::CheckRequest& request = settings->request;
-      if (auto taken = take_type(request); !taken) {
-        return tl::unexpected(std::move(taken.error()));
-      }
-      if (auto wrong = wrong_words(request); wrong) {
-        return tl::unexpected(std::move(*wrong));
-      }
-      const auto report = commands::check(request);
-      if (!report) {
-        return tl::unexpected(report.error());
-      }
-      for (const documents::CheckedDocument& checked : report->documents) {
-        if (checked.error) {
-          print_error(*checked.error, invocation.errors_as_json);
-        }
-      }
-      const bool colour = settings->output == "-" && use_colour(STDOUT_FILENO);
-      const std::string text = settings->format == Format::table ? commands::check_table(*report, colour)
-                                                                 : documents::encode(*report) + '\n';
-      return commands::write_text(settings->output, text).map([&](ExitCode) {
-        return commands::exit_code(*report);
-      });
-    };
-  });
+CommandModel check_command() {
+  const auto settings = std::make_shared<CheckSettings>();
+  commands::CheckRequest& request = settings->request;
+  return {.options = {flag("--stream", request.stream, "Each line of a file is a document"),
+                      file_option("--dag", request.dag, "Wave DAG that plans are held against"),
+                      needing("--dag", bytes_option("--budget", request.budget_bytes,
+                                                    "Budget instead of the wave DAG's")),
+                      file_option("--lifetimes", request.lifetimes,
+                                  "Buffer lifetimes that arena plans are held against"),
+                      needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
+                                                          "Capacity instead of the lifetimes'")),
+                      format_option(settings->format), output_option(settings->output)},
+          .positionals = {files_positional(request.files)},
+          .run = [settings](bool errors_as_json) { return run_check(*settings, errors_as_json); }};
 }
 
 } // namespace tidegate::app

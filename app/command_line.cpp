@@ -1,103 +1,161 @@
 #include "command_line.hpp"
 
-#include "terminal.hpp"
-#include <tidegate/core/bytes.hpp>
+#include "options.hpp"
 #include <tidegate/core/text.hpp>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdint>
-#include <system_error>
+#include <optional>
+#include <sstream>
 #include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
 
-constexpr std::array all_subcommands{
-    Subcommand{"recommend", "Recommend how to launch: geometry, topology, mode, hit capacity, memory",
-               define_recommend},
-    Subcommand{"plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture",
-               define_plan},
-    Subcommand{"arena", "Place buffers with lifetimes in one arena", define_arena},
-    Subcommand{"run",
-               "Run a program of OpenCL kernels as one persistent launch, with proof and measured speed",
-               define_run},
-    Subcommand{"priority", "Drain requeue counters, diffuse priorities between siblings", define_priority},
-    Subcommand{"tune", "Choose from measured costs, take a natural-gradient step", define_tune},
-    Subcommand{"devices", "List the OpenCL devices of this machine with their limits", define_devices},
-    Subcommand{"check", "Check documents: schema, kind, completeness of evidence, plans against their input",
-               define_check},
-    Subcommand{"schema", "Print the JSON Schema or the reference of a document type", define_schema},
-    Subcommand{"completion", "Print a completion script for a shell", define_completion},
-    Subcommand{"version", "Print the versions of the tool and of what it is built on", define_version},
+struct Subcommand {
+  std::string_view name;
+  std::string_view summary; // one line
+  CommandModel (*describe)();
 };
 
-constexpr std::array<std::string_view, 2> format_names{"json", "table"};
+// In the order of the help text.
+constexpr std::array subcommands{
+    Subcommand{"recommend", "Recommend how to launch: geometry, topology, mode, hit capacity, memory",
+               recommend_command},
+    Subcommand{"plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture",
+               plan_command},
+    Subcommand{"arena", "Place buffers with lifetimes in one arena", arena_command},
+    Subcommand{"run",
+               "Run a program of OpenCL kernels as one persistent launch, with proof and measured speed",
+               run_command},
+    Subcommand{"priority", "Drain requeue counters, diffuse priorities between siblings", priority_command},
+    Subcommand{"tune", "Choose from measured costs, take a natural-gradient step", tune_command},
+    Subcommand{"devices", "List the OpenCL devices of this machine with their limits", devices_command},
+    Subcommand{"check", "Check documents: schema, kind, completeness of evidence, plans against their input",
+               check_command},
+    Subcommand{"schema", "Print the JSON Schema or the reference of a document type", schema_command},
+    Subcommand{"completion", "Print a completion script for a shell", completion_command},
+    Subcommand{"version", "Print the versions of the tool and of what it is built on", version_command},
+};
+
 constexpr std::array<std::string_view, 2> error_format_names{"text", "json"};
 
-// Divides what a check says from the nearest name, on its way through CLI11's exception to usage_error().
-constexpr std::string_view nearest_mark = "\n nearest: ";
+// A value that was refused, on its way through CLI11.
+struct RefusedValue : CLI::ValidationError {
+  RefusedValue(const std::string& option, const tidegate::Error& why)
+      : CLI::ValidationError(option, why.message), nearest(why.nearest) {}
+  std::optional<std::string> nearest;
+};
 
-// Says which names there are and which one was probably meant. CLI11's own check would repeat the names in
-// the help text, where the type name lists them already.
-CLI::Validator member_of(std::span<const std::string_view> names) {
-  return CLI::Validator(
-      [names](const std::string& word) -> std::string {
-        if (std::ranges::find(names, word) != names.end()) {
-          return {};
-        }
-        const auto nearest = nearest_name(word, names);
-        return fmt::format("{} is not one of {}{}", in_quotes(word), one_of(names),
-                           nearest ? fmt::format("{}{}", nearest_mark, *nearest) : "");
-      },
-      "");
-}
-
-// The innermost command that was parsed.
-const CLI::App& innermost(const CLI::App& command) {
-  const auto parsed = command.get_subcommands();
-  return parsed.empty() ? command : innermost(*parsed.front());
-}
-
-Error with_nearest(Error error, std::string_view word, const std::vector<std::string>& known) {
-  const std::vector<std::string_view> names(known.begin(), known.end());
-  if (const auto nearest = nearest_name(word, names)) {
-    error.nearest = *nearest;
-    error.fix = fmt::format("did you mean \"{}\"?", *nearest);
+// What CLI11 calls an option, and a positional in the usage line: "-o,--output"; "FILE" of "[KIND] FILE...".
+std::string name_of(const OptionModel& option) {
+  if (!option.names.empty()) {
+    return fmt::format("{}", fmt::join(option.names, ","));
   }
+  const std::string_view word = std::string_view(option.value).substr(option.value.rfind(' ') + 1);
+  const std::size_t begin = word.find_first_not_of('[');
+  return std::string(word.substr(begin, word.find_first_of("].") - begin));
+}
+
+// `option` has to live as long as `command`.
+void add_option(CLI::App& command, const OptionModel& option) {
+  const std::string name = name_of(option);
+  const auto take = [&option, name](const std::string& value) {
+    if (const auto taken = option.take(value); !taken) {
+      throw RefusedValue(option.names.empty() ? name : option.names.back(), taken.error());
+    }
+  };
+  const auto take_all = [take](const std::vector<std::string>& values) {
+    std::ranges::for_each(values, take);
+  };
+  if (option.value.empty()) {
+    command.add_flag_callback(
+        name, [take] { take(""); }, option.meaning);
+    return;
+  }
+  CLI::Option* const added =
+      option.value.ends_with("...")
+          ? command.add_option_function<std::vector<std::string>>(name, take_all, option.meaning)
+          : command.add_option_function<std::string>(name, take, option.meaning);
+  if (option.names.empty()) {
+    added->required(!option.value.starts_with('['))->option_text(" "); // where it would repeat the type
+  } else {
+    added->type_name(option.value);
+  }
+  if (!option.needs.empty()) {
+    added->needs(command.get_option(option.needs));
+  }
+}
+
+void add_command(CLI::App& parser, const CommandModel& command) {
+  for (const OptionModel& option : command.options) {
+    if (option.take) {
+      add_option(parser, option);
+    } else if (option.names.back() == "--help") {
+      parser.set_help_flag(name_of(option), option.meaning);
+    } else {
+      parser.set_version_flag(name_of(option), "tidegate " TIDEGATE_VERSION, option.meaning);
+    }
+  }
+  for (const OptionModel& positional : command.positionals) {
+    add_option(parser, positional);
+  }
+  for (const CommandModel& subcommand : command.subcommands) {
+    CLI::App* const added = parser.add_subcommand(subcommand.name, subcommand.summary);
+    added->fallthrough(); // --errors may stand behind the command too
+    add_command(*added, subcommand);
+  }
+  parser.require_subcommand(command.subcommands.empty() ? 0 : 1);
+}
+
+// The innermost command that was parsed, and its names from the outside.
+struct Innermost {
+  const CommandModel* command = nullptr;
+  std::string path;
+  std::vector<std::string> options; // that may stand there, with two dashes
+};
+
+Innermost innermost(const CLI::App& parser, const CommandModel& root) {
+  Innermost found{.command = &root, .path = root.name, .options = {}};
+  for (const CLI::App* at = &parser;; at = at->get_subcommands().front()) {
+    for (const OptionModel& option : found.command->options) {
+      std::ranges::copy_if(option.names, std::back_inserter(found.options),
+                           [](const std::string& name) { return name.starts_with("--"); });
+    }
+    if (at->get_subcommands().empty()) {
+      return found;
+    }
+    found.command = &*std::ranges::find(found.command->subcommands, at->get_subcommands().front()->get_name(),
+                                        &CommandModel::name);
+    found.path += ' ' + found.command->name;
+  }
+}
+
+Error suggesting(Error error, std::string_view nearest) {
+  error.nearest = nearest;
+  error.fix = fmt::format("did you mean \"{}\"?", nearest);
   return error;
 }
 
-std::vector<std::string> option_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* at = &command; at != nullptr; at = at->get_parent()) {
-    for (const CLI::Option* option : at->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        names.push_back("--" + name);
-      }
-    }
-  }
-  return names;
+Error with_nearest(Error error, std::string_view word, std::span<const std::string_view> known) {
+  const auto nearest = nearest_name(word, known);
+  return nearest ? suggesting(std::move(error), *nearest) : error;
 }
 
-std::vector<std::string> subcommand_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* subcommand : command.get_subcommands({})) {
-    names.push_back(subcommand->get_name());
-  }
-  return names;
+Error unknown_command(const std::string& path, const std::string& word, std::string fix,
+                      std::span<const std::string_view> known) {
+  return with_nearest({.code = ErrorCode::unknown_command,
+                       .message = fmt::format("{} has no command {}", path, in_quotes(word)),
+                       .fix = std::move(fix)},
+                      word, known);
 }
 
-} // namespace
-
-std::span<const Subcommand> subcommands() {
-  return all_subcommands;
-}
-
+// The subcommand that the arguments name: their first word that is no option, or an empty string when there
+// is none. unknown_command when there is no such command, invalid_usage for an option with nothing behind its
+// "=", which CLI11 would fill with the next word.
 Result<std::string> named_subcommand(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
@@ -110,178 +168,106 @@ Result<std::string> named_subcommand(const std::vector<std::string>& arguments) 
     if (arguments[i] == "--errors") {
       ++i; // its value
     } else if (!arguments[i].starts_with('-')) {
-      if (std::ranges::find(all_subcommands, arguments[i], &Subcommand::name) != all_subcommands.end()) {
+      std::array<std::string_view, subcommands.size()> known;
+      std::ranges::transform(subcommands, known.begin(), &Subcommand::name);
+      if (std::ranges::find(known, arguments[i]) != known.end()) {
         return arguments[i];
       }
-      std::vector<std::string> known(all_subcommands.size());
-      std::ranges::transform(all_subcommands, known.begin(),
-                             [](const Subcommand& subcommand) { return std::string(subcommand.name); });
       return tl::unexpected(
-          with_nearest({.code = ErrorCode::unknown_command,
-                        .message = fmt::format("tidegate has no command {}", in_quotes(arguments[i])),
-                        .fix = "`tidegate --help` lists the commands"},
-                       arguments[i], known));
+          unknown_command("tidegate", arguments[i], "`tidegate --help` lists the commands", known));
     }
   }
   return std::string();
 }
 
-std::unique_ptr<CLI::App> make_command_line(Invocation& invocation, std::string_view only) {
-  auto command_line = std::make_unique<CLI::App>("Plans and runs persistent GPU megakernels.", "tidegate");
-  command_line->require_subcommand(1);
-  command_line->set_version_flag("--version", "tidegate " TIDEGATE_VERSION);
-  command_line->get_formatter()->column_width(34);
-  command_line
-      ->add_option_function<std::string>(
-          "--errors",
-          [&invocation](const std::string& format) { invocation.errors_as_json = format == "json"; },
-          "Errors on standard error as text or as one JSON object")
-      ->check(member_of(error_format_names))
-      ->type_name("text|json");
-  command_line->footer("`tidegate COMMAND --help` describes a command, `man tidegate` all of them.");
-  for (const Subcommand& subcommand : all_subcommands) {
-    if (only.empty() || only == subcommand.name) {
-      CLI::App* command =
-          command_line->add_subcommand(std::string(subcommand.name), std::string(subcommand.summary));
-      command->fallthrough(); // --errors may stand behind the command too
-      subcommand.define(*command, invocation);
-    }
-  }
-  return command_line;
-}
+// What is wrong with a command line that CLI11 refused.
+Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::ParseError& refusal) {
+  const Innermost at = innermost(parser, root);
+  const std::string fix = fmt::format("`{} --help` shows the usage", at.path);
+  std::vector<std::string_view> commands;
+  std::ranges::transform(at.command->subcommands, std::back_inserter(commands), &CommandModel::name);
 
-Error usage_error(const CLI::App& command_line, const CLI::ParseError& refusal) {
-  const CLI::App& command = innermost(command_line);
-  std::string name = command.get_name();
-  for (const CLI::App* parent = command.get_parent(); parent != nullptr; parent = parent->get_parent()) {
-    name = parent->get_name() + " " + name;
-  }
-  Error error{.code = ErrorCode::invalid_usage,
-              .message = refusal.what(),
-              .fix = fmt::format("`{} --help` shows the usage", name)};
-  if (const std::size_t mark = error.message.find(nearest_mark); mark != std::string::npos) {
-    error.nearest = error.message.substr(mark + nearest_mark.size());
-    error.fix = fmt::format("did you mean \"{}\"?", *error.nearest);
-  }
-  error.message = error.message.substr(0, error.message.find('\n'));
-  if (dynamic_cast<const CLI::RequiredError*>(&refusal) != nullptr && !subcommand_names(command).empty()) {
-    error.message = fmt::format("{} needs a command: {}", name, fmt::join(subcommand_names(command), ", "));
-  }
-
-  const std::vector<std::string> unexpected = command_line.remaining(true);
-  if (unexpected.empty()) {
-    return error;
-  }
+  const std::vector<std::string> unexpected = parser.remaining(true);
   const auto option = std::ranges::find_if(
       unexpected, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
   if (option != unexpected.end()) {
     const std::string word = option->substr(0, option->find('='));
-    error.code = ErrorCode::unknown_option;
-    error.message = fmt::format("{} has no option {}", name, in_quotes(word));
-    return with_nearest(std::move(error), word, option_names(command));
+    return with_nearest({.code = ErrorCode::unknown_option,
+                         .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
+                         .fix = fix},
+                        word, std::vector<std::string_view>(at.options.begin(), at.options.end()));
   }
-  const std::vector<std::string> known = subcommand_names(command);
-  if (!known.empty()) {
-    error.code = ErrorCode::unknown_command;
-    error.message = fmt::format("{} has no command {}", name, in_quotes(unexpected.front()));
-    return with_nearest(std::move(error), unexpected.front(), known);
+  if (!unexpected.empty() && !commands.empty()) {
+    return unknown_command(at.path, unexpected.front(), fix, commands);
   }
-  error.message = fmt::format("{} takes no further argument {}", name, in_quotes(unexpected.front()));
+  Error error{.code = ErrorCode::invalid_usage, .message = refusal.what(), .fix = fix};
+  if (!unexpected.empty()) {
+    error.message = fmt::format("{} takes no further argument {}", at.path, in_quotes(unexpected.front()));
+  } else if (dynamic_cast<const CLI::RequiredError*>(&refusal) != nullptr && !commands.empty()) {
+    error.message = fmt::format("{} needs a command: {}", at.path, fmt::join(commands, ", "));
+  } else if (const auto* const refused = dynamic_cast<const RefusedValue*>(&refusal);
+             refused && refused->nearest) {
+    return suggesting(std::move(error), *refused->nearest);
+  }
   return error;
 }
 
-CLI::Option* add_input(CLI::App& command, std::string& input, const std::string& document) {
-  return command.add_option("FILE", input, document + " to read; - or none is standard input")
-      ->type_name("FILE")
-      ->option_text(positional_text);
-}
+} // namespace
 
-CLI::Option* add_output(CLI::App& command, std::string& output) {
-  return command.add_option("-o,--output", output, "Write to a file, which appears complete or not at all")
-      ->type_name("FILE");
-}
-
-CLI::Option* add_stream(CLI::App& command, bool& stream) {
-  return command.add_flag("--stream", stream,
-                          "Read newline-delimited JSON, write one line per line, in order");
-}
-
-CLI::Option* add_format(CLI::App& command, Format& format) {
-  return command
-      .add_option_function<std::string>(
-          "--format",
-          [&format](const std::string& name) { format = name == "table" ? Format::table : Format::json; },
-          "JSON for programs (default) or a table for people")
-      ->check(member_of(format_names))
-      ->type_name("json|table");
-}
-
-CLI::Option* add_choice(CLI::App& command, const std::string& option, std::string& value,
-                        std::span<const std::string_view> names, const std::string& meaning) {
-  return command.add_option(option, value, meaning)
-      ->check(member_of(names))
-      ->type_name(fmt::format("{}", fmt::join(names, "|")));
-}
-
-CLI::Option* add_bytes(CLI::App& command, const std::string& option, std::optional<std::uint64_t>& value,
-                       const std::string& meaning) {
-  return command
-      .add_option_function<std::string>(
-          option, [&value](const std::string& text) { value = parse_bytes(text).value(); }, meaning)
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            const auto bytes = parse_bytes(text);
-            return bytes ? std::string() : fmt::format("{}; {}", bytes.error().message, bytes.error().fix);
-          },
-          ""))
-      ->type_name("BYTES");
-}
-
-CLI::Option* add_count(CLI::App& command, const std::string& option, std::uint64_t& value,
-                       const std::string& meaning) {
-  const auto parsed = [](const std::string& text, std::uint64_t& count) {
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, count);
-    return error == std::errc() && stop == end;
-  };
-  return command
-      .add_option_function<std::string>(
-          option, [parsed, &value](const std::string& text) { parsed(text, value); }, meaning)
-      ->check(CLI::Validator(
-          [parsed](const std::string& text) {
-            std::uint64_t count = 0;
-            return parsed(text, count)
-                       ? std::string()
-                       : fmt::format("{} is no whole number from 0 to 2^64 - 1", in_quotes(text));
-          },
-          ""))
-      ->type_name("N");
-}
-
-Result<void> refuse_stream(bool stream, std::string_view format) {
-  if (!stream || format == "json") {
-    return {};
+bool wants_json_errors(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--errors=json" ||
+        (arguments[i] == "--errors" && i + 1 < arguments.size() && arguments[i + 1] == "json")) {
+      return true;
+    }
   }
-  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                              .message = fmt::format("--format {} shows one answer, not a stream", format),
-                              .fix = "leave --stream or --format out"});
+  return false;
 }
 
-void add_document_command(CLI::App& parent, Invocation& invocation, const std::string& name,
-                          const std::string& summary, const std::string& document,
-                          const commands::Answer& answer) {
-  const auto route = std::make_shared<commands::Route>();
-  CLI::App* command = parent.add_subcommand(name, summary);
-  command->fallthrough();
-  add_input(*command, route->input, document);
-  add_stream(*command, route->stream);
-  add_output(*command, route->output);
-  command->callback([&invocation, route, answer] {
-    invocation.run = [route, answer] {
-      hint_at_terminal(route->input);
-      return commands::serve(*route, [&answer] { return answer; });
-    };
-  });
+CommandModel command_line(std::string_view only) {
+  CommandModel root{
+      .name = "tidegate",
+      .summary = "Plans and runs persistent GPU megakernels.",
+      .options = {{.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
+                  {.names = {"--version"}, .meaning = "Display program version information and exit"},
+                  index_option(
+                      "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
+                      error_format_names, "Errors on standard error as text or as one JSON object")}};
+  for (const Subcommand& subcommand : subcommands) {
+    if (only.empty() || only == subcommand.name) {
+      CommandModel& command = root.subcommands.emplace_back(subcommand.describe());
+      command.name = subcommand.name;
+      command.summary = subcommand.summary;
+    }
+  }
+  return root;
+}
+
+Result<Run> parse(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "help") { // help recommend: recommend --help
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  const auto named = named_subcommand(arguments);
+  if (!named) {
+    return tl::unexpected(named.error());
+  }
+  const CommandModel root = command_line(*named);
+  CLI::App parser(root.summary, root.name);
+  parser.get_formatter()->column_width(34);
+  parser.footer("`tidegate COMMAND --help` describes a command, `man tidegate` all of them.");
+  add_command(parser, root);
+  try {
+    // CLI11 takes the arguments last to first.
+    parser.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& help_or_version) {
+    std::ostringstream text;
+    parser.exit(help_or_version, text, text);
+    return [text = text.str()](bool) { return commands::write_text("-", text); };
+  } catch (const CLI::ParseError& refusal) {
+    return tl::unexpected(usage_error(parser, root, refusal));
+  }
+  return innermost(parser, root).command->run;
 }
 
 } // namespace tidegate::app

@@ -1,5 +1,6 @@
 // tidegate devices
 #include "command_line.hpp"
+#include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/device/isolation.hpp>
@@ -8,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <memory>
 #include <utility>
 
 namespace tidegate::app {
@@ -58,20 +60,17 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
 
 } // namespace
 
-void define_devices(CLI::App& command, Invocation& invocation) {
+CommandModel devices_command() {
   const auto settings = std::make_shared<DevicesSettings>();
-  command
-      .add_option("--device", settings->selector,
-                  "Only this one: an index, cpu, gpu, a UUID, a name or a part of one")
-      ->type_name("SEL");
-  command.add_flag(
-      "--probe", settings->probe,
-      "Run the self-test, or take its kept result: memory ordering, resident work-groups, costs");
-  command.add_flag("--fresh", settings->fresh, "Run the self-test again");
-  add_format(command, settings->format);
-  add_output(command, settings->output);
-  command.callback(
-      [&invocation, settings] { invocation.run = [settings] { return run_devices(*settings); }; });
+  return {
+      .options = {text_option("--device", "SEL", settings->selector,
+                              "Only this one: an index, cpu, gpu, a UUID, a name or a part of one"),
+                  flag("--probe", settings->probe,
+                       "Run the self-test, or take its kept result: memory ordering, resident work-groups, "
+                       "costs"),
+                  flag("--fresh", settings->fresh, "Run the self-test again"),
+                  format_option(settings->format), output_option(settings->output)},
+      .run = [settings](bool) { return run_devices(*settings); }};
 }
 
 } // namespace tidegate::app

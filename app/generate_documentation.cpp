@@ -1,10 +1,10 @@
 // Writes the manual page and the completion scripts into the folder that is its argument: what an
 // installation of tidegate holds beside the binary, made from the command line that the binary parses.
 #include "command_line.hpp"
-#include "command_model.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/completion.hpp>
 #include <tidegate/commands/manual.hpp>
+#include <tidegate/commands/serve.hpp>
 #include <tidegate/core/files.hpp>
 
 #include <cstdio>
@@ -13,8 +13,7 @@ namespace tidegate::app {
 namespace {
 
 Result<ExitCode> generate(const std::string& folder) {
-  Invocation unused;
-  const commands::CommandModel model = model_of(*make_command_line(unused, ""));
+  const CommandModel model = command_line();
   const auto write = [&folder](const char* name, std::string_view text) {
     return commands::write_text(folder + '/' + name, text);
   };

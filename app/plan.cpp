@@ -1,5 +1,6 @@
 // tidegate plan
 #include "command_line.hpp"
+#include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/plan.hpp>
 #include <tidegate/commands/run.hpp>
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <string_view>
 
 namespace tidegate::app {
@@ -19,9 +22,10 @@ constexpr std::array<std::string_view, 4> picture_names{"json", "table", "dot", 
 struct PlanSettings {
   commands::Route route;
   commands::PlanOptions plan;
-  std::string strategy = std::string(documents::plan_strategy_names.front());
-  std::string objective = std::string(documents::plan_objective_names.front());
-  std::string format = "json";
+  std::optional<documents::PlanStrategy> strategy;
+  std::optional<documents::PlanObjective> objective;
+  std::optional<std::uint64_t> effort;
+  std::string_view format = "json";
   std::uint64_t most_waves = 300; // beyond, a picture is no longer read
 };
 
@@ -47,15 +51,30 @@ Result<std::string> picture(std::string_view json, const PlanSettings& settings)
   return settings.format == "svg" ? svg(dot) : dot;
 }
 
+// --objective and --effort are of the compact strategy, and mean it where none is given.
+Result<void> take_strategy(PlanSettings& settings) {
+  using documents::PlanStrategy;
+  const bool compact = settings.objective || settings.effort;
+  if (compact && settings.strategy == PlanStrategy::layered) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = "--objective and --effort are for --strategy compact",
+                                .fix = "leave them out, or plan with --strategy compact"});
+  }
+  commands::PlanOptions& plan = settings.plan;
+  plan.strategy = settings.strategy.value_or(compact ? PlanStrategy::compact : plan.strategy);
+  plan.objective = settings.objective.value_or(plan.objective);
+  plan.effort = settings.effort.value_or(plan.effort);
+  return {};
+}
+
 Result<ExitCode> run_plan(PlanSettings& settings) {
-  if (auto usable = refuse_stream(settings.route.stream, settings.format); !usable) {
+  if (auto usable = take_strategy(settings).and_then(
+          [&] { return refuse_stream(settings.route.stream, settings.format); });
+      !usable) {
     return tl::unexpected(std::move(usable.error()));
   }
-  using Strategy = documents::PlanStrategy;
-  using Objective = documents::PlanObjective;
-  settings.plan.strategy = settings.strategy == "compact" ? Strategy::compact : Strategy::layered;
-  settings.plan.objective = settings.objective == "peak" ? Objective::peak : Objective::groups;
   settings.plan.folder = commands::program_folder(settings.route.input);
+  settings.plan.files = settings.route.files();
   hint_at_terminal(settings.route.input);
   if (settings.format != "json") {
     return commands::serve_text(settings.route,
@@ -70,40 +89,31 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
 
 } // namespace
 
-void define_plan(CLI::App& command, Invocation& invocation) {
+CommandModel plan_command() {
   const auto settings = std::make_shared<PlanSettings>();
-  add_input(command, settings->route.input, "Wave DAG, or a wave program,");
-  CLI::Option* strategy =
-      add_choice(command, "--strategy", settings->strategy, documents::plan_strategy_names,
-                 "layered: as early as possible, next fit (default); compact: as few groups as possible");
-  CLI::Option* objective =
-      add_choice(command, "--objective", settings->objective, documents::plan_objective_names,
-                 "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
-                 "Means --strategy compact");
-  CLI::Option* effort =
-      add_count(command, "--effort", settings->plan.effort,
-                "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact");
-  add_bytes(command, "--budget", settings->plan.budget_bytes, "Budget instead of the document's");
-  add_choice(command, "--format", settings->format, picture_names,
-             "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it");
-  add_count(command, "--most-waves", settings->most_waves,
-            "Waves in a picture at most (default 300), 0 for all");
-  add_stream(command, settings->route.stream);
-  add_output(command, settings->route.output);
-  command.callback([&invocation, settings, strategy, objective, effort] {
-    invocation.run = [settings, given = strategy->count() != 0,
-                      compact = objective->count() + effort->count() != 0]() -> Result<ExitCode> {
-      if (compact && given && settings->strategy != "compact") {
-        return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                    .message = "--objective and --effort are for --strategy compact",
-                                    .fix = "leave them out, or plan with --strategy compact"});
-      }
-      if (compact) {
-        settings->strategy = "compact";
-      }
-      return run_plan(*settings);
-    };
-  });
+  return {
+      .options =
+          {choice_option(
+               "--strategy", settings->strategy, documents::plan_strategy_names,
+               "layered: as early as possible, next fit (default); compact: as few groups as possible"),
+           choice_option(
+               "--objective", settings->objective, documents::plan_objective_names,
+               "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
+               "Means --strategy compact"),
+           count_option(
+               "--effort", settings->effort,
+               "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
+           bytes_option("--budget", settings->plan.budget_bytes, "Budget instead of the document's"),
+           index_option(
+               "--format", [&format = settings->format](std::size_t index) { format = picture_names[index]; },
+               picture_names,
+               "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it"),
+           count_option("--most-waves", settings->most_waves,
+                        "Waves in a picture at most (default 300), 0 for all"),
+           path_scope_option(settings->plan.scope), stream_option(settings->route.stream),
+           output_option(settings->route.output)},
+      .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
+      .run = [settings](bool) { return run_plan(*settings); }};
 }
 
 } // namespace tidegate::app

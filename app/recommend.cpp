@@ -1,5 +1,6 @@
 // tidegate recommend
 #include "command_line.hpp"
+#include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/recommend.hpp>
 #include <tidegate/core/files.hpp>
@@ -14,8 +15,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace tidegate::app {
 namespace {
@@ -24,7 +27,6 @@ struct RecommendSettings {
   commands::Route route;
   commands::RecommendOptions recommend;
   std::optional<std::string> policy_file;
-  std::string previous_topology;
   std::optional<std::string> evidence;
   std::optional<std::string> device;
   bool cache_stats = false;
@@ -45,6 +47,7 @@ Result<void> read_policy(RecommendSettings& settings) {
     return tl::unexpected(
         wrong_usage("standard input cannot be the policy and the request", "name a file for one of them"));
   }
+  settings.route.other_inputs.push_back({*settings.policy_file, "the policy", {}});
   const auto text = commands::read_document(*settings.policy_file);
   if (!text) {
     return tl::unexpected(text.error());
@@ -117,11 +120,6 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
       !read) {
     return tl::unexpected(std::move(read.error()));
   }
-  if (!settings.previous_topology.empty()) {
-    const auto found = std::ranges::find(policy::topology_names, settings.previous_topology);
-    settings.recommend.previous_topology =
-        static_cast<policy::Topology>(found - policy::topology_names.begin());
-  }
   hint_at_terminal(settings.route.input);
 
   policy::RecommendationCache cache;
@@ -150,32 +148,29 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
 
 } // namespace
 
-void define_recommend(CLI::App& command, Invocation& invocation) {
+CommandModel recommend_command() {
   const auto settings = std::make_shared<RecommendSettings>();
-  add_input(command, settings->route.input, "Launch request");
-  command
-      .add_option("--policy", settings->policy_file, "Launch policy that a request's own policy overrides")
-      ->type_name("FILE");
-  add_choice(command, "--previous-topology", settings->previous_topology, policy::topology_names,
-             "Topology of the launch before, for requests that name none");
-  command
-      .add_option("--evidence", settings->evidence,
-                  "Add the evidence of the choice, and whether it is complete")
-      ->type_name("topology|promotion|all");
-  command.add_flag("--explain", settings->recommend.explain, "Add the rule and the numbers of each step");
-  command
-      .add_option(
-          "--device", settings->device,
-          "Take the adapter limits and the memory budget that a request leaves out from a device: an index, "
-          "cpu, gpu, a UUID, a name or a part of one")
-      ->type_name("SEL");
-  add_stream(command, settings->route.stream);
-  command.add_flag("--cache-stats", settings->cache_stats,
-                   "Keep a recommendation cache and print its statistics on standard error at the end");
-  add_format(command, settings->format);
-  add_output(command, settings->route.output);
-  command.callback(
-      [&invocation, settings] { invocation.run = [settings] { return run_recommend(*settings); }; });
+  OptionModel evidence = text_option("--evidence", "topology|promotion|all", settings->evidence,
+                                     "Add the evidence of the choice, and whether it is complete");
+  evidence.choices = {evidence_names.begin(), evidence_names.end()};
+  return {
+      .options =
+          {file_option("--policy", settings->policy_file,
+                       "Launch policy that a request's own policy overrides"),
+           choice_option("--previous-topology", settings->recommend.previous_topology, policy::topology_names,
+                         "Topology of the launch before, for requests that name none"),
+           std::move(evidence),
+           flag("--explain", settings->recommend.explain, "Add the rule and the numbers of each step"),
+           text_option(
+               "--device", "SEL", settings->device,
+               "Take the adapter limits and the memory budget that a request leaves out from a device: an "
+               "index, cpu, gpu, a UUID, a name or a part of one"),
+           stream_option(settings->route.stream),
+           flag("--cache-stats", settings->cache_stats,
+                "Keep a recommendation cache and print its statistics on standard error at the end"),
+           format_option(settings->format), output_option(settings->route.output)},
+      .positionals = {input_positional(settings->route.input, "Launch request")},
+      .run = [settings](bool) { return run_recommend(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -1,5 +1,6 @@
 // tidegate run
 #include "command_line.hpp"
+#include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/run.hpp>
@@ -12,9 +13,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +27,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> strategy_choices{"auto", "launch", "barrier"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
+constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                       "wrong_output"};
 
@@ -30,8 +35,6 @@ struct RunSettings {
   std::string program = "-";
   std::string output = "-";
   std::string selector;
-  std::string strategy = "auto";
-  std::string mode = "auto";
   std::optional<std::string> plan;
   std::uint64_t workers = 0;
   std::uint64_t max_wall_time_s = 60;
@@ -43,10 +46,14 @@ struct RunSettings {
   commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
 };
 
-template <class E, std::size_t N>
-std::optional<E> chosen(const std::array<std::string_view, N>& names, const std::string& name) {
-  const auto found = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-  return found == 0 ? std::nullopt : std::optional(static_cast<E>(found - 1)); // the first one is auto
+// The first of the names is auto, which leaves the value empty.
+template <class E>
+OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<const std::string_view> names,
+                           std::string meaning) {
+  const auto choose = [&value](std::size_t index) {
+    value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
+  };
+  return index_option(std::move(name), choose, names, std::move(meaning));
 }
 
 Error at_program(Error error, const RunSettings& settings) {
@@ -64,7 +71,21 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
   return documents::encode(document) + '\n';
 }
 
+void print_warnings(const run::RunReport& report, const RunSettings& settings) {
+  for (const run::Warning& warning : report.warnings) {
+    std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(settings.program),
+                           warning.message,
+                           warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer),
+                           warning.fix)
+                   .c_str(),
+               stderr);
+  }
+}
+
 Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
+  if (!settings.errors_as_json) { // then standard error holds one document, and the report has the warnings
+    print_warnings(report, settings);
+  }
   auto written = commands::write_text(settings.output, report_text(report, settings));
   if (written && report.error) {
     print_error(at_program(*report.error, settings), settings.errors_as_json);
@@ -99,7 +120,7 @@ Result<void> read_plan(RunSettings& settings) {
     plan.error().source = display_name(*settings.plan);
     return tl::unexpected(std::move(plan.error()));
   }
-  settings.options.plan = std::move(plan->plan);
+  settings.options.compile.plan = std::move(plan->plan);
   settings.plan_options = plan->made_with;
   return {};
 }
@@ -115,7 +136,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   }
   device::DeviceInfo device = **found;
   // What only launches needs no proof that work-groups may wait for each other.
-  if (!settings.options.dry_run && settings.options.strategy != run::Strategy::launch) {
+  if (!settings.options.compile.dry_run && settings.options.compile.strategy != run::Strategy::launch) {
     if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }
@@ -125,19 +146,31 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
 
 Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
-  options.strategy = chosen<run::Strategy>(strategy_choices, settings.strategy);
-  options.mode = chosen<run::Mode>(mode_choices, settings.mode);
   options.max_wall_time_ns = settings.max_wall_time_s * 1'000'000'000;
   options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
+  options.compile.cache_folder = options.cache_folder;
   options.fault = provoked_fault();
+  if (options.check_bounds) {
+    options.compile.strategy = run::Strategy::launch; // wave by wave
+  }
+  options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
   if (settings.workers != 0) {
-    options.workers =
+    options.compile.workers =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
   }
-  const bool needs_device = !options.dry_run || !settings.selector.empty();
+  options.files = {.inputs = {{settings.program, "the program", {}}},
+                   .outputs = {{settings.output, "-o", {}}}};
+  if (settings.plan) {
+    options.files.inputs.push_back({*settings.plan, "the plan", {}});
+  }
+  const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
   if (needs_device) {
     if (auto isolated = device::isolate_drivers(); !isolated) {
+      isolated.error().fix =
+          "a kernel may have written past the end of a buffer: --check-bounds tells of it, with "
+          "Oclgrind installed also of what crashes the driver; otherwise " +
+          isolated.error().fix;
       return tl::unexpected(std::move(isolated.error()));
     }
   }
@@ -152,6 +185,22 @@ Result<ExitCode> run_program(RunSettings& settings) {
   const auto text = commands::read_document(settings.program);
   if (!text) {
     return tl::unexpected(text.error());
+  }
+  if (options.check_bounds) {
+    std::error_code unreadable;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
+    options.this_command = {self.string(),
+                            "run",
+                            "-",
+                            "--check-bounds",
+                            "--strategy",
+                            "launch",
+                            "--no-cache",
+                            "--max-wall-time",
+                            std::to_string(settings.max_wall_time_s),
+                            "-o",
+                            "/dev/null"};
+    options.program_text = *text;
   }
   const auto program = commands::read_program(*text);
   if (!program) {
@@ -175,49 +224,57 @@ Result<ExitCode> run_program(RunSettings& settings) {
 
 } // namespace
 
-void define_run(CLI::App& command, Invocation& invocation) {
+CommandModel run_command() {
   const auto settings = std::make_shared<RunSettings>();
   run::RunOptions& options = settings->options;
-  command.add_option("PROGRAM", settings->program, "Wave program to run; - or none is standard input")
-      ->type_name("FILE")
-      ->option_text(positional_text);
-  command
-      .add_option(
-          "--device", settings->selector,
-          "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else the "
-          "first device when left out")
-      ->type_name("SEL");
-  add_choice(command, "--strategy", settings->strategy, strategy_choices,
-             "launch: one launch per group of waves; barrier: one persistent launch; auto (default): as the "
-             "device's self-test says");
-  add_choice(
-      command, "--mode", settings->mode, mode_choices,
-      "interpreter: arguments are read; jit: compiled for them; auto (default): as the launch policy says");
-  command.add_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it")
-      ->type_name("FILE");
-  command.add_flag("--dry-run", options.dry_run,
-                   "Stop before a device is touched: plan, recommendation, evidence, memory");
-  command.add_flag("--verify", options.verify,
-                   "Run the same kernels the ordinary way too, and compare every byte of the outputs");
-  add_count(command, "--compare", options.compare_rounds,
-            "Verify, then time both ways so many times in turn, and tell the medians and their ratio");
-  add_count(command, "--max-wall-time", settings->max_wall_time_s,
-            "Seconds until the run is ended without outputs (default 60)");
-  add_count(command, "--slice", settings->slice_ms,
-            "Milliseconds that one persistent launch should take at most (default 150)");
-  add_count(command, "--workers", settings->workers,
-            "Work-groups of a persistent launch; 0 (default): by the tiles");
-  command.add_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file")
-      ->type_name("FILE");
-  command.add_flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels");
-  add_format(command, settings->format);
-  add_output(command, settings->output);
-  command.callback([&invocation, settings] {
-    invocation.run = [&invocation, settings] {
-      settings->errors_as_json = invocation.errors_as_json;
-      return run_program(*settings);
-    };
-  });
+  return {
+      .options =
+          {text_option(
+               "--device", "SEL", settings->selector,
+               "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else "
+               "the first device when left out"),
+           choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
+                          "launch: one launch per group of waves; barrier: one persistent launch; auto "
+                          "(default): as the device's self-test says"),
+           choice_or_auto("--mode", options.compile.mode, mode_choices,
+                          "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
+                          "launch policy says"),
+           file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
+           flag("--dry-run", options.compile.dry_run,
+                "Stop before a device is touched: plan, recommendation, evidence, memory"),
+           choice_option(
+               "--fp-contract",
+               [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
+               fp_contract_choices,
+               "default: the compiler may join a * b + c to one operation, and may do so differently here "
+               "and in plain launches; off: in neither"),
+           flag("--verify", options.verify,
+                "Run the same kernels the ordinary way too, and compare every byte of the outputs"),
+           flag("--check-bounds", options.check_bounds,
+                "Instead of the ordinary run: put guards around every buffer and look at them after every "
+                "wave, and "
+                "run in Oclgrind where it is installed; no output is written"),
+           count_option(
+               "--compare", options.compare_rounds,
+               "Verify, then time both ways so many times in turn, and tell the medians and their ratio"),
+           count_option("--max-wall-time", settings->max_wall_time_s,
+                        "Seconds that the waves may take until the run is ended without outputs, building "
+                        "aside (default 60)"),
+           count_option("--slice", settings->slice_ms,
+                        "Milliseconds that one persistent launch should take at most (default 150)"),
+           count_option("--workers", settings->workers,
+                        "Work-groups of a persistent launch; 0 (default): by the tiles"),
+           file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
+           flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
+           path_scope_option(options.compile.scope), format_option(settings->format),
+           output_option(settings->output)},
+      .positionals = {positional(
+          "[PROGRAM]",
+          file_option("", settings->program, "Wave program to run; - or none is standard input"))},
+      .run = [settings](bool errors_as_json) {
+        settings->errors_as_json = errors_as_json;
+        return run_program(*settings);
+      }};
 }
 
 } // namespace tidegate::app

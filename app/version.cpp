@@ -1,5 +1,6 @@
 // tidegate version
 #include "command_line.hpp"
+#include "options.hpp"
 #include <tidegate/core/table.hpp>
 #include <tidegate/device/loader.hpp>
 #include <tidegate/documents/encode.hpp>
@@ -9,6 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/detail/abi_macros.hpp>
 #include <rapidjson/rapidjson.h>
+
+#include <memory>
 
 namespace tidegate::app {
 namespace {
@@ -45,22 +48,19 @@ std::string table(const documents::VersionReport& report) {
 
 } // namespace
 
-void define_version(CLI::App& command, Invocation& invocation) {
+CommandModel version_command() {
   struct Settings {
     std::string output = "-";
     Format format = Format::json;
   };
   const auto settings = std::make_shared<Settings>();
-  add_format(command, settings->format);
-  add_output(command, settings->output);
-  command.callback([&invocation, settings] {
-    invocation.run = [settings] {
-      const documents::VersionReport report = versions();
-      return commands::write_text(settings->output, settings->format == Format::table
-                                                        ? table(report)
-                                                        : documents::encode(report) + '\n');
-    };
-  });
+  return {.options = {format_option(settings->format), output_option(settings->output)},
+          .run = [settings](bool) {
+            const documents::VersionReport report = versions();
+            return commands::write_text(settings->output, settings->format == Format::table
+                                                              ? table(report)
+                                                              : documents::encode(report) + '\n');
+          }};
 }
 
 } // namespace tidegate::app

@@ -1,9 +1,13 @@
 // One launch for the waves of one stage, a work-group for each tile.
+#define TG_NOTHING 0xffffffffu // as first_entry: a launch for the sake of what the driver does in the first one
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_stage(
     global uchar* arena, global const tg_entry* entries, global const ulong* words, local ulong16* dynamic,
     uint first_entry) {
   local tg_locals_union locals;
+  if (first_entry == TG_NOTHING) {
+    return;
+  }
   const uint tile = get_group_id(0);
   global const tg_entry* entry = entries + first_entry;
   while (tile >= entry->first_tile + entry->tiles) {

@@ -1,17 +1,25 @@
-// The command line as plain data, for everything that is generated from it: completions and the manual.
+// The command line as plain data: what is parsed, completed and told in help texts and the manual are all
+// made from it.
 #pragma once
 
+#include <tidegate/core/error.hpp>
+
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace tidegate::commands {
 
 struct OptionModel {
-  std::vector<std::string> names;   // "-o", "--output"; empty for a positional
-  std::string value;                // "FILE"; empty for a flag
+  std::vector<std::string> names; // "-o", "--output"; empty for a positional
+  std::string value;              // "FILE"; empty for a flag; of a positional "[FILE]" if it may be left out
   std::vector<std::string> choices; // the names that the value may have, if it is one of a few
   bool takes_file = false;
   std::string meaning; // one line
+  std::string needs;   // the option without which this one means nothing
+  // Puts a given value where it goes; a flag has an empty one. Of an error the message and the nearest name
+  // count. Nothing for what is answered without a command: help and version.
+  std::function<Result<void>(const std::string& value)> take;
 };
 
 struct CommandModel {
@@ -20,6 +28,8 @@ struct CommandModel {
   std::vector<OptionModel> options;
   std::vector<OptionModel> positionals;
   std::vector<CommandModel> subcommands;
+  std::function<Result<ExitCode>(bool errors_as_json)>
+      run; // after the options were taken; nothing with subcommands
 };
 
 } // namespace tidegate::commands

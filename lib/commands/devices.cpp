@@ -53,11 +53,7 @@ std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path&
                                                     const device::DeviceInfo& device) {
   constexpr std::size_t most = std::size_t{1} << 20U;
   const auto text = read_all(file.string(), most);
-  if (!text) {
-    return {};
-  }
-  auto profile = documents::decode<device::DeviceProfile>(*text);
-  return profile && plausible(*profile, device) ? std::optional(std::move(*profile)) : std::nullopt;
+  return text ? kept_profile(*text, device) : std::nullopt;
 }
 
 void keep(const device::DeviceProfile& profile, const std::filesystem::path& file) {
@@ -105,9 +101,9 @@ std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) 
     persistent += fmt::format(", up to {}", plural(*megakernel.max_worker_count, "work-group"));
   }
   std::vector<std::vector<std::string>> rows{
-      {"  platform", printable(device.platform)},
-      {"  version", fmt::format("{}; {}; driver {}", printable(device.opencl_version),
-                                printable(device.opencl_c_version), printable(device.driver_version))},
+      {"  platform", device.platform},
+      {"  version", fmt::format("{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
+                                device.driver_version)},
       {"  uuid", device.uuid.value_or("not told")},
       {"  compute units", fmt::format("{} at {} MHz", device.compute_units, device.max_clock_mhz)},
       {"  work-group", fmt::format("{} work-items at most, {}", device.max_workgroup_size, sizes)},
@@ -125,6 +121,11 @@ std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) 
 }
 
 } // namespace
+
+std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device) {
+  auto profile = documents::decode<device::DeviceProfile>(json);
+  return profile && plausible(*profile, device) ? std::optional(std::move(*profile)) : std::nullopt;
+}
 
 Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, bool fresh) {
   if (!device.megakernel.supported) {
@@ -165,19 +166,20 @@ Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_ver
 std::string devices_table(const device::DeviceList& list, bool colour) {
   std::string text;
   for (const device::DeviceInfo& device : list.devices) {
-    text += bold(fmt::format("{}  {} ({})", device.index, printable(device.name),
+    text += bold(fmt::format("{}  {} ({})", device.index, device.name,
                              device::device_type_names[static_cast<std::size_t>(device.type)]),
                  colour) +
             "\n" + render_table(figures(device)) + "\n";
   }
   text += plural(list.devices.size(), "device") + "\n";
+  std::vector<std::vector<std::string>> remarks;
   for (const device::BrokenDriver& broken : list.broken_drivers) {
-    text += fmt::format("unusable driver {}: {}\n", printable(broken.file), printable(broken.problem));
+    remarks.push_back({fmt::format("unusable driver {}: {}", broken.file, broken.problem)});
   }
   for (const std::string& note : list.notes) {
-    text += printable(note) + "\n";
+    remarks.push_back({note});
   }
-  return text;
+  return text + render_table(std::move(remarks), std::string::npos);
 }
 
 } // namespace tidegate::commands

@@ -3,7 +3,9 @@
 
 #include <tidegate/device/device_list.hpp>
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace tidegate::commands {
 
@@ -12,6 +14,9 @@ namespace tidegate::commands {
 // are the same and `fresh` is not set; a new one is kept there if the folder can be written to. Errors: those
 // of device::probe().
 Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, bool fresh);
+
+// A kept profile, if it is whole, of this device and its driver, and possible; a damaged one is none.
+std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
 
 // For people: a paragraph for each device, then what is wrong with drivers.
 std::string devices_table(const device::DeviceList& list, bool colour);

@@ -3,7 +3,7 @@
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/program_documents.hpp>
 #include <tidegate/planning/layered.hpp>
-#include <tidegate/run/prepare.hpp>
+#include <tidegate/run/compile.hpp>
 
 #include <fmt/format.h>
 
@@ -62,9 +62,13 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
     return tl::unexpected(program.error());
   }
   std::set<std::string> assumed;
-  const auto resolved = run::resolve(*program, options.folder, run::assume_macros(assumed));
+  const auto resolved =
+      run::resolve(*program, options.folder, run::assume_macros(assumed), options.scope);
   if (!resolved) {
     return tl::unexpected(resolved.error());
+  }
+  if (auto kept = run::keep_inputs(*resolved, options.files); !kept) {
+    return tl::unexpected(std::move(kept.error()));
   }
   NamedDag named{.dag = run::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
                  .names = {}};

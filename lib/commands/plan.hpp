@@ -6,6 +6,7 @@
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/planning/compact.hpp>
+#include <tidegate/run/program_files.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,9 @@ struct PlanOptions {
   documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
   std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
   std::optional<std::uint64_t> budget_bytes;                             // instead of the document's
-  std::string folder = "."; // of a program: where its sources are
+  std::string folder = ".";                      // of a program: where its sources are
+  run::PathScope scope = run::PathScope::folder; // of a program's paths
+  FileUses files; // that the command line names: no output may be a program's source
 };
 
 struct PlannedDag {

@@ -20,22 +20,23 @@ constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t edges_per_wave = 3;
 
-// Text as a quoted Graphviz string; lines end with `line_end`, which says how they are aligned.
-std::string dot_quoted(std::string_view text, std::string_view line_end = "\\n") {
+// Lines as a quoted Graphviz string; each ends with `line_end`, which says how it is aligned. Pictures are
+// looked at on terminals too: names are made printable here.
+std::string dot_quoted(const std::vector<std::string>& lines, std::string_view line_end = "") {
   std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '\n') {
-      quoted += line_end;
-      continue;
+  for (const std::string& line : lines) {
+    quoted += line_end.empty() && quoted.size() > 1 ? "\\n" : "";
+    for (const char c : printable(line)) {
+      if (c == '&') { // Graphviz reads HTML entities in labels
+        quoted += "&amp;";
+        continue;
+      }
+      if (c == '"' || c == '\\') {
+        quoted += '\\';
+      }
+      quoted += c;
     }
-    if (c == '&') { // Graphviz reads HTML entities in labels
-      quoted += "&amp;";
-      continue;
-    }
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-    }
-    quoted += c;
+    quoted += line_end;
   }
   // U+FFFE and U+FFFF are in no XML, nor in an SVG: the replacement character stands for them.
   for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
@@ -114,7 +115,7 @@ public:
     const std::size_t missing = plan_.order.size() - drawn_waves_;
     if (groups < plan_.group_count()) {
       line("  more [shape=note, style=filled, fillcolor=\"#fff7d6\", label={}]",
-           dot_quoted(fmt::format("{} more", plural(plan_.group_count() - groups, "group"))));
+           dot_quoted({fmt::format("{} more", plural(plan_.group_count() - groups, "group"))}));
       anchors_.emplace_back("more");
     }
     // Columns stay in the order of the groups, also where no dependency says so.
@@ -123,16 +124,15 @@ public:
     }
     edges();
 
-    std::string title = headline;
-    title += fmt::format("\nbudget of a group {}, critical path of {} in red", bytes_text(budget_),
-                         plural(path_.size(), "wave"));
+    std::vector<std::string> title{headline, fmt::format("budget of a group {}, critical path of {} in red",
+                                                         bytes_text(budget_), plural(path_.size(), "wave"))};
     if (missing != 0) {
-      title += fmt::format("\n{} of {} waves are drawn; --most-waves draws more", drawn_waves_,
-                           plan_.order.size());
+      title.push_back(
+          fmt::format("{} of {} waves are drawn; --most-waves draws more", drawn_waves_, plan_.order.size()));
     }
     if (missing_edges_ != 0) {
-      title += fmt::format("\n{} of {} dependencies between them are drawn", drawn_edges_,
-                           drawn_edges_ + missing_edges_);
+      title.push_back(fmt::format("{} of {} dependencies between them are drawn", drawn_edges_,
+                                  drawn_edges_ + missing_edges_));
     }
     return fmt::format(R"(digraph tidegate {{
   rankdir=LR; newrank=true; ranksep=0.9; nodesep=0.12; compound=true;
@@ -142,7 +142,7 @@ public:
   edge [color="#7a8a9a", arrowsize=0.6];
 {}}}
 )",
-                       dot_quoted(title + '\n', "\\l"), body_);
+                       dot_quoted(title, "\\l"), body_);
   }
 
 private:
@@ -155,8 +155,8 @@ private:
   void cluster(std::size_t group) {
     const auto waves = plan_.group(group);
     const std::uint64_t bytes = plan_.group_fused_bytes[group];
-    const std::string label =
-        fmt::format("group {}\n{}, {}\n", group, bytes_text(bytes), share_text(bytes, budget_));
+    const std::vector<std::string> label{
+        fmt::format("group {}", group), fmt::format("{}, {}", bytes_text(bytes), share_text(bytes, budget_))};
     body_ += fmt::format("  subgraph cluster_{} {{\n", group);
     line(
         "    label={}; fontsize=12; style=\"rounded,filled\"; color=\"#b5c3d1\"; fillcolor=\"{}\"; rank=same",
@@ -164,8 +164,8 @@ private:
     anchors_.push_back(fmt::format("w{}", waves.front()));
     const std::size_t shown = std::min(waves.size(), most_waves_ - drawn_waves_);
     for (const std::uint32_t wave : waves.first(shown)) {
-      const std::string text = fmt::format("{}\n{}", named_.wave_label(wave),
-                                           bytes_text(*planning::fused_bytes(named_.dag.waves[wave])));
+      const std::vector<std::string> text{named_.wave_label(wave),
+                                          bytes_text(*planning::fused_bytes(named_.dag.waves[wave]))};
       line("    w{} [label={}{}]", wave, dot_quoted(text),
            on_path_[wave] ? ", color=\"#c0392b\", penwidth=2" : "");
       drawn_[wave] = true;
@@ -173,7 +173,7 @@ private:
     drawn_waves_ += shown;
     if (shown < waves.size()) {
       line("    more_of_{} [shape=note, style=filled, fillcolor=\"#fff7d6\", label={}]", group,
-           dot_quoted(fmt::format("{} more", plural(waves.size() - shown, "wave"))));
+           dot_quoted({fmt::format("{} more", plural(waves.size() - shown, "wave"))}));
     }
     body_ += "  }\n";
   }

@@ -43,6 +43,26 @@ std::string verdict(const run::RunReport& report) {
                      parity.first_difference->found, parity.first_difference->expected);
 }
 
+void add_bounds(const run::BoundsReport& bounds, Rows& rows) {
+  rows.push_back(
+      {"  bounds",
+       fmt::format("{} looked at, {} past buffers{}",
+                   bounds.checked_waves == 1 ? "one launch"
+                                             : fmt::format("{} launches", bounds.checked_waves),
+                   bounds.violations.empty() ? "nothing was written" : "WRITTEN",
+                   bounds.simulator.empty() ? "; Oclgrind, which finds reads too, is not installed" : "")});
+  for (const run::BoundsViolation& violation : bounds.violations) {
+    rows.push_back(
+        {"", fmt::format("{} wrote {} {}, {} bytes away, iteration {}", violation.wave,
+                         run::side_names[static_cast<std::size_t>(violation.side)],
+                         in_quotes(violation.buffer), violation.distance_bytes, violation.iteration)});
+  }
+  for (const run::SimulatorFinding& finding : bounds.findings) {
+    rows.push_back({"  oclgrind", fmt::format("{}:{}: {} ({}, {})", finding.file, finding.line,
+                                              finding.message, finding.kernel, finding.work_item)});
+  }
+}
+
 void add_times(const run::RunReport& report, Rows& rows) {
   std::string dispatch = fmt::format("{} in {}", time_text(report.backend_dispatch_ns),
                                      report.telemetry.kernel_launches == 1
@@ -87,7 +107,7 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   Rows rows;
   if (report.device) {
-    rows.push_back({"  device", printable(report.device->name)});
+    rows.push_back({"  device", report.device->name});
   }
   rows.push_back(
       {"  strategy", fmt::format("{}: {}", run::strategy_names[static_cast<std::size_t>(report.strategy)],
@@ -113,9 +133,19 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   if (!report.assumed_macros.empty()) {
     rows.push_back({"  assumed", fmt::format("as OpenCL C 3.0 has them, or else not defined: {}",
-                                             printable(fmt::format("{}", fmt::join(report.assumed_macros, ", "))))});
+                                             fmt::join(report.assumed_macros, ", "))});
   }
-  if (!planned) {
+  if (report.until) {
+    rows.push_back(
+        {"  until",
+         report.until->reached
+             ? fmt::format("{} is {}", in_quotes(report.until->buffer), report.until->value)
+             : fmt::format("NOT REACHED: {} is {}, waiting for {}", in_quotes(report.until->buffer),
+                           report.until->value, report.until->waiting_for)});
+  }
+  if (report.bounds) {
+    add_bounds(*report.bounds, rows);
+  } else if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);
   }

@@ -23,6 +23,9 @@ Result<ExitCode> finish(Output& output, std::string_view text) {
 
 Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>& make_answer,
                               unsigned workers) {
+  if (auto kept = refuse_overwriting(route.files()); !kept) {
+    return tl::unexpected(std::move(kept.error()));
+  }
   auto input = open_input(route.input);
   if (!input) {
     return tl::unexpected(std::move(input.error()));
@@ -49,6 +52,12 @@ Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>&
 
 } // namespace
 
+FileUses Route::files() const {
+  FileUses files{.inputs = other_inputs, .outputs = {{output, "-o", {}}}};
+  files.inputs.push_back({input, "the document that is read", {}});
+  return files;
+}
+
 Result<std::string> read_document(const std::string& input) {
   return read_all(input, documents::document_bytes_limit);
 }
@@ -59,6 +68,9 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text) {
 
 Result<ExitCode> serve_text(const Route& route,
                             const std::function<Result<std::string>(std::string_view)>& answer) {
+  if (auto kept = refuse_overwriting(route.files()); !kept) {
+    return tl::unexpected(std::move(kept.error()));
+  }
   // First the output: whoever cannot keep an answer need not work it out.
   auto output = Output::open(route.output);
   if (!output) {

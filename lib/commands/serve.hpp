@@ -3,11 +3,13 @@
 #pragma once
 
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/same_file.hpp>
 #include <tidegate/documents/encode.hpp>
 
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate::commands {
 
@@ -15,11 +17,17 @@ struct Route {
   std::string input = "-";  // path, or - for standard input
   std::string output = "-"; // path, or - for standard output
   bool stream = false;      // newline-delimited JSON
+  std::vector<NamedFile> other_inputs;
+
+  // All that it reads and writes.
+  [[nodiscard]] FileUses files() const;
 };
 
 // Appends the answer to one document.
 using Answer =
     std::function<Result<void>(std::string_view document, documents::Style style, std::string& answer)>;
+
+// An output that names an input is refused before either is opened: the answer would replace the question.
 
 // Reads the input, answers it and writes the answer; with `stream`, line by line on `workers` threads (0: one
 // per core). `make_answer` is called once per worker. The exit code is that of the worst line.

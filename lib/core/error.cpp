@@ -1,12 +1,16 @@
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
 
 namespace tidegate {
 namespace {
 
 std::string place(const Error& error) {
-  std::string text = error.source.value_or("");
+  std::string text = printable(error.source.value_or(""));
   if (error.line) {
     if (text.empty()) {
       text = "input";
@@ -17,6 +21,16 @@ std::string place(const Error& error) {
     }
   }
   return text.empty() ? text : text + ": ";
+}
+
+// Tabs line a log up; the rest of what is unprintable has no place in it.
+std::string printable_line(std::string_view line) {
+  std::string text;
+  for (std::size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
+    text += printable(line.substr(0, tab)) + '\t';
+    line.remove_prefix(tab + 1);
+  }
+  return text + printable(line);
 }
 
 } // namespace
@@ -42,7 +56,8 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::too_many_workers:
   case ErrorCode::wall_time_exceeded:
   case ErrorCode::device_hang:
-  case ErrorCode::outputs_differ: return ExitCode::negative;
+  case ErrorCode::outputs_differ:
+  case ErrorCode::out_of_bounds: return ExitCode::negative;
   case ErrorCode::empty_lifetime:
   case ErrorCode::bad_alignment:
   case ErrorCode::empty_input:
@@ -63,6 +78,7 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::input_too_large:
   case ErrorCode::cannot_read:
   case ErrorCode::invalid_program:
+  case ErrorCode::outside_folder:
   case ErrorCode::bad_array:
   case ErrorCode::kernel_source:
   case ErrorCode::kernel_options:
@@ -91,12 +107,22 @@ ExitCode worst(ExitCode a, ExitCode b) {
 }
 
 std::string describe(const Error& error) {
-  std::string text = fmt::format("tidegate: {}error: {} [{}]", place(error), error.message, name(error.code));
+  std::string text =
+      fmt::format("tidegate: {}error: {} [{}]", place(error), printable(error.message), name(error.code));
   if (error.pointer && !error.pointer->empty()) {
-    text += "\n  at: " + *error.pointer;
+    text += "\n  at: " + printable(*error.pointer);
   }
   if (!error.fix.empty()) {
-    text += "\n  fix: " + error.fix;
+    text += "\n  fix: " + printable(error.fix);
+  }
+  if (error.log) {
+    text += "\n  log:";
+    std::string_view rest = *error.log;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      text += "\n    " + printable_line(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
   }
   return text;
 }

@@ -81,6 +81,7 @@ enum class ErrorCode : std::uint8_t {
   driver_crash,
   // programs and their kernels
   invalid_program,
+  outside_folder,
   bad_array,
   kernel_source,
   kernel_options,
@@ -93,13 +94,14 @@ enum class ErrorCode : std::uint8_t {
   wall_time_exceeded,
   device_hang,
   outputs_differ,
+  out_of_bounds,
   interrupted,
   // everything else
   internal_error,
 };
 
 // The stable names as they stand in documents, by ErrorCode.
-inline constexpr std::array<std::string_view, 59> error_code_names{
+inline constexpr std::array<std::string_view, 60> error_code_names{
     "overflow",
     "zero_adapter_limit",
     "policy_out_of_range",
@@ -146,6 +148,7 @@ inline constexpr std::array<std::string_view, 59> error_code_names{
     "opencl_failure",
     "driver_crash",
     "invalid_program",
+    "outside_folder",
     "bad_array",
     "kernel_source",
     "kernel_options",
@@ -157,6 +160,7 @@ inline constexpr std::array<std::string_view, 59> error_code_names{
     "wall_time_exceeded",
     "device_hang",
     "outputs_differ",
+    "out_of_bounds",
     "interrupted",
     "internal_error",
 };
@@ -190,15 +194,20 @@ struct Error {
   std::optional<std::vector<std::uint32_t>> cycle;   // each wave before the next, the last before the first
   std::optional<std::uint64_t> required_bytes, budget_bytes;      // of a group, or of an arena
   std::optional<std::uint64_t> capacity_bytes, best_height_bytes; // of an arena
+  std::optional<std::string> log;                                 // what a compiler said, with its lines
 };
 
 template <class T>
 using Result = tl::expected<T, Error>;
 
-// The error as text for a terminal, two or three lines without a trailing newline:
+// The error as text for a terminal, without a trailing newline:
 //   tidegate: FILE:LINE:COLUMN: error: MESSAGE [CODE]
 //     at: POINTER
 //     fix: FIX
+//     log:
+//       LINES
+// Names from documents, paths and drivers stand in an error as they are; what no terminal should get of them
+// is escaped here.
 std::string describe(const Error& error);
 
 } // namespace tidegate

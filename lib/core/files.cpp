@@ -1,4 +1,5 @@
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/same_file.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fcntl.h>
@@ -14,9 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 namespace tidegate {
@@ -46,7 +45,7 @@ Error cannot_read(const std::string& path, int code) {
 }
 
 Error cannot_write(const std::string& path, int code) {
-  const std::string name = path == standard_stream ? "standard output" : printable(path);
+  const std::string name = path == standard_stream ? "standard output" : path;
   Error error{.code = ErrorCode::cannot_write,
               .message = fmt::format("cannot write {}: {}", name, system_message(code)),
               .fix = "name a file in a folder that you may write to"};
@@ -56,21 +55,6 @@ Error cannot_write(const std::string& path, int code) {
     error.fix = "open standard output, or name a file with -o";
   }
   return error;
-}
-
-// The file behind symbolic links, which may not exist yet: it is replaced where it lies, and the links stay.
-std::string resolved(std::string path) {
-  constexpr int most_links = 40;
-  for (int i = 0; i < most_links; ++i) {
-    std::error_code none;
-    const std::filesystem::path target = std::filesystem::read_symlink(path, none);
-    if (none) {
-      break;
-    }
-    path =
-        (std::filesystem::path(path).parent_path() / target).string(); // an absolute target stands for itself
-  }
-  return path;
 }
 
 bool same_file(const struct stat& a, const struct stat& b) {
@@ -111,7 +95,7 @@ std::string system_message(int code) {
 }
 
 std::string display_name(std::string_view path) {
-  return path == standard_stream ? "standard input" : printable(path);
+  return path == standard_stream ? "standard input" : std::string(path);
 }
 
 Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -246,7 +230,7 @@ Result<Output> Output::open(const std::string& path) {
     return tl::unexpected(
         cannot_write(path, errno)); // a protected file is not replaced behind its owner's back
   }
-  state->final_path = resolved(path);
+  state->final_path = canonical_path(path).string(); // replaced where it lies: links to it stay
   const std::string pattern = state->final_path + ".XXXXXX";
   if (pattern.size() >= unfinished_path.size()) {
     return tl::unexpected(cannot_write(path, ENAMETOOLONG));

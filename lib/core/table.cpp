@@ -30,7 +30,10 @@ std::vector<std::string_view> wrap(std::string_view text, std::size_t width) {
 
 } // namespace
 
-std::string render_table(const std::vector<std::vector<std::string>>& rows, std::size_t width) {
+std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t width) {
+  for (auto& row : rows) {
+    std::ranges::transform(row, row.begin(), printable);
+  }
   constexpr std::size_t gap = 2;
   constexpr std::size_t narrowest_text = 30;
   std::vector<std::size_t> widths;
@@ -82,7 +85,7 @@ void align_right(std::vector<std::vector<std::string>>& rows, std::initializer_l
 }
 
 std::string bold(std::string_view text, bool colour) {
-  return colour ? "\x1b[1m" + std::string(text) + "\x1b[0m" : std::string(text);
+  return colour ? "\x1b[1m" + printable(text) + "\x1b[0m" : printable(text);
 }
 
 } // namespace tidegate

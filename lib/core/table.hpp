@@ -1,4 +1,5 @@
-// Text tables for terminals.
+// Text tables for terminals. Cells and headlines may hold names from anywhere: what no terminal should get is
+// escaped here.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace tidegate {
 
 // The rows with columns aligned and two spaces apart. The last column is wrapped between words so that no
 // line is longer than `width` characters where that is possible. Rows end with a newline.
-std::string render_table(const std::vector<std::vector<std::string>>& rows, std::size_t width = 110);
+std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t width = 110);
 
 // Pads the cells of some columns on the left, for numbers.
 void align_right(std::vector<std::vector<std::string>>& rows, std::initializer_list<std::size_t> columns);

@@ -30,6 +30,29 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// Of the first character; a byte that is no UTF-8 counts as one.
+std::size_t character_length(std::string_view text) {
+  return std::max<std::size_t>(utf8_sequence_length(text), 1);
+}
+
+// Where the first `characters` end.
+std::size_t skip(std::string_view text, std::size_t characters) {
+  std::size_t at = 0;
+  for (; characters > 0 && at < text.size(); --characters) {
+    at += character_length(text.substr(at));
+  }
+  return at;
+}
+
+// Of one UTF-8 sequence of two bytes or more.
+char32_t code_point(std::string_view sequence) {
+  char32_t value = static_cast<unsigned char>(sequence[0]) & (0xffU >> (sequence.size() + 1));
+  for (const char byte : sequence.substr(1)) {
+    value = value << 6U | (static_cast<unsigned char>(byte) & 0x3fU);
+  }
+  return value;
+}
+
 } // namespace
 
 std::optional<std::string_view> nearest_name(std::string_view word,
@@ -89,48 +112,59 @@ std::size_t utf8_sequence_length(std::string_view text) {
   return refused ? 0 : length;
 }
 
-std::string printable(std::string_view text, std::size_t most) {
+std::size_t unprintable_length(std::string_view text) {
+  if (text.empty()) {
+    return 0;
+  }
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) {
+    return first < 0x20 || first == 0x7f ? 1 : 0;
+  }
+  const std::size_t length = utf8_sequence_length(text);
+  if (length == 0) {
+    return 1;
+  }
+  const char32_t character = code_point(text.substr(0, length));
+  const bool turns = character == 0x61c || character == 0x200e || character == 0x200f ||
+                     (character >= 0x202a && character <= 0x202e) ||
+                     (character >= 0x2066 && character <= 0x2069);
+  const bool separates = character == 0x2028 || character == 0x2029;
+  return character < 0xa0 || turns || separates ? length : 0;
+}
+
+std::string printable(std::string_view text) {
   std::string result;
-  for (std::size_t count = 0; !text.empty(); ++count) {
-    if (count == most) {
-      return result + "…";
-    }
-    const std::size_t length = utf8_sequence_length(text);
-    const auto first = static_cast<unsigned char>(text[0]);
-    const bool control = first < 0x20 || first == 0x7f || (length == 2 && first == 0xc2 && text[1] < '\xa0');
-    if (length == 0 || control) {
-      for (const char byte : text.substr(0, std::max<std::size_t>(length, 1))) {
-        result += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-      }
+  while (!text.empty()) {
+    const std::size_t unprintable = unprintable_length(text);
+    if (unprintable > 1) {
+      result += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code_point(text.substr(0, unprintable))));
+    } else if (unprintable == 1) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
     } else {
-      result += text.substr(0, length);
+      result += text.substr(0, character_length(text));
     }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
+    text.remove_prefix(character_length(text));
   }
   return result;
 }
 
-std::string shortened(std::string_view text) {
-  constexpr std::size_t most = 40;
-  return printable(text, most);
+std::string shortened(std::string_view text, std::size_t most) {
+  const std::size_t end = skip(text, most);
+  return std::string(text.substr(0, end)) + (end < text.size() ? "…" : "");
 }
 
 std::string shortened_middle(std::string_view text, std::size_t most) {
-  const std::string shown = printable(text);
-  const std::size_t count = character_count(shown);
-  if (count <= most) {
-    return shown;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size(); at += character_length(text.substr(at))) {
+    ++count;
   }
-  const auto skip = [&shown](std::size_t characters) {
-    std::size_t at = 0;
-    for (; characters > 0; --characters) {
-      at += std::max<std::size_t>(utf8_sequence_length(std::string_view(shown).substr(at)), 1);
-    }
-    return at;
-  };
+  if (count <= most) {
+    return std::string(text);
+  }
   const std::size_t head = most / 2;
   const std::size_t tail = most - head - 1;
-  return shown.substr(0, skip(head)) + "…" + shown.substr(skip(count - tail));
+  return std::string(text.substr(0, skip(text, head))) + "…" +
+         std::string(text.substr(skip(text, count - tail)));
 }
 
 std::string in_quotes(std::string_view text) {

@@ -25,14 +25,21 @@ std::string one_of(std::span<const std::string_view> names);
 // Bytes of the UTF-8 sequence at the start of `text`; 0 when there is none.
 std::size_t utf8_sequence_length(std::string_view text);
 
-// The text as it may go to a terminal and into JSON: control characters and bytes that are no UTF-8 shown as
-// \xNN, and "…" after `most` characters.
-std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
+// Bytes at the start of `text` that a terminal must not get as they are: a control character, a separator of
+// lines, a mark that turns the direction of writing, or a byte that is no UTF-8. 0 when the first character
+// is harmless or there is none.
+std::size_t unprintable_length(std::string_view text);
 
-// The first 40 characters of printable(). What of the input goes into a message goes through here.
-std::string shortened(std::string_view text);
+// The text as it may go to a terminal: what unprintable_length() finds is shown as \xNN or, past ASCII,
+// \uNNNN. It is applied where text leaves the tool for a person, to each piece of it (describe(Error),
+// tables, labels of pictures), and nowhere else: messages and names are kept as they are.
+std::string printable(std::string_view text);
 
-// printable(), and past `most` characters with "…" in the middle: of names the ends tell them apart.
+// The first `most` characters, and "…" where there are more. What of the input goes into a message goes
+// through here.
+std::string shortened(std::string_view text, std::size_t most = 40);
+
+// Past `most` characters with "…" in the middle: of names the ends tell them apart.
 std::string shortened_middle(std::string_view text, std::size_t most);
 
 // shortened() in double quotes.

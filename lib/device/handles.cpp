@@ -9,6 +9,15 @@
 
 namespace tidegate::device {
 
+std::uint64_t time_before_start(const Session& session, const cl::Event& launched) {
+  require(session.queue.finish(), "running the first launch of a kernel");
+  cl_ulong submitted = 0;
+  cl_ulong started = 0;
+  const bool measured = launched.getProfilingInfo(CL_PROFILING_COMMAND_SUBMIT, &submitted) == CL_SUCCESS &&
+                        launched.getProfilingInfo(CL_PROFILING_COMMAND_START, &started) == CL_SUCCESS;
+  return measured && started > submitted ? started - submitted : 0;
+}
+
 void require(cl_int status, std::string_view what) {
   if (status != CL_SUCCESS) {
     throw Refused{opencl_failure(what, status)};
@@ -37,7 +46,10 @@ Result<Session> open_session(const DeviceInfo& info) {
       if (status != CL_SUCCESS) {
         return tl::unexpected(opencl_failure("making a context", status));
       }
-      session.queue = cl::CommandQueue(session.context, device, cl_command_queue_properties{0}, &status);
+      session.on_host = info.type == DeviceType::cpu;
+      // Profiling tells how long a first launch has compiled.
+      const cl_command_queue_properties properties = session.on_host ? CL_QUEUE_PROFILING_ENABLE : 0;
+      session.queue = cl::CommandQueue(session.context, device, properties, &status);
       if (status != CL_SUCCESS) {
         return tl::unexpected(opencl_failure("making a queue", status));
       }
@@ -99,7 +111,7 @@ void take_place(const std::string& log, std::string_view source, Error& error) {
   error.line = number(line + 1, column);
   error.column = number(column + 1, place.size());
   error.message = log.substr(found + mark.size(), end == std::string::npos ? end : end - found - mark.size());
-  error.fix = "mend the kernel; the compiler said:\n" + log;
+  error.fix = "mend the kernel";
   if (error.source->starts_with('<')) {
     follow_line_directives(source, error);
   }
@@ -122,8 +134,10 @@ Result<cl::Program> build_program(const Session& session, std::string_view sourc
   std::string log;
   if (program() != nullptr &&
       program.getBuildInfo(session.device, CL_PROGRAM_BUILD_LOG, &log) == CL_SUCCESS) {
-    error.message += log.empty() ? "" : "\n" + log;
     take_place(log, source, error);
+    if (!log.empty()) {
+      error.log = std::move(log);
+    }
   }
   return tl::unexpected(std::move(error));
 }

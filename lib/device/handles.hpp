@@ -15,6 +15,9 @@ struct Session {
   cl::Device device;
   cl::Context context;
   cl::CommandQueue queue;
+  // Drivers for CPUs work in the host's own memory, and compile a kernel when it is launched for the first
+  // time.
+  bool on_host = false;
 };
 
 // opencl_failure; no_device when the list has changed since.
@@ -27,6 +30,10 @@ struct Refused {
 
 // Throws Refused with opencl_failure unless the status is CL_SUCCESS.
 void require(cl_int status, std::string_view what);
+
+// Waits for the queue; nanoseconds between the submission of a launch and its start: what the driver compiled
+// in its first one. 0 where the driver measures nothing. Throws Refused.
+std::uint64_t time_before_start(const Session& session, const cl::Event& launched);
 
 // A built program. build_failure with the place of the first error and the whole log in the fix, or
 // opencl_failure when it does not come that far.

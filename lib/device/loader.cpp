@@ -97,6 +97,9 @@ PASS_ON(cl_int, clGetContextInfo, (cl_context context, cl_context_info what, siz
 PASS_ON(cl_command_queue, clCreateCommandQueue, (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int* error), (context, device, properties, error), tidegate::device::not_there(error))
 PASS_ON(cl_command_queue, clCreateCommandQueueWithProperties, (cl_context context, cl_device_id device, const cl_queue_properties* properties, cl_int* error), (context, device, properties, error), tidegate::device::not_there(error))
 PASS_ON(cl_int, clFinish, (cl_command_queue queue), (queue), CL_INVALID_COMMAND_QUEUE)
+PASS_ON(cl_int, clGetEventProfilingInfo,
+        (cl_event event, cl_profiling_info name, size_t size, void* value, size_t* size_ret),
+        (event, name, size, value, size_ret), CL_INVALID_EVENT)
 PASS_ON(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* error), (context, flags, size, host, error), tidegate::device::not_there(error))
 PASS_ON(cl_int, clRetainMemObject, (cl_mem object), (object), CL_INVALID_MEM_OBJECT)
 PASS_ON(cl_int, clReleaseMemObject, (cl_mem object), (object), CL_INVALID_MEM_OBJECT)

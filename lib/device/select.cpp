@@ -35,7 +35,7 @@ Error refusal(ErrorCode code, std::string message, const DeviceList& list) {
   Error error{.code = code, .message = std::move(message), .fix = "choose one of"};
   for (const DeviceInfo& device : list.devices) {
     error.fix +=
-        fmt::format("{} {}: {} ({})", device.index == 0 ? "" : ",", device.index, printable(device.name, 60),
+        fmt::format("{} {}: {} ({})", device.index == 0 ? "" : ",", device.index, shortened(device.name, 60),
                     device_type_names[static_cast<std::size_t>(device.type)]);
   }
   return error;

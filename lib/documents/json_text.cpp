@@ -90,7 +90,13 @@ void append_string(std::string& json, std::string_view text) {
     const char c = text[i];
     if (static_cast<unsigned char>(c) >= 0x80) {
       const std::size_t length = utf8_sequence_length(text.substr(i));
-      json += length == 0 ? "\ufffd" : text.substr(i, length);
+      if (length == 0) {
+        json += "\ufffd";
+      } else if (unprintable_length(text.substr(i)) != 0) { // JSON is shown on terminals too
+        json += printable(text.substr(i, length));          // \uNNNN is what JSON writes
+      } else {
+        json += text.substr(i, length);
+      }
       i += std::max<std::size_t>(length, 1) - 1;
       continue;
     }
@@ -101,7 +107,7 @@ void append_string(std::string& json, std::string_view text) {
     case '\r': json += "\\r"; break;
     case '\t': json += "\\t"; break;
     default:
-      if (static_cast<unsigned char>(c) < 0x20) {
+      if (static_cast<unsigned char>(c) < 0x20 || c == '\x7f') {
         json += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
       } else {
         json += c;

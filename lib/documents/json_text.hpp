@@ -22,7 +22,8 @@ Position position_of(std::string_view text, std::size_t offset);
 // The start of the next token at or after `offset`: past white space, commas and colons.
 std::size_t token_start(std::string_view json, std::size_t offset);
 
-// Appends `text` as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
+// Appends `text` as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD, and what no
+// terminal should get is written as \uNNNN.
 void append_string(std::string& json, std::string_view text);
 
 // Appends the shortest decimal that reads back as `value`, with a fraction or an exponent so that it stays a

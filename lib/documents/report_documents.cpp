@@ -51,6 +51,7 @@ constexpr Field error_fields[] = {
     optional<&Error::budget_bytes>("budget_bytes", "bytes that are left for them"),
     optional<&Error::capacity_bytes>("capacity_bytes", "bytes that the arena may have"),
     optional<&Error::best_height_bytes>("best_height_bytes", "bytes of the lowest arena found"),
+    optional<&Error::log>("log", "what the compiler of a driver said, line by line"),
 };
 
 constexpr Field stream_error_fields[] = {

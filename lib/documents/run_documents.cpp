@@ -4,6 +4,8 @@
 
 namespace tidegate::documents {
 
+using run::BoundsReport;
+using run::BoundsViolation;
 using run::Comparison;
 using run::DeviceReport;
 using run::Difference;
@@ -12,8 +14,11 @@ using run::LeftBehind;
 using run::MemoryReport;
 using run::OutputParity;
 using run::RunReport;
+using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
+using run::UntilReport;
+using run::Warning;
 
 template <>
 struct Description<DeviceReport> {
@@ -33,6 +38,26 @@ struct Description<Comparison> {
 };
 template <>
 struct Description<StuckGroup> {
+  static const Record record;
+};
+template <>
+struct Description<BoundsViolation> {
+  static const Record record;
+};
+template <>
+struct Description<SimulatorFinding> {
+  static const Record record;
+};
+template <>
+struct Description<BoundsReport> {
+  static const Record record;
+};
+template <>
+struct Description<UntilReport> {
+  static const Record record;
+};
+template <>
+struct Description<Warning> {
   static const Record record;
 };
 template <>
@@ -79,6 +104,14 @@ constexpr Field parity_fields[] = {
     required<&OutputParity::checked>("checked", "output buffers that were compared byte for byte"),
     required<&OutputParity::equal>("equal", "whether all of them were equal"),
     optional<&OutputParity::first_difference>("first_difference", "the first one that was not"),
+    required<&OutputParity::differing_elements>("differing_elements", "elements that were not equal"),
+    optional<&OutputParity::largest_difference_ulp>(
+        "largest_difference_ulp",
+        "where only finite floats differ: the largest difference in units in the last place"),
+    optional<&OutputParity::likely_cause>(
+        "likely_cause",
+        "race: plain launches do not repeat themselves either; order: this run does not repeat "
+        "itself; rounding: the compiler rounds floats differently in the two kernels"),
 };
 
 constexpr Field comparison_fields[] = {
@@ -96,6 +129,46 @@ constexpr Field stuck_fields[] = {
     required<&StuckGroup::waves>("waves", "the waves of that stage"),
     required<&StuckGroup::expected>("expected", "arrivals at the barrier that it waited for"),
     required<&StuckGroup::seen>("seen", "arrivals that it saw"),
+};
+
+constexpr Field violation_fields[] = {
+    required<&BoundsViolation::wave>("wave", "the wave that wrote"),
+    required<&BoundsViolation::iteration>("iteration", "in which iteration, counted from 0"),
+    required<&BoundsViolation::buffer>("buffer", "the buffer beside which it wrote"),
+    required<&BoundsViolation::side>("side", "before its first byte or behind its last"),
+    required<&BoundsViolation::distance_bytes>(
+        "distance_bytes", "of the nearest changed byte: 0 is the first behind, 1 the last before"),
+};
+
+constexpr Field finding_fields[] = {
+    required<&SimulatorFinding::message>("message", "what Oclgrind says"),
+    required<&SimulatorFinding::kernel>("kernel", "the kernel"),
+    required<&SimulatorFinding::work_item>("work_item", "the first work-item that did so"),
+    required<&SimulatorFinding::file>("file", "the source"),
+    required<&SimulatorFinding::line>("line", "its line; 0 where it is not known"),
+};
+
+constexpr Field bounds_fields[] = {
+    required<&BoundsReport::guard_bytes>("guard_bytes", "guard on each side of each buffer; 0 in Oclgrind"),
+    required<&BoundsReport::checked_waves>("checked_waves", "launches after which the guards were looked at"),
+    required<&BoundsReport::complete>("complete",
+                                      "whether the program came to its end, or to a violation, in time"),
+    required<&BoundsReport::violations>("violations", "what the last wave wrote beside buffers"),
+    required<&BoundsReport::simulator>("simulator", "Oclgrind's runtime; empty where it is not installed"),
+    required<&BoundsReport::findings>("findings", "what Oclgrind says, once for each kernel, line and kind"),
+};
+
+constexpr Field until_report_fields[] = {
+    required<&UntilReport::buffer>("buffer", "the buffer whose element 0 ends the repetition"),
+    required<&UntilReport::waiting_for>("waiting_for", "the value that ends it"),
+    required<&UntilReport::value>("value", "the value after the last iteration"),
+    required<&UntilReport::reached>("reached", "whether that is it"),
+};
+
+constexpr Field warning_fields[] = {
+    required<&Warning::message>("message", "what the program most likely does not mean"),
+    required<&Warning::fix>("fix", "what to change"),
+    required<&Warning::pointer>("pointer", "where in the program (RFC 6901)"),
 };
 
 constexpr Field left_behind_fields[] = {
@@ -168,11 +241,13 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that were run"),
     reported<&RunReport::items_remaining>("items_remaining", "tiles that were not"),
     reported<&RunReport::iterations>("iterations", "repetitions of the waves that were completed"),
+    reported<&RunReport::until>("until", "what ends the repetition, and how far it came"),
+    reported<&RunReport::warnings>("warnings", "what the program most likely does not mean"),
     reported<&RunReport::wall_time_ns>("wall_time_ns", "all of it, from reading the sources on"),
     reported<&RunReport::queue_plan_ns>("queue_plan_ns", "planning"),
     reported<&RunReport::queue_publish_ns>("queue_publish_ns", "filling device memory"),
-    reported<&RunReport::build_ns>("build_ns",
-                                   "building or loading kernels, and learning how many groups fit"),
+    reported<&RunReport::build_ns>("build_ns", "building or loading kernels, what a driver compiles in first "
+                                               "launches, and learning how many groups fit"),
     reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns",
                                               "from the first launch to the end of the last"),
     reported<&RunReport::lineage_ns>("lineage_ns", "tracing source rules"),
@@ -183,6 +258,7 @@ constexpr Field run_report_fields[] = {
                                          "by group, bit n for source rule n of its waves or their ancestors"),
     reported<&RunReport::output_parity>("output_parity", "with --verify: comparison with plain launches"),
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
+    reported<&RunReport::bounds>("bounds", "with --check-bounds: what was written or read beside buffers"),
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     reported<&RunReport::left_behind>("left_behind", "waves that cannot share a launch"),
     reported<&RunReport::assumed_macros>(
@@ -209,6 +285,15 @@ constinit const Record Description<OutputParity>::record =
 constinit const Record Description<Comparison>::record =
     record_of<Comparison>("comparison", comparison_fields);
 constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);
+constinit const Record Description<BoundsViolation>::record =
+    record_of<BoundsViolation>("bounds_violation", violation_fields);
+constinit const Record Description<SimulatorFinding>::record =
+    record_of<SimulatorFinding>("simulator_finding", finding_fields);
+constinit const Record Description<BoundsReport>::record =
+    record_of<BoundsReport>("bounds_report", bounds_fields);
+constinit const Record Description<UntilReport>::record =
+    record_of<UntilReport>("until_report", until_report_fields);
+constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
 constinit const Record Description<LeftBehind>::record =
     record_of<LeftBehind>("left_behind", left_behind_fields);
 constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);

@@ -30,6 +30,14 @@ struct Choices<run::RunStatus> {
   static constexpr std::span<const std::string_view> names = run::run_status_names;
 };
 template <>
+struct Choices<run::DifferenceCause> {
+  static constexpr std::span<const std::string_view> names = run::difference_cause_names;
+};
+template <>
+struct Choices<run::Side> {
+  static constexpr std::span<const std::string_view> names = run::side_names;
+};
+template <>
 struct Choices<run::Strategy> {
   static constexpr std::span<const std::string_view> names = run::strategy_names;
 };

@@ -21,14 +21,15 @@ namespace tidegate::documents {
 using LineAnswer = std::function<Result<void>(std::string_view line, std::string& answer)>;
 
 struct StreamSummary {
-  std::uint64_t lines = 0;
+  std::uint64_t lines = 0; // with an answer or an error
   std::uint64_t failed = 0;
   ExitCode exit_code = ExitCode::done; // the worst of the lines' errors
 };
 
 // Reads lines from `input` and writes their answers to `output`; a line without an answer becomes a
-// stream_error document. Blank lines are passed over, and counted. `make_answer` is called once per worker,
-// so an answer may keep working memory. Ends early, without an error, when the reader of `output` has gone.
+// stream_error document. Blank lines are passed over; only the numbers of lines count them. `make_answer` is
+// called once per worker, so an answer may keep working memory. Ends early, without an error, when the reader
+// of `output` has gone.
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
                                     const std::function<LineAnswer()>& make_answer, unsigned workers);
 

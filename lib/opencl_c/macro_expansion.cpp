@@ -321,7 +321,7 @@ Token MacroExpander::special(MacroKind kind, const Token& name) {
     token.text = fmt::format("{}", counter_++);
   } else {
     token.kind = TokenKind::string;
-    token.text = quoted(files_[name.file]);
+    token.text = opencl_c::quoted(files_[name.file]);
   }
   return token;
 }

@@ -18,7 +18,7 @@ Token stringized(const MacroArgument& argument) {
       result.text += ' ';
     }
     const bool literal = token.kind == TokenKind::string || token.kind == TokenKind::character;
-    const std::string text = literal ? quoted(token.text) : token.text;
+    const std::string text = literal ? opencl_c::quoted(token.text) : token.text;
     result.text += literal ? std::string_view(text).substr(1, text.size() - 2) : std::string_view(text);
   }
   // A backslash that stood alone, at the end, would take the closing quote away.

@@ -332,7 +332,7 @@ Result<void> Preprocessor::carry_out(Line& line) {
     return {};
   }
   if (name.is("error")) {
-    return refused(name, "#error " + printable(spelling(std::span(directive).subspan(2))),
+    return refused(name, "#error " + spelling(std::span(directive).subspan(2)),
                    "the program refuses these options; change them as it says");
   }
   if (name.is("warning")) {
@@ -509,12 +509,16 @@ Result<void> Preprocessor::include(const Line& line) {
       return open(path, std::move(*text), directive);
     }
     if (text.error().code != ErrorCode::cannot_read) {
-      return tl::unexpected(std::move(text.error()));
+      Error error = std::move(text.error());
+      error.source = stream_.files[directive.file];
+      error.line = directive.line;
+      error.column = directive.column;
+      return tl::unexpected(std::move(error));
     }
   }
   std::vector<std::string> shown;
   for (const std::string& folder : folders) {
-    shown.push_back(folder.empty() ? "." : printable(folder));
+    shown.push_back(folder.empty() ? "." : folder);
   }
   return refused(directive, fmt::format("cannot find the file {} to include", in_quotes(name)),
                  folders.empty()

@@ -123,8 +123,11 @@ Result<ProgramArgument> resolve_buffer(const ArgumentSpec& argument, const Param
                              access_names[static_cast<std::size_t>(stated)], in_quotes(declaration)),
                  "leave access out, or say \"read\"", pointer + "/access"));
   }
-  return ProgramArgument{
-      .kind = ProgramArgument::Kind::buffer, .buffer = *found, .access = stated, .value = {}};
+  return ProgramArgument{.kind = ProgramArgument::Kind::buffer,
+                         .buffer = *found,
+                         .access = stated,
+                         .access_stated = argument.access.has_value(),
+                         .value = {}};
 }
 
 } // namespace

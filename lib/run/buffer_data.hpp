@@ -13,6 +13,9 @@
 
 namespace tidegate::run {
 
+// The bytes of each buffer of a program, by buffer; empty for one that none are known of.
+using BufferContents = std::vector<std::vector<std::byte>>;
+
 // Stores the number's element_bytes(type) bytes. Integers are exact or an error; floats are rounded to the
 // nearest, ties to even. out_of_range for what does not fit: it is too large, or a fraction among integers.
 Result<void> store_number(const Number& number, ElementType type, std::byte* at);

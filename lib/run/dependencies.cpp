@@ -1,8 +1,10 @@
 #include <tidegate/run/resolved_program.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <queue>
 #include <set>
 #include <utility>
 
@@ -50,6 +52,33 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
     }
   }
   return dependencies;
+}
+
+std::vector<std::uint32_t> program_order(const ResolvedProgram& program) {
+  std::vector<std::vector<std::uint32_t>> after(program.waves.size());
+  std::vector<std::uint32_t> waits(program.waves.size());
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    after[dependency.before].push_back(dependency.after);
+    ++waits[dependency.after];
+  }
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
+  for (std::uint32_t wave = 0; wave < waits.size(); ++wave) {
+    if (waits[wave] == 0) {
+      ready.push(wave);
+    }
+  }
+  std::vector<std::uint32_t> order;
+  while (!ready.empty()) {
+    const std::uint32_t wave = ready.top();
+    ready.pop();
+    order.push_back(wave);
+    for (const std::uint32_t next : after[wave]) {
+      if (--waits[next] == 0) {
+        ready.push(next);
+      }
+    }
+  }
+  return order;
 }
 
 planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes) {

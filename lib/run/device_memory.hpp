@@ -3,6 +3,7 @@
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/buffer_data.hpp>
 #include <tidegate/run/memory_layout.hpp>
 #include <tidegate/run/resolved_program.hpp>
 
@@ -14,7 +15,6 @@
 namespace tidegate::run {
 
 // The first contents of every buffer that has some, by buffer.
-using BufferContents = std::vector<std::vector<std::byte>>;
 Result<BufferContents> first_contents(const ResolvedProgram& program);
 
 // One block of memory and a view of each buffer in it.

@@ -1,7 +1,7 @@
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/run/dispatch.hpp>
-#include <tidegate/run/persistent_arguments.hpp>
+#include <tidegate/run/kernel_arguments.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +15,7 @@ using device::require;
 
 constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 constexpr std::size_t counter_words = 2 * line_words;
+constexpr std::size_t gave_up_word = line_words; // TG_GAVE_UP
 
 // Words of the progress that kernels/persistent.cl writes.
 enum Progress : std::uint8_t {
@@ -52,9 +53,9 @@ bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& va
 Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program,
                        const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
                        BuiltKernel* kernel, PlainWaves* plain, const cl::Buffer& arena,
-                       const DispatchLimits& limits)
+                       const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
-      kernel_(kernel), plain_(plain), arena_(arena), limits_(limits) {
+      kernel_(kernel), plain_(plain), arena_(arena), limits_(limits), monitor_(monitor) {
   if (kernel_ == nullptr) {
     return;
   }
@@ -62,7 +63,7 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
   entries_ = upload_rows(session_, tables_.entries);
   words_ = upload_rows(session_, tables_.words);
   zeros_.resize(std::max(counter_words, head_words + words_per_group * limits_.workers));
-  counters_ = allocate(session_, counter_words * sizeof(cl_uint));
+  share_counters();
   progress_ = allocate(session_, zeros_.size() * sizeof(cl_uint));
   upload(session_, progress_, 0, std::as_bytes(std::span(zeros_)));
 
@@ -76,6 +77,24 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
   budget_ = std::min(most_budget_, first_tiles_per_worker * limits_.workers);
 }
 
+Dispatcher::~Dispatcher() {
+  monitor_.gave_up = nullptr;
+}
+
+// On a CPU a work-group may wait long for one whose core is busy: there the host can end the wait.
+void Dispatcher::share_counters() {
+  if (!session_.on_host) {
+    counters_ = allocate(session_, counter_words * sizeof(cl_uint));
+    return;
+  }
+  shared_counters_.resize(counter_words);
+  cl_int status = CL_SUCCESS;
+  counters_ = cl::Buffer(session_.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                         counter_words * sizeof(cl_uint), shared_counters_.data(), &status);
+  require(status, "sharing the counters");
+  monitor_.gave_up = shared_counters_.data() + gave_up_word;
+}
+
 DispatchOutcome Dispatcher::run() {
   const auto start = Clock::now();
   settled_at_ = start;
@@ -84,7 +103,8 @@ DispatchOutcome Dispatcher::run() {
   } else {
     stage_by_stage();
   }
-  outcome_.dispatch_ns = elapsed_ns(start);
+  outcome_.compile_ns = static_cast<std::uint64_t>(compiled().count());
+  outcome_.dispatch_ns = elapsed_ns(start) - outcome_.compile_ns;
   return std::move(outcome_);
 }
 
@@ -123,16 +143,26 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
                                           cl::NDRange(schedule_.group_size)),
       "launching the persistent kernel");
   std::array<cl_uint, head_words> head{};
+  monitor_.in_flight = 1;
   require(session_.queue.enqueueReadBuffer(progress_, CL_TRUE, 0, sizeof head, head.data()),
           "running the persistent kernel");
+  monitor_.in_flight = 0;
   const std::uint64_t elapsed = elapsed_ns(start);
   outcome_.slices_ns.push_back(elapsed);
   outcome_.bytes_read_back += sizeof head;
   ++outcome_.launches;
   ++outcome_.sync_points;
   if (head[stuck_word] != 0) {
-    report_stuck();
-    return false;
+    auto stuck = stuck_groups();
+    if (!stuck.empty() && monitor_.stopped && out_of_time()) {
+      outcome_.waited = true;
+      return false;
+    }
+    if (!stuck.empty()) {
+      outcome_.status = RunStatus::hang;
+      outcome_.stuck_groups = std::move(stuck);
+      return false;
+    } // otherwise the slice had come to its end when it was asked to stop
   }
   const Position reached{
       .iteration = head[iteration_word], .stage = head[stage_word], .tile = head[tile_word]};
@@ -142,7 +172,7 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
     return false;
   }
   outcome_.tiles += tiles_between(position, reached, stage_end);
-  outcome_.iterations = reached.iteration;
+  completed(reached.iteration);
   finished_ = head[finished_word] != 0;
   position = reached;
   // Towards slices of the wanted length, not too fast: the next stages may be slower.
@@ -167,8 +197,9 @@ std::uint64_t Dispatcher::tiles_between(const Position& from, const Position& to
   return tiles + before[to.stage] + to.tile - before[from.stage] - from.tile;
 }
 
-void Dispatcher::report_stuck() {
-  outcome_.status = RunStatus::hang;
+// The groups that gave up waiting, as they report it.
+std::vector<StuckGroup> Dispatcher::stuck_groups() const {
+  std::vector<StuckGroup> groups;
   std::vector<cl_uint> words(head_words + words_per_group * limits_.workers);
   download(session_, progress_, 0, std::as_writable_bytes(std::span(words)));
   for (std::uint32_t group = 0; group < limits_.workers; ++group) {
@@ -185,8 +216,9 @@ void Dispatcher::report_stuck() {
         }
       }
     }
-    outcome_.stuck_groups.push_back(std::move(stuck));
+    groups.push_back(std::move(stuck));
   }
+  return groups;
 }
 
 // One launch after another, or persistent launches between the plain ones.
@@ -197,9 +229,10 @@ void Dispatcher::stage_by_stage() {
     for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
       const Stage& stage = schedule_.stages[i];
       if (stage.plain) {
+        ++monitor_.in_flight;
         plain_->launch(stage.waves.front(), phase);
+        monitor_.deadline = limits_.deadline + compiled();
         ++outcome_.launches;
-        ++in_flight_;
         outcome_.tiles += stage.tiles;
       } else if (strategy_ == Strategy::launch) {
         launch_stage(row++, phase);
@@ -218,8 +251,11 @@ void Dispatcher::stage_by_stage() {
         return;
       }
     }
-    outcome_.iterations = iteration + 1;
+    completed(iteration + 1);
     finished_ = program_.until && until_met((iteration + 1) % schedule_.phases());
+    if (!finished_ && program_.until && out_of_time()) {
+      return;
+    }
   }
   (void)settle(true);
 }
@@ -228,33 +264,28 @@ void Dispatcher::launch_stage(std::size_t row, std::uint32_t phase) {
   cl::Kernel& kernel = kernel_->kernel;
   const std::uint64_t first =
       std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
-  cl_uint index = 0;
-  require(kernel.setArg(index++, arena_), "setting the arena");
-  require(kernel.setArg(index++, entries_), "setting the entries");
-  require(kernel.setArg(index++, words_), "setting the descriptors");
-  require(
-      kernel.setArg(index++, std::max<std::size_t>(tables_.dynamic_local_bytes, sizeof(cl_ulong16)), nullptr),
-      "setting the local memory");
-  require(kernel.setArg(index++, static_cast<cl_uint>(first)), "setting the first entry");
+  StageArguments{
+      .arena = arena_, .entries = entries_, .words = words_, .first_entry = static_cast<cl_uint>(first)}
+      .set(kernel, tables_.dynamic_local_bytes);
   require(session_.queue.enqueueNDRangeKernel(
               kernel, cl::NullRange,
               cl::NDRange(std::size_t{tables_.stages[row].tiles} * schedule_.group_size),
               cl::NDRange(schedule_.group_size)),
           "launching a stage");
   ++outcome_.launches;
-  ++in_flight_;
+  ++monitor_.in_flight;
 }
 
 // Waits for the device when enough is under way, and says whether there is time for more.
 bool Dispatcher::settle(bool always) {
-  if (in_flight_ == 0 || (in_flight_ < batch_ && !always)) {
+  if (monitor_.in_flight == 0 || (monitor_.in_flight < batch_ && !always)) {
     return true;
   }
   require(session_.queue.finish(), "running the waves");
   ++outcome_.sync_points;
   const std::uint64_t elapsed = elapsed_ns(settled_at_);
   settled_at_ = Clock::now();
-  in_flight_ = 0;
+  monitor_.in_flight = 0;
   constexpr std::uint64_t most_batch = 8192;
   if (elapsed > limits_.slice_ns) {
     batch_ = std::max<std::uint64_t>(batch_ / 2, 1);
@@ -264,15 +295,25 @@ bool Dispatcher::settle(bool always) {
   return always || !out_of_time();
 }
 
+// What first launches have spent compiling does not count as wall time.
+std::chrono::nanoseconds Dispatcher::compiled() const {
+  return std::chrono::nanoseconds(plain_ == nullptr ? 0 : plain_->compile_ns());
+}
+
 bool Dispatcher::out_of_time() {
   if (InterruptWatch::interrupted()) {
     outcome_.status = RunStatus::interrupted;
-  } else if (Clock::now() >= limits_.deadline) {
+  } else if (Clock::now() >= limits_.deadline + compiled()) {
     outcome_.status = RunStatus::deadline;
   } else {
     return false;
   }
   return true;
+}
+
+void Dispatcher::completed(std::uint64_t iterations) {
+  outcome_.iterations = iterations;
+  monitor_.iterations = iterations;
 }
 
 bool Dispatcher::until_met(std::uint32_t phase) {
@@ -281,7 +322,7 @@ bool Dispatcher::until_met(std::uint32_t phase) {
   download(session_, arena_, tables_.words[tables_.until_word + phase], value);
   outcome_.bytes_read_back += value.size();
   ++outcome_.sync_points;
-  in_flight_ = 0;
+  monitor_.in_flight = 0;
   return same_value(program_, value);
 }
 

@@ -5,6 +5,7 @@
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/kernel_cache.hpp>
 #include <tidegate/run/launch_tables.hpp>
+#include <tidegate/run/monitor.hpp>
 #include <tidegate/run/plain_waves.hpp>
 #include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/run_report.hpp>
@@ -34,6 +35,8 @@ struct DispatchOutcome {
   std::uint64_t dispatch_ns = 0;
   std::vector<std::uint64_t> slices_ns;
   std::vector<StuckGroup> stuck_groups;
+  std::uint64_t compile_ns = 0; // in first launches, not part of dispatch_ns
+  bool waited = false;          // time was up while work-groups waited for each other
 };
 
 // Whether an element is what `until` waits for: compared as numbers, not as bits.
@@ -45,7 +48,10 @@ public:
   // device::Refused.
   Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
              const LaunchTables& tables, Strategy strategy, BuiltKernel* kernel, PlainWaves* plain,
-             const cl::Buffer& arena, const DispatchLimits& limits);
+             const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor);
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+  ~Dispatcher();
 
   // From the first wave to the last. Throws device::Refused.
   DispatchOutcome run();
@@ -63,9 +69,12 @@ private:
   void stage_by_stage();
   void launch_stage(std::size_t row, std::uint32_t phase);
   bool settle(bool always);
+  void share_counters();
   bool out_of_time();
+  [[nodiscard]] std::chrono::nanoseconds compiled() const;
   bool until_met(std::uint32_t phase);
-  void report_stuck();
+  void completed(std::uint64_t iterations);
+  [[nodiscard]] std::vector<StuckGroup> stuck_groups() const;
   [[nodiscard]] std::uint64_t tiles_between(const Position& from, const Position& to,
                                             std::uint32_t stage_end) const;
 
@@ -78,13 +87,15 @@ private:
   PlainWaves* const plain_;
   const cl::Buffer& arena_;
   const DispatchLimits limits_;
+  Monitor& monitor_;
 
   cl::Buffer stages_, entries_, words_, counters_, progress_;
+  std::vector<cl_uint> shared_counters_; // of the device that works in the host's memory
   std::vector<cl_uint> zeros_;
   std::uint64_t budget_ = 0;      // tiles of the next slice
   std::uint64_t most_budget_ = 0; // so that counters of arrivals stay within 31 bits
-  std::uint64_t batch_ = 64;      // launches between two waits of the host
-  std::uint64_t in_flight_ = 0;
+  std::uint64_t batch_ =
+      1; // launches between two waits of the host; the first one may be the one that never returns
   Clock::time_point settled_at_;
   bool finished_ = false; // `until` was met
   DispatchOutcome outcome_;

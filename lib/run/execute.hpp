@@ -1,19 +1,33 @@
-// A prepared program on its device: build, prove the schedule, dispatch, prove the outputs, write them.
+// A compiled program on its device: build, prove the schedule, dispatch, prove the outputs, write them.
 #pragma once
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
-#include <tidegate/run/prepare.hpp>
+#include <tidegate/run/arena_run.hpp>
+#include <tidegate/run/compile.hpp>
+#include <tidegate/run/monitor.hpp>
+#include <tidegate/run/proof.hpp>
 #include <tidegate/run/run_options.hpp>
-#include <tidegate/run/run_report.hpp>
 
-#include <chrono>
+#include <cstdint>
+#include <optional>
 
 namespace tidegate::run {
 
-// Fills in the report. A run that ends without its outputs (deadline, interrupt, hang, outputs that differ)
-// is told by the report's status and error; what else fails is an error.
-Result<void> execute(const PreparedRun& made, const device::DeviceInfo& device, const RunOptions& options,
-                     std::chrono::steady_clock::time_point deadline, RunReport& report);
+// What each pass has made.
+struct ExecutedProgram {
+  std::uint64_t build_ns = 0;
+  bool built_from_cache = false;
+  bool generated_kernel = false; // there is one
+  Residency residency;
+  ArenaRun run;
+  std::optional<Proof> proof; // where it was asked for, and the run was done
+};
+
+// Outputs are written when the run is done and equal to the plain launches it was compared with. Errors: of
+// the device, of building, of the program's files. What ends without outputs (deadline, interrupt, hang,
+// outputs that differ) is no error here: the report tells it.
+Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::run

@@ -23,6 +23,9 @@ struct KernelSource {
   std::string kernel;  // its name
 };
 
+// What stands in front of every source that is compiled, generated or the user's own; may be empty.
+std::string contraction_pragma(const ResolvedProgram& program);
+
 // The user's kernels as functions, a function with a case for each way they are called, and the loop around
 // it from kernels/. Everything but the user's own text is commented.
 KernelSource generate_kernel(const ResolvedProgram& program, const CarriedOps& ops, const Schedule& schedule,

@@ -1,9 +1,10 @@
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
+#include <tidegate/run/cache_entry.hpp>
 #include <tidegate/run/device_memory.hpp>
+#include <tidegate/run/kernel_arguments.hpp>
 #include <tidegate/run/kernel_cache.hpp>
-#include <tidegate/run/persistent_arguments.hpp>
 
 #define XXH_INLINE_ALL
 #include <fmt/format.h>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -23,21 +23,7 @@ namespace {
 
 using device::require;
 
-constexpr std::uint64_t entry_magic = 0x3145544147454454; // "TDEGATE1"
 constexpr std::size_t largest_entry = std::size_t{256} << 20U;
-
-// At the start of an entry; the binary follows.
-struct EntryHeader {
-  std::uint64_t magic = entry_magic;
-  std::uint64_t checksum = 0; // of what follows this field
-  std::uint64_t resident_groups = 0;
-  std::uint64_t binary_bytes = 0;
-};
-
-std::uint64_t checksum(const std::string& entry) {
-  constexpr std::size_t covered = 2 * sizeof(std::uint64_t);
-  return XXH3_64bits(entry.data() + covered, entry.size() - covered);
-}
 
 std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelSource& source,
                                  std::uint64_t dynamic_local_bytes, const std::filesystem::path& folder) {
@@ -56,27 +42,12 @@ std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelS
   return folder / fmt::format("kernel-{:016x}{:016x}.bin", hash.high64, hash.low64);
 }
 
-struct Entry {
-  std::uint32_t resident_groups = 0;
-  std::vector<unsigned char> binary;
-};
-
-std::optional<Entry> read_entry(const std::filesystem::path& path) {
+std::optional<CacheEntry> read_entry(const std::filesystem::path& path) {
   if (path.empty()) {
     return {};
   }
-  const auto text = read_all(path.string(), largest_entry);
-  EntryHeader header;
-  if (!text || text->size() < sizeof header) {
-    return {};
-  }
-  std::memcpy(&header, text->data(), sizeof header);
-  if (header.magic != entry_magic || header.binary_bytes != text->size() - sizeof header ||
-      header.checksum != checksum(*text) || header.resident_groups > ~std::uint32_t{0}) {
-    return {};
-  }
-  return Entry{.resident_groups = static_cast<std::uint32_t>(header.resident_groups),
-               .binary = {text->begin() + sizeof header, text->end()}};
+  const auto bytes = read_all(path.string(), largest_entry);
+  return bytes ? decode_entry(*bytes) : std::nullopt;
 }
 
 // What cannot be kept costs the next run a build and nothing else.
@@ -86,11 +57,8 @@ void write_entry(const std::filesystem::path& path, const cl::Program& program, 
       binaries.front().empty()) {
     return;
   }
-  EntryHeader header{.resident_groups = resident, .binary_bytes = binaries.front().size()};
-  std::string entry(reinterpret_cast<const char*>(&header), sizeof header);
-  entry.append(binaries.front().begin(), binaries.front().end());
-  header.checksum = checksum(entry);
-  std::memcpy(entry.data(), &header, sizeof header);
+  const std::string entry =
+      encode_entry({.resident_groups = resident, .binary = std::move(binaries.front())});
   std::error_code ignored;
   std::filesystem::create_directories(path.parent_path(), ignored);
   if (auto output = Output::open(path.string()); output && output->write(entry)) {
@@ -98,7 +66,7 @@ void write_entry(const std::filesystem::path& path, const cl::Program& program, 
   }
 }
 
-std::optional<cl::Program> load(const device::Session& session, const Entry& entry,
+std::optional<cl::Program> load(const device::Session& session, const CacheEntry& entry,
                                 const std::string& options) {
   cl_int status = CL_SUCCESS;
   cl::Program program(session.context, {session.device}, {entry.binary}, nullptr, &status);

@@ -1,6 +1,7 @@
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
+#include <tidegate/run/generate.hpp>
 #include <tidegate/run/plain_waves.hpp>
 
 #include <fmt/format.h>
@@ -51,9 +52,10 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
       throw device::Refused{source.error()};
     }
     // A line of its own before the first, so that logs name the file as people know it.
-    auto built =
-        device::build_program(session, fmt::format("#line 1 \"{}\"\n{}", program.units[unit].path, *source),
-                              driver_options(program.units[unit], program.folder));
+    auto built = device::build_program(
+        session,
+        fmt::format("{}#line 1 \"{}\"\n{}", contraction_pragma(program), program.units[unit].path, *source),
+        driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{std::move(built.error())};
     }
@@ -104,8 +106,12 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
 
 void PlainWaves::launch(std::uint32_t wave, std::uint32_t phase) {
   const Prepared& prepared = prepared_.at({wave, phase});
+  const ProgramWave& spec = program_.waves[wave];
+  const bool first = session_.on_host && compiled_.emplace(spec.op, spec.range.local).second;
+  cl::Event launched;
   const cl_int status =
-      session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global, prepared.local);
+      session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global, prepared.local,
+                                          nullptr, first ? &launched : nullptr);
   if (status != CL_SUCCESS) {
     Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
     if (status == CL_INVALID_WORK_GROUP_SIZE && program_.waves[wave].range.ragged()) {
@@ -114,6 +120,9 @@ void PlainWaves::launch(std::uint32_t wave, std::uint32_t phase) {
           "op's options): make global_size a multiple of local_size";
     }
     throw device::Refused{std::move(error)};
+  }
+  if (first) {
+    compile_ns_ += device::time_before_start(session_, launched);
   }
 }
 

@@ -5,8 +5,10 @@
 #include <tidegate/device/handles.hpp>
 #include <tidegate/run/resolved_program.hpp>
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,8 +40,12 @@ public:
              const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
              const std::vector<cl::Buffer>& memory);
 
-  // Enqueues one wave. Throws device::Refused.
+  // Enqueues one wave; on a CPU the first one of an op and a work-group size is waited for, because the
+  // driver compiles then. Throws device::Refused.
   void launch(std::uint32_t wave, std::uint32_t phase);
+
+  // What first launches have spent compiling so far.
+  [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
 
 private:
   struct Prepared {
@@ -50,6 +56,8 @@ private:
   const device::Session& session_;
   const ResolvedProgram& program_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Prepared> prepared_;
+  std::set<std::pair<std::uint32_t, std::array<std::uint32_t, 3>>> compiled_; // op and work-group size
+  std::uint64_t compile_ns_ = 0;
 };
 
 } // namespace tidegate::run

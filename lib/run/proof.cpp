@@ -1,13 +1,13 @@
+#include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/run/dispatch.hpp>
+#include <tidegate/run/parity.hpp>
 #include <tidegate/run/proof.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
-#include <queue>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,66 +17,38 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-template <class T>
-std::string number_text(const std::byte* at) {
-  T value{};
-  std::memcpy(&value, at, sizeof value);
-  if constexpr (sizeof(T) == 1) {
-    return fmt::format("{}", static_cast<int>(value));
-  } else {
-    return fmt::format("{}", value);
-  }
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
 }
 
-std::string element_text(ElementType type, const std::byte* at) {
-  switch (type) {
-  case ElementType::i8: return number_text<std::int8_t>(at);
-  case ElementType::u8: return number_text<std::uint8_t>(at);
-  case ElementType::i16: return number_text<std::int16_t>(at);
-  case ElementType::u16: return number_text<std::uint16_t>(at);
-  case ElementType::i32: return number_text<std::int32_t>(at);
-  case ElementType::u32: return number_text<std::uint32_t>(at);
-  case ElementType::i64: return number_text<std::int64_t>(at);
-  case ElementType::u64: return number_text<std::uint64_t>(at);
-  case ElementType::f16: {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, at, sizeof bits);
-    return fmt::format("0x{:04x}", bits);
+// Both ways, one after the other in each round; what was measured when time is up is told.
+std::optional<Comparison> compare(const device::Session& session, const CompiledProgram& compiled,
+                                  BuiltProgram& built, const BufferContents& first, Reference& reference,
+                                  const DispatchLimits& limits, std::uint64_t rounds, Monitor& monitor) {
+  Comparison comparison;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    monitor.activity = Activity::comparing;
+    const PlainRun plain = reference.run(limits.deadline);
+    const ArenaRun run = run_in_arena(session, compiled, built, first, limits, monitor);
+    if (!plain.in_time || run.outcome.status != RunStatus::done) {
+      break;
+    }
+    comparison.plain_rounds_ns.push_back(static_cast<double>(plain.dispatch_ns));
+    comparison.run_rounds_ns.push_back(static_cast<double>(run.outcome.dispatch_ns));
   }
-  case ElementType::f32: return number_text<float>(at);
-  case ElementType::f64: break;
+  comparison.rounds = comparison.run_rounds_ns.size();
+  if (comparison.rounds == 0) {
+    return {};
   }
-  return number_text<double>(at);
+  comparison.plain_ns = median(comparison.plain_rounds_ns);
+  comparison.run_ns = median(comparison.run_rounds_ns);
+  comparison.speedup = comparison.plain_ns / comparison.run_ns;
+  return comparison;
 }
 
 } // namespace
-
-std::vector<std::uint32_t> program_order(const ResolvedProgram& program) {
-  std::vector<std::vector<std::uint32_t>> after(program.waves.size());
-  std::vector<std::uint32_t> waits(program.waves.size());
-  for (const ResolvedDependency& dependency : program.dependencies) {
-    after[dependency.before].push_back(dependency.after);
-    ++waits[dependency.after];
-  }
-  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
-  for (std::uint32_t wave = 0; wave < waits.size(); ++wave) {
-    if (waits[wave] == 0) {
-      ready.push(wave);
-    }
-  }
-  std::vector<std::uint32_t> order;
-  while (!ready.empty()) {
-    const std::uint32_t wave = ready.top();
-    ready.pop();
-    order.push_back(wave);
-    for (const std::uint32_t next : after[wave]) {
-      if (--waits[next] == 0) {
-        ready.push(next);
-      }
-    }
-  }
-  return order;
-}
 
 Reference::Reference(const device::Session& session, const ResolvedProgram& program,
                      const std::vector<std::vector<std::uint32_t>>& places, const BufferContents& first)
@@ -122,8 +94,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
     }
   }
   device::require(session_.queue.finish(), "running the plain launches");
-  result.dispatch_ns = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+  result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
 
   result.outputs.resize(program_.buffers.size());
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
@@ -135,30 +106,37 @@ PlainRun Reference::run(Clock::time_point deadline) {
   return result;
 }
 
-OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected,
-                             const BufferContents& found) {
-  OutputParity parity{.equal = true};
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    if (!program.buffers[i].spec.output) {
-      continue;
-    }
-    ++parity.checked;
-    const auto [a, b] = std::ranges::mismatch(expected[i], found[i]);
-    if (a == expected[i].end() && b == found[i].end()) {
-      continue;
-    }
-    const ElementType type = program.buffers[i].spec.type;
-    const std::uint64_t element = static_cast<std::uint64_t>(a - expected[i].begin()) / element_bytes(type);
-    parity.equal = false;
-    if (!parity.first_difference) {
-      const std::uint64_t at = element * element_bytes(type);
-      parity.first_difference = Difference{.buffer = program.buffers[i].name,
-                                           .element = element,
-                                           .expected = element_text(type, expected[i].data() + at),
-                                           .found = element_text(type, found[i].data() + at)};
+Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
+            const BufferContents& first, const BufferContents& outputs, const DispatchLimits& limits,
+            std::uint64_t rounds, Monitor& monitor) {
+  monitor.activity = Activity::proving;
+  Reference reference(session, compiled.program, compiled.schedule.places, first);
+  const PlainRun plain = reference.run(limits.deadline);
+  if (!plain.in_time) {
+    return {.in_time = false};
+  }
+  Proof proof{.parity = compare_outputs(compiled.program, plain.outputs, outputs)};
+  if (proof.parity.equal) {
+    proof.comparison = compare(session, compiled, built, first, reference, limits, rounds, monitor);
+    return proof;
+  }
+  // Each way once more: what does not repeat itself is a race.
+  const PlainRun again = reference.run(limits.deadline);
+  const ArenaRun rerun = run_in_arena(session, compiled, built, first, limits, monitor);
+  if (again.in_time && rerun.outcome.status == RunStatus::done) {
+    proof.parity.likely_cause =
+        likely_cause(proof.parity, again.outputs == plain.outputs, rerun.outputs == outputs);
+  }
+  return proof;
+}
+
+void spoil(BufferContents& outputs) {
+  for (auto& bytes : outputs) {
+    if (!bytes.empty()) {
+      bytes.back() ^= std::byte{1};
+      return;
     }
   }
-  return parity;
 }
 
 } // namespace tidegate::run

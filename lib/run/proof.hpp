@@ -3,11 +3,14 @@
 #pragma once
 
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/arena_run.hpp>
+#include <tidegate/run/built_program.hpp>
+#include <tidegate/run/compile.hpp>
 #include <tidegate/run/device_memory.hpp>
+#include <tidegate/run/monitor.hpp>
 #include <tidegate/run/plain_waves.hpp>
 #include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/run_report.hpp>
-#include <tidegate/run/schedule.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -40,11 +43,19 @@ private:
   PlainPrograms programs_;
 };
 
-// The waves in an order that keeps every dependency, as early in the program's own order as they can be.
-std::vector<std::uint32_t> program_order(const ResolvedProgram& program);
+struct Proof {
+  bool in_time = true; // the plain launches have ended; otherwise nothing was compared
+  OutputParity parity;
+  std::optional<Comparison> comparison; // where rounds were asked for, and the outputs are equal
+};
 
-// Compares the outputs byte for byte.
-OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected,
-                             const BufferContents& found);
+// Runs the plain launches and compares `outputs` with theirs; then times both, one after the other in each of
+// `rounds` rounds. Throws device::Refused.
+Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
+            const BufferContents& first, const BufferContents& outputs, const DispatchLimits& limits,
+            std::uint64_t rounds, Monitor& monitor);
+
+// Changes a byte of the first output, for the test that the proof sees it.
+void spoil(BufferContents& outputs);
 
 } // namespace tidegate::run

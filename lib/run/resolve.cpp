@@ -2,6 +2,7 @@
 #include <tidegate/opencl_c/words.hpp>
 #include <tidegate/run/arguments.hpp>
 #include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/buffer_files.hpp>
 #include <tidegate/run/nd_range.hpp>
 #include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/source_unit.hpp>
@@ -48,8 +49,8 @@ Error unknown(std::string_view what, std::string_view name, const Index& known, 
 
 class Resolver {
 public:
-  Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer)
-      : program_(program), answer_(answer) {
+  Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope)
+      : program_(program), answer_(answer), scope_(scope) {
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
@@ -88,10 +89,27 @@ private:
                                         "say one of them, or leave init out", pointer + "/init"));
         }
       }
+      if (auto allowed = files_in_scope(spec, pointer); !allowed) {
+        return allowed;
+      }
       buffer_index_[name] = static_cast<std::uint32_t>(resolved_.buffers.size());
       resolved_.buffers.push_back(std::move(buffer));
     }
     return {};
+  }
+
+  [[nodiscard]] Result<void> files_in_scope(const BufferSpec& spec, const std::string& pointer) const {
+    const auto check = [this](const std::optional<std::string>& file, const std::string& at) -> Result<void> {
+      auto allowed =
+          file ? check_scope(beside(resolved_.folder, *file), resolved_.folder, scope_) : Result<void>();
+      if (!allowed) {
+        allowed.error().pointer = at;
+      }
+      return allowed;
+    };
+    return check(spec.init ? spec.init->file : std::nullopt, pointer + "/init/file").and_then([&] {
+      return check(spec.output, pointer + "/output");
+    });
   }
 
   Result<std::uint32_t> buffer(const std::string& name, const std::string& pointer) const {
@@ -186,7 +204,7 @@ private:
     if (const auto found = unit_index_.find(key); found != unit_index_.end()) {
       return found->second;
     }
-    auto unit = read_unit(spec, resolved_.folder, answer_, pointer);
+    auto unit = read_unit(spec, resolved_.folder, answer_, scope_, pointer);
     if (!unit) {
       return tl::unexpected(std::move(unit.error()));
     }
@@ -257,13 +275,12 @@ private:
       for (const opencl_c::Parameter& parameter : kernel.parameters) {
         signature += (signature.empty() ? "" : ", ") + opencl_c::resolved_text(unit, parameter);
       }
-      return tl::unexpected(
-          Error{.code = ErrorCode::argument_mismatch,
-                .message =
-                    fmt::format("{} given, the kernel takes {}: {}({})", plural(spec.args.size(), "argument"),
-                                kernel.parameters.size(), kernel.name, printable(signature)),
-                .fix = "give one argument for each parameter, in their order",
-                .pointer = pointer + "/args"});
+      return tl::unexpected(Error{.code = ErrorCode::argument_mismatch,
+                                  .message = fmt::format("{} given, the kernel takes {}: {}({})",
+                                                         plural(spec.args.size(), "argument"),
+                                                         kernel.parameters.size(), kernel.name, signature),
+                                  .fix = "give one argument for each parameter, in their order",
+                                  .pointer = pointer + "/args"});
     }
     const auto find = [this](const std::string& name, const std::string& at) { return buffer(name, at); };
     for (std::size_t i = 0; i < spec.args.size(); ++i) {
@@ -350,6 +367,7 @@ private:
 
   const WaveProgram& program_;
   const AnswerMacros& answer_;
+  const PathScope scope_;
   ResolvedProgram resolved_;
   Index buffer_index_;
   Index op_index_;
@@ -364,8 +382,8 @@ std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
 }
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const AnswerMacros& answer) {
-  return Resolver(program, folder, answer).run();
+                                const AnswerMacros& answer, PathScope scope) {
+  return Resolver(program, folder, answer, scope).run();
 }
 
 } // namespace tidegate::run

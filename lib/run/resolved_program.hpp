@@ -8,6 +8,7 @@
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/run/compiler_macros.hpp>
 #include <tidegate/run/program.hpp>
+#include <tidegate/run/program_files.hpp>
 
 #include <array>
 #include <cstddef>
@@ -31,7 +32,8 @@ struct ProgramBuffer {
 // A source with the options that it is compiled with; ops that name the same share it.
 struct ProgramUnit {
   std::string path;
-  std::string options; // as the program gives them
+  std::vector<std::string> files; // that were read: the path and what it includes
+  std::string options;            // as the program gives them
   opencl_c::CompilerOptions parsed_options;
   opencl_c::TranslationUnit unit;
 };
@@ -47,6 +49,7 @@ struct ProgramArgument {
   Kind kind = Kind::value;
   std::uint32_t buffer = 0;
   Access access = Access::read;
+  bool access_stated = false; // by the program, not by the kernel's signature
   std::uint64_t local_bytes = 0;
   std::vector<std::byte> value; // as clSetKernelArg takes it: a vector of 3 has the room of 4
 };
@@ -101,6 +104,7 @@ struct ResolvedProgram {
   std::vector<std::array<std::uint32_t, 2>> swaps;
   std::optional<ResolvedUntil> until;
   std::uint64_t budget_bytes = 0; // 0: none given
+  bool fp_contract_off = false;   // every source is compiled without joining a * b + c to one operation
   policy::LaunchPolicy policy;
 
   [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {
@@ -112,14 +116,18 @@ struct ResolvedProgram {
 
 // Finds what the program names and checks what it says. `folder` is that of the program; `answer` knows the
 // macros of the device's compiler. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
-// unsupported_kernel, those of the sources, each with its place in the program or in a source.
+// unsupported_kernel, outside_folder for paths out of the scope, those of the sources, each with its place in
+// the program or in a source.
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const AnswerMacros& answer);
+                                const AnswerMacros& answer, PathScope scope = PathScope::folder);
 
 // The dependencies that follow from what the waves read and write, in the order of the waves: a read waits
 // for the last write before it, a write for that and for the reads since.
 std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
                                                     std::size_t buffer_count);
+
+// The waves in an order that keeps every dependency, as early in the program's own order as they can be.
+std::vector<std::uint32_t> program_order(const ResolvedProgram& program);
 
 // The waves as the planners take them. The budget does not bind where all buffers fit into it together.
 planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes);

@@ -1,13 +1,18 @@
 #include <tidegate/core/elapsed.hpp>
+#include <tidegate/core/files.hpp>
 #include <tidegate/core/interrupt.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
+#include <tidegate/run/bounds.hpp>
+#include <tidegate/run/compile.hpp>
 #include <tidegate/run/execute.hpp>
-#include <tidegate/run/prepare.hpp>
+#include <tidegate/run/program_files.hpp>
+#include <tidegate/run/report.hpp>
 #include <tidegate/run/run.hpp>
 #include <tidegate/run/watchdog.hpp>
 
-#include <fmt/format.h>
-
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 namespace tidegate::run {
@@ -18,33 +23,34 @@ using Clock = std::chrono::steady_clock;
 // What a kernel that is past the wall time still gets to come back.
 constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
 
-void finish(const PreparedRun& made, Clock::time_point start, RunReport& report) {
-  Telemetry& telemetry = report.telemetry;
-  const policy::LaunchRecommendation& recommendation = report.recommendation;
-  telemetry.bytes_moved = telemetry.bytes_uploaded + telemetry.bytes_read_back;
-  telemetry.topology = recommendation.topology;
-  telemetry.pressure = recommendation.pressure;
-  telemetry.execution_mode = report.mode;
-  telemetry.hit_capacity = recommendation.hit_capacity;
-  telemetry.estimated_peak_device_bytes = recommendation.estimated_peak_device_bytes;
-  telemetry.device_memory_budget_bytes = recommendation.device_memory_budget_bytes;
-  report.plan = made.plan;
-  report.wall_time_ns = elapsed_ns(start);
+// Whoever cannot keep an output need not work it out.
+Result<void> check_outputs(const ResolvedProgram& program) {
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (!buffer.spec.output) {
+      continue;
+    }
+    auto probe = Output::open((std::filesystem::path(program.folder) / *buffer.spec.output).string());
+    if (!probe) {
+      probe.error().pointer = "/buffers/" + pointer_token(buffer.name) + "/output";
+      return tl::unexpected(std::move(probe.error()));
+    }
+  }
+  return {};
 }
 
-// What is told of a run whose kernel does not return.
-RunReport abandoned(const PreparedRun& made, RunReport report, bool interrupted,
-                    std::uint64_t max_wall_time_ns) {
-  const std::string when = interrupted ? "interrupted,"
-                                       : fmt::format("the wall time of {:.3g} s is over,",
-                                                     static_cast<double>(max_wall_time_ns) / 1e9);
-  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
-  report.items_remaining = made.schedule.tiles_per_iteration() * made.program.iterations;
-  report.error =
-      Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
-            .message = when + " and the device has not come back since: a kernel does not return",
-            .fix = "look for a loop without an end in the program's kernels; no output was written"};
-  return report;
+// Before anything is written: what the command line and the program name as outputs is nothing that was read.
+Result<void> check_files(const ResolvedProgram& program, const RunOptions& options) {
+  FileUses files = options.files;
+  if (!options.emit_kernel.empty()) {
+    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
+  }
+  return keep_inputs(program, std::move(files));
+}
+
+Result<void> write_kernel(const std::string& path, const KernelSource& source) {
+  TIDEGATE_TRY(Output file, Output::open(path));
+  TIDEGATE_CHECK(file.write(source.source));
+  return file.commit();
 }
 
 } // namespace
@@ -53,32 +59,35 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
                               const device::DeviceInfo* device, const RunOptions& options) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
-  RunReport report;
-  const auto made = prepare(program, folder, device, options, report);
-  if (!made) {
-    return tl::unexpected(made.error());
+
+  // From the program to a kernel, without touching the device.
+  TIDEGATE_TRY(const CompiledProgram compiled, compile(program, folder, device, options.compile));
+  TIDEGATE_CHECK(check_files(compiled.program, options));
+  if (!options.emit_kernel.empty()) {
+    TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));
   }
-  if (options.dry_run) {
-    report.status = RunStatus::planned;
-    report.items_remaining = made->schedule.tiles_per_iteration() * made->program.iterations;
-    report.published_items = made->schedule.tiles_per_iteration();
-    finish(*made, start, report);
-    return report;
+  if (options.compile.dry_run) {
+    return report_of_plan(compiled, elapsed_ns(start));
   }
-  const auto deadline = start + std::chrono::nanoseconds(options.max_wall_time_ns);
-  {
-    const RunReport so_far = report; // the other thread must not look at what this one writes to
-    const Watchdog watchdog(deadline, grace, [&](bool interrupted) {
-      RunReport last = abandoned(*made, so_far, interrupted, options.max_wall_time_ns);
-      finish(*made, start, last);
-      options.abandon(last);
-    });
-    if (auto done = execute(*made, *device, options, deadline, report); !done) {
-      return tl::unexpected(std::move(done.error()));
+  TIDEGATE_CHECK(check_outputs(compiled.program));
+
+  // On the device; a kernel that does not come back is told of from another thread.
+  Monitor monitor;
+  const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
+    options.abandon(report_of_silence(compiled, monitor, interrupted, options, elapsed_ns(start)));
+  });
+  if (options.check_bounds) {
+    TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options.max_wall_time_ns, monitor));
+    const std::string simulator = is_simulator(*device) ? "" : find_simulator();
+    if (!simulator.empty()) {
+      bounds.simulator = simulator;
+      TIDEGATE_TRY(bounds.findings,
+                   run_in_simulator(simulator, folder, options.this_command, options.program_text));
     }
+    return report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start));
   }
-  finish(*made, start, report);
-  return report;
+  TIDEGATE_TRY(const ExecutedProgram executed, execute(compiled, *device, options, monitor));
+  return report_of_run(compiled, executed, *device, options, elapsed_ns(start));
 }
 
 } // namespace tidegate::run

@@ -1,5 +1,4 @@
-// A wave program from start to finish: prepare (resolve, plan, recommend, generate), execute (build,
-// dispatch, prove), report. Sources: run.md, sections 2 to 5.
+// A wave program from start to finish: compile (without a device), execute (on it), report.
 #pragma once
 
 #include <tidegate/core/error.hpp>

@@ -1,16 +1,15 @@
 // What a person asks of a run.
 #pragma once
 
-#include <tidegate/planning/wave_dag.hpp>
-#include <tidegate/run/launch_tables.hpp>
+#include <tidegate/core/same_file.hpp>
+#include <tidegate/run/compile.hpp>
 #include <tidegate/run/run_report.hpp>
-#include <tidegate/run/schedule.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace tidegate::run {
 
@@ -23,19 +22,19 @@ enum class Fault : std::uint8_t {
 };
 
 struct RunOptions {
-  std::optional<Strategy> strategy;         // empty: chosen by the device's profile
-  std::optional<Mode> mode;                 // empty: the policy's
-  std::optional<planning::MemoryPlan> plan; // empty: planned with the strategy `layered`
-  bool dry_run = false;                     // ends before a device is touched
+  CompileOptions compile;
+  std::string emit_kernel; // file for the generated source; empty: none
+  FileUses files;          // that the command line names beside it
   bool verify = false;
+  bool check_bounds = false;             // instead of the ordinary run: what is written beside buffers
+  std::vector<std::string> this_command; // that runs this program with --check-bounds again, in the simulator
+  std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
   std::uint64_t max_wall_time_ns = 60'000'000'000;
   std::uint64_t slice_ns = 150'000'000;
-  std::optional<std::uint32_t> workers; // work-groups of a persistent launch
-  std::string emit_kernel;              // file for the generated source; empty: none
-  std::filesystem::path cache_folder;   // for built kernels; empty: none
+  std::filesystem::path cache_folder; // for built kernels; empty: none
   Fault fault = Fault::none;
-  // Called with what is known when a kernel never returns; ends the process.
+  // Called with what is known when the device does not come back; ends the process.
   std::function<void(const RunReport&)> abandon;
 };
 

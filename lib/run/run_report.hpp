@@ -26,9 +26,11 @@ enum class RunStatus : std::uint8_t {
   interrupted,    // by a signal
   hang,           // a wait on the device ran out
   outputs_differ, // from those of plain launches
+  checked,        // --check-bounds: nothing was found
+  out_of_bounds,  // --check-bounds: something was
 };
-inline constexpr std::array<std::string_view, 6> run_status_names{"done",        "planned", "deadline",
-                                                                  "interrupted", "hang",    "outputs_differ"};
+inline constexpr std::array<std::string_view, 8> run_status_names{
+    "done", "planned", "deadline", "interrupted", "hang", "outputs_differ", "checked", "out_of_bounds"};
 
 // A work-group that waited in vain.
 struct StuckGroup {
@@ -46,10 +48,24 @@ struct Difference {
   std::string found;
 };
 
+// What most likely lies behind outputs that differ.
+enum class DifferenceCause : std::uint8_t {
+  race,     // plain launches do not repeat themselves either
+  order,    // this run does not repeat itself
+  rounding, // floats, some units in the last place apart
+  unknown,
+};
+inline constexpr std::array<std::string_view, 4> difference_cause_names{"race", "order", "rounding",
+                                                                        "unknown"};
+
 struct OutputParity {
   std::uint64_t checked = 0; // buffers
   bool equal = false;
   std::optional<Difference> first_difference;
+  std::uint64_t differing_elements = 0;
+  std::optional<std::uint64_t>
+      largest_difference_ulp;                  // units in the last place, where only finite floats differ
+  std::optional<DifferenceCause> likely_cause; // where they differ
 };
 
 struct Comparison {
@@ -61,6 +77,36 @@ struct Comparison {
   std::vector<double> run_rounds_ns;
 };
 
+enum class Side : std::uint8_t { before, behind };
+inline constexpr std::array<std::string_view, 2> side_names{"before", "behind"};
+
+// A wave that wrote beside a buffer.
+struct BoundsViolation {
+  std::string wave;
+  std::uint64_t iteration = 0;
+  std::string buffer;
+  Side side = Side::behind;
+  std::uint64_t distance_bytes = 0; // of the nearest changed byte: 0 is the first behind, 1 the last before
+};
+
+// What Oclgrind says of an access.
+struct SimulatorFinding {
+  std::string message;
+  std::string kernel;
+  std::string work_item;
+  std::string file;
+  std::uint64_t line = 0;
+};
+
+struct BoundsReport {
+  std::uint64_t guard_bytes = 0;   // on each side of each buffer; 0 in the simulator, which needs none
+  std::uint64_t checked_waves = 0; // after so many launches the guards were looked at
+  bool complete = true;            // the program came to its end in time, or to a violation
+  std::vector<BoundsViolation> violations;
+  std::string simulator; // the runtime that ran it too; empty where none is installed
+  std::vector<SimulatorFinding> findings;
+};
+
 struct MemoryReport {
   std::uint64_t arena_bytes = 0;
   std::uint64_t sum_bytes = 0;
@@ -68,6 +114,21 @@ struct MemoryReport {
   bool optimal = false;
   std::uint64_t table_bytes = 0;                              // descriptors and counters beside the arena
   std::vector<std::pair<std::string, std::uint64_t>> offsets; // by buffer
+};
+
+// What ends the repetition, and how far it came.
+struct UntilReport {
+  std::string buffer;
+  std::string waiting_for; // the value of element 0
+  std::string value;       // that it had after the last iteration
+  bool reached = false;
+};
+
+// What a program most likely does not mean.
+struct Warning {
+  std::string message;
+  std::string fix;
+  std::string pointer; // into the program
 };
 
 struct LeftBehind {
@@ -118,6 +179,8 @@ struct RunReport {
   std::uint64_t items_processed = 0;        // tiles
   std::uint64_t items_remaining = 0;
   std::uint64_t iterations = 0;
+  std::optional<UntilReport> until; // where the program has one, and an iteration was completed
+  std::vector<Warning> warnings;
   std::uint64_t wall_time_ns = 0;
   std::uint64_t queue_plan_ns = 0;
   std::uint64_t queue_publish_ns = 0;
@@ -130,6 +193,7 @@ struct RunReport {
   std::vector<std::uint32_t> region_lineage; // by group in dispatch order, bit n for source rule n
   std::optional<OutputParity> output_parity;
   std::optional<Comparison> comparison;
+  std::optional<BoundsReport> bounds; // --check-bounds
   std::vector<StuckGroup> stuck_groups;
   std::vector<LeftBehind> left_behind;
   std::vector<std::string> assumed_macros; // without a device: that the sources depend on

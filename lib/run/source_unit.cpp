@@ -1,8 +1,12 @@
+#include <tidegate/core/files.hpp>
 #include <tidegate/opencl_c/preprocessor.hpp>
 #include <tidegate/run/source_unit.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace tidegate::run {
@@ -28,7 +32,7 @@ Result<opencl_c::TokenStream> preprocess(const std::string& path, opencl_c::Prep
 } // namespace
 
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
-                              const std::string& pointer) {
+                              PathScope scope, const std::string& pointer) {
   auto options = opencl_c::parse_compiler_options(spec.options);
   if (!options) {
     options.error().pointer = pointer + "/options";
@@ -40,6 +44,19 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
   const std::string path = (std::filesystem::path(folder) / spec.source).string();
+  std::vector<std::string> files;
+  preprocessor.read = [&](const std::string& file) -> Result<std::string> {
+    constexpr std::size_t most = std::size_t{64} << 20U;
+    std::error_code none;
+    if (auto allowed = check_scope(file, folder, scope); !allowed && std::filesystem::exists(file, none)) {
+      return tl::unexpected(std::move(allowed.error()));
+    }
+    auto text = read_all(file, most);
+    if (text && std::ranges::find(files, file) == files.end()) {
+      files.push_back(file);
+    }
+    return text;
+  };
   auto unit = preprocess(path, preprocessor, *options, answer).and_then(opencl_c::parse_translation_unit);
   if (!unit) {
     if (!unit.error().line) {
@@ -50,8 +67,11 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
     }
     return tl::unexpected(std::move(unit.error()));
   }
-  return ProgramUnit{
-      .path = path, .options = spec.options, .parsed_options = std::move(*options), .unit = std::move(*unit)};
+  return ProgramUnit{.path = path,
+                     .files = std::move(files),
+                     .options = spec.options,
+                     .parsed_options = std::move(*options),
+                     .unit = std::move(*unit)};
 }
 
 } // namespace tidegate::run

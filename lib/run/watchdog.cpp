@@ -1,25 +1,30 @@
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/run/watchdog.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace tidegate::run {
 
-Watchdog::Watchdog(std::chrono::steady_clock::time_point deadline, std::chrono::nanoseconds grace,
-                   std::function<void(bool)> give_up)
-    : thread_([this, deadline, grace, give_up = std::move(give_up)] {
-        using Clock = std::chrono::steady_clock;
+Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::function<void(bool)> give_up)
+    : thread_([this, &monitor, grace, give_up = std::move(give_up)] {
+        using Clock = Monitor::Clock;
         constexpr auto look = std::chrono::milliseconds(50);
-        auto end = deadline + grace;
-        bool interrupted = false;
+        std::optional<Clock::time_point> interrupted_at;
         std::unique_lock lock(mutex_);
         while (!changed_.wait_for(lock, look, [this] { return done_; })) {
-          if (InterruptWatch::interrupted() && !interrupted) {
-            interrupted = true;
-            end = std::min(end, Clock::now() + grace);
+          const auto now = Clock::now();
+          if (InterruptWatch::interrupted() && !interrupted_at) {
+            interrupted_at = now;
           }
-          if (Clock::now() >= end) {
-            give_up(interrupted);
+          const auto end =
+              std::min(monitor.deadline.load(), interrupted_at.value_or(Clock::time_point::max()));
+          if (now >= end) {
+            monitor.stop(); // again and again: a slice that has just begun has cleared the word
+          }
+          if (now - grace >= end) {
+            give_up(interrupted_at.has_value());
             return;
           }
         }

@@ -1,7 +1,8 @@
 // For kernels that never return: nothing on the device can stop them.
 #pragma once
 
-#include <atomic>
+#include <tidegate/run/monitor.hpp>
+
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -10,12 +11,12 @@
 
 namespace tidegate::run {
 
-// Calls `give_up` on a thread of its own when it still lives at `deadline` and the grace period behind it, or
-// the grace period after an interrupt. `give_up` says what has happened and ends the process.
+// At the monitor's deadline, and at an interrupt, it asks the launch that is under way to stop, from a thread
+// of its own; when it still lives a grace period later it calls `give_up`, which says what has happened and
+// ends the process.
 class Watchdog {
 public:
-  Watchdog(std::chrono::steady_clock::time_point deadline, std::chrono::nanoseconds grace,
-           std::function<void(bool interrupted)> give_up);
+  Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::function<void(bool interrupted)> give_up);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();

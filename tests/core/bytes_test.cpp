@@ -109,5 +109,5 @@ TEST_CASE("everything else is no number of bytes") {
                                  "1Xi",  "1 M B", "64MiBs", "k",   "1.5.5M", "1_000", "1B2"}) {
     CHECK(refusal(text) == '"' + text + "\" is no number of bytes");
   }
-  CHECK(refusal(std::string_view("1\0k", 3)) == "\"1\\x00k\" is no number of bytes");
+  CHECK(refusal(std::string_view("1\0k", 3)) == std::string("\"1\0k\"", 5) + " is no number of bytes");
 }

@@ -54,3 +54,32 @@ TEST_CASE("text: what is not known is left out") {
   CHECK(describe({.code = ErrorCode::syntax_error, .message = "not JSON", .line = 2}) ==
         "tidegate: input:2: error: not JSON [syntax_error]");
 }
+
+TEST_CASE("text: a log keeps its lines") {
+  CHECK(describe({.code = ErrorCode::build_failure,
+                  .message = "no",
+                  .fix = "mend",
+                  .log = "a.cl:1: x\n\t^\n\nend"}) == "tidegate: error: no [build_failure]\n"
+                                                      "  fix: mend\n"
+                                                      "  log:\n"
+                                                      "    a.cl:1: x\n"
+                                                      "    \t^\n"
+                                                      "    \n"
+                                                      "    end");
+}
+
+TEST_CASE("text: nothing reaches a terminal raw, and no name looks like a line of ours") {
+  const Error error{.code = ErrorCode::unknown_name,
+                    .message = "there is no \x1b[31m\n  fix: rm -r",
+                    .fix = "give one of a\u202eb\r",
+                    .source = "\xff.json",
+                    .pointer = "/\u009b",
+                    .log = "\x1b]0;title\x07\r\nok"};
+  CHECK(describe(error) ==
+        "tidegate: \\xff.json: error: there is no \\x1b[31m\\x0a  fix: rm -r [unknown_name]\n"
+        "  at: /\\u009b\n"
+        "  fix: give one of a\\u202eb\\x0d\n"
+        "  log:\n"
+        "    \\x1b]0;title\\x07\\x0d\n"
+        "    ok");
+}

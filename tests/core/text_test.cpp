@@ -41,14 +41,33 @@ TEST_CASE("lists of names read as English") {
   CHECK(one_of({}).empty());
 }
 
-TEST_CASE("input in messages is safe to print and short") {
+TEST_CASE("input in messages is short, and otherwise as it is") {
   CHECK(in_quotes("plain") == "\"plain\"");
-  CHECK(in_quotes("tab\tand\x1b[31m") == "\"tab\\x09and\\x1b[31m\"");
+  CHECK(in_quotes("tab\tand\x1b[31m") == "\"tab\tand\x1b[31m\"");
   CHECK(in_quotes("größe") == "\"größe\"");
-  CHECK(in_quotes("\xff\xc3") == "\"\\xff\\xc3\"");
+  CHECK(in_quotes("\xff\xc3") == "\"\xff\xc3\"");
   CHECK(shortened(std::string(41, 'x')) == std::string(40, 'x') + "…");
   CHECK(shortened(std::string(40, 'x')) == std::string(40, 'x'));
+  CHECK(shortened("\xff\xffö", 2) == "\xff\xff…");
   CHECK(shortened("").empty());
+}
+
+TEST_CASE("what no terminal should get is shown as an escape") {
+  CHECK(printable("plain, größe → 😀") == "plain, größe → 😀");
+  CHECK(printable(std::string_view("a\0b\n\r\t", 6)) == "a\\x00b\\x0a\\x0d\\x09");
+  CHECK(printable("\x1b[31mred\x1b]0;title\x07") == "\\x1b[31mred\\x1b]0;title\\x07");
+  CHECK(printable("\x7f") == "\\x7f");
+  CHECK(printable("\u009b31m\u0085\u00a0") == "\\u009b31m\\u0085\u00a0"); // C1; the first past it stays
+  CHECK(printable("\u202aa\u202eb\u2066c\u2069d\u200f\u061c") ==
+        "\\u202aa\\u202eb\\u2066c\\u2069d\\u200f\\u061c");
+  CHECK(printable("\u2028\u2029") == "\\u2028\\u2029");
+  CHECK(printable("\u200d\u2027\u202f\u2065\u206a") == "\u200d\u2027\u202f\u2065\u206a"); // their neighbours
+  CHECK(printable("\xff\xc3|\xe2\x80") == "\\xff\\xc3|\\xe2\\x80");                       // no UTF-8
+}
+
+TEST_CASE("what is printable stays as it is") {
+  const std::string once = printable("a\x1b\u202e\xff\\b");
+  CHECK(printable(once) == once);
 }
 
 TEST_CASE("long names are cut in the middle") {
@@ -60,12 +79,12 @@ TEST_CASE("long names are cut in the middle") {
   CHECK(shortened_middle("", 5).empty());
 }
 
-TEST_CASE("long names are cut between characters, and safe to print") {
+TEST_CASE("long names are cut between characters") {
   CHECK(shortened_middle("größegröße", 10) == "größegröße");
   CHECK(shortened_middle("größegröße", 6) == "grö…ße");
   CHECK(shortened_middle("→→→→😀", 4) == "→→…😀");
-  CHECK(shortened_middle("a\nb", 6) == "a\\x0ab");
-  CHECK(shortened_middle("\xff\xff\xff", 5) == "\\x…ff");
+  CHECK(shortened_middle("a\nb", 6) == "a\nb");
+  CHECK(shortened_middle("\xff\xfe\xfd", 2) == "\xff…");
 }
 
 TEST_CASE("nouns take an s unless there is one") {

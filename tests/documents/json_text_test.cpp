@@ -45,6 +45,10 @@ TEST_CASE("strings are escaped") {
   CHECK(string("a\"b\\c\n\r\t\x01é") == "\"a\\\"b\\\\c\\n\\r\\t\\u0001é\"");
 }
 
+TEST_CASE("strings hold nothing that a terminal would act on") {
+  CHECK(string("\x7f\u009b\u202e\u2028\u00a0\xff") == "\"\\u007f\\u009b\\u202e\\u2028\u00a0\ufffd\"");
+}
+
 TEST_CASE("numbers are the shortest that read back, and stay floats") {
   CHECK(number(0.1) == "0.1");
   CHECK(number(3) == "3.0");

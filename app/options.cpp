@@ -1,0 +1,130 @@
+#include "options.hpp"
+
+#include "terminal.hpp"
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/catalogue.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <system_error>
+
+namespace tidegate::app {
+namespace {
+
+constexpr std::array<std::string_view, 2> format_names{"json", "table"};
+
+} // namespace
+
+Result<std::string> read_text(const std::string& text) {
+  return text;
+}
+
+Result<std::uint64_t> read_count(const std::string& text) {
+  std::uint64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || stop != end) {
+    return tl::unexpected(
+        Error{.message = fmt::format("{} is no whole number from 0 to 2^64 - 1", in_quotes(text))});
+  }
+  return count;
+}
+
+Result<std::uint64_t> read_bytes(const std::string& text) {
+  return parse_bytes(text).map_error([](Error error) {
+    error.message += "; " + error.fix;
+    return error;
+  });
+}
+
+OptionModel path_scope_option(run::PathScope& scope) {
+  const auto read = [](const std::string&) -> Result<run::PathScope> { return run::PathScope::anywhere; };
+  return option("--allow-outside", "", scope, read,
+                "Let the paths of a program, also in #include, lead out of its folder");
+}
+
+OptionModel flag(std::string name, bool& given, std::string meaning) {
+  const auto read = [](const std::string&) -> Result<bool> { return true; };
+  return option(std::move(name), "", given, read, std::move(meaning));
+}
+
+OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
+                         std::span<const std::string_view> names, std::string meaning) {
+  const auto take = [choose = std::move(choose), names](const std::string& word) -> Result<void> {
+    const auto found = std::ranges::find(names, word);
+    if (found == names.end()) {
+      Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(names))};
+      error.nearest = nearest_name(word, names);
+      return tl::unexpected(std::move(error));
+    }
+    choose(static_cast<std::size_t>(found - names.begin()));
+    return {};
+  };
+  return {.names = {std::move(name)},
+          .value = fmt::format("{}", fmt::join(names, "|")),
+          .choices = {names.begin(), names.end()},
+          .meaning = std::move(meaning),
+          .take = take};
+}
+
+OptionModel positional(std::string value, OptionModel option) {
+  option.names.clear();
+  option.value = std::move(value);
+  return option;
+}
+
+OptionModel format_option(Format& format) {
+  return choice_option("--format", format, format_names, "JSON for programs (default) or a table for people");
+}
+
+OptionModel output_option(std::string& output) {
+  OptionModel option =
+      file_option("--output", output, "Write to a file, which appears complete or not at all");
+  option.names.insert(option.names.begin(), "-o");
+  return option;
+}
+
+OptionModel stream_option(bool& stream) {
+  return flag("--stream", stream, "Read newline-delimited JSON, write one line per line, in order");
+}
+
+OptionModel input_positional(std::string& input, const std::string& document) {
+  return positional("[FILE]", file_option("", input, document + " to read; - or none is standard input"));
+}
+
+std::vector<std::string> document_kinds() {
+  std::vector<std::string> kinds;
+  for (const documents::Document* document : documents::catalogue()) {
+    kinds.emplace_back(document->kind);
+  }
+  return kinds;
+}
+
+Result<void> refuse_stream(bool stream, std::string_view format) {
+  if (!stream || format == "json") {
+    return {};
+  }
+  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                              .message = fmt::format("--format {} shows one answer, not a stream", format),
+                              .fix = "leave --stream or --format out"});
+}
+
+commands::CommandModel document_command(std::string name, std::string summary, const std::string& document,
+                                        commands::Answer answer) {
+  const auto route = std::make_shared<commands::Route>();
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .options = {stream_option(route->stream), output_option(route->output)},
+          .positionals = {input_positional(route->input, document)},
+          .run = [route, answer = std::move(answer)](bool) {
+            hint_at_terminal(route->input);
+            return commands::serve(*route, [&answer] { return answer; });
+          }};
+}
+
+} // namespace tidegate::app

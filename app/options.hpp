@@ -1,0 +1,96 @@
+// Options that several commands share, and the kinds of values that an option may take.
+#pragma once
+
+#include <tidegate/commands/command_model.hpp>
+#include <tidegate/commands/serve.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/run/program_files.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::app {
+
+using commands::OptionModel;
+
+enum class Format : std::uint8_t { json, table };
+
+// `target`, which may be a std::optional, becomes what `read` makes of the text that was given. The value is
+// what help texts call it.
+template <class Target, class Read>
+OptionModel option(std::string name, std::string value, Target& target, Read read, std::string meaning) {
+  return {.names = {std::move(name)},
+          .value = std::move(value),
+          .meaning = std::move(meaning),
+          .take = [&target, read](const std::string& text) -> Result<void> {
+            return read(text).map([&target](auto&& given) { target = std::move(given); });
+          }};
+}
+
+Result<std::string> read_text(const std::string& text);    // as it is
+Result<std::uint64_t> read_count(const std::string& text); // a whole number
+Result<std::uint64_t> read_bytes(const std::string& text); // also 64MiB or 1.5GB
+
+template <class Target>
+OptionModel text_option(std::string name, std::string value, Target& target, std::string meaning) {
+  return option(std::move(name), std::move(value), target, read_text, std::move(meaning));
+}
+template <class Target>
+OptionModel file_option(std::string name, Target& target, std::string meaning) {
+  OptionModel file = text_option(std::move(name), "FILE", target, std::move(meaning));
+  file.takes_file = true;
+  return file;
+}
+template <class Target>
+OptionModel count_option(std::string name, Target& target, std::string meaning) {
+  return option(std::move(name), "N", target, read_count, std::move(meaning));
+}
+template <class Target>
+OptionModel bytes_option(std::string name, Target& target, std::string meaning) {
+  return option(std::move(name), "BYTES", target, read_bytes, std::move(meaning));
+}
+OptionModel flag(std::string name, bool& given, std::string meaning);
+
+// One of a few names, by its index.
+OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
+                         std::span<const std::string_view> names, std::string meaning);
+
+// One of the names of an enumeration, in its order.
+template <class Target>
+OptionModel choice_option(std::string name, Target& target, std::span<const std::string_view> names,
+                          std::string meaning) {
+  using Enumeration = typename decltype(std::optional(target))::value_type;
+  const auto choose = [&target](std::size_t index) { target = static_cast<Enumeration>(index); };
+  return index_option(std::move(name), choose, names, std::move(meaning));
+}
+
+// The option as a word without a name: "SHELL", or "[FILE]" if it may be left out.
+OptionModel positional(std::string value, OptionModel option);
+
+// What several commands take.
+OptionModel format_option(Format& format);
+OptionModel output_option(std::string& output);
+OptionModel stream_option(bool& stream);
+OptionModel input_positional(std::string& input, const std::string& document);
+
+// --allow-outside, for what reads wave programs.
+OptionModel path_scope_option(run::PathScope& scope);
+
+// The names of all document types.
+std::vector<std::string> document_kinds();
+
+// A table or a picture is one answer, not a stream: invalid_usage.
+Result<void> refuse_stream(bool stream, std::string_view format);
+
+// A command that turns one document into another: FILE, --stream and -o.
+commands::CommandModel document_command(std::string name, std::string summary, const std::string& document,
+                                        commands::Answer answer);
+
+} // namespace tidegate::app

@@ -1,0 +1,76 @@
+#include <tidegate/core/elapsed.hpp>
+#include <tidegate/run/arena_run.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace tidegate::run {
+namespace {
+
+// Uploads what has contents and clears what a program may rely on; returns the bytes that were uploaded.
+std::uint64_t fill(const device::Session& session, const CompiledProgram& compiled,
+                   const BufferContents& first, const cl::Buffer& arena) {
+  std::uint64_t uploaded = 0;
+  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = compiled.program.buffers[i];
+    if (!first[i].empty()) {
+      upload(session, arena, compiled.memory.offsets[i], first[i]);
+      uploaded += first[i].size();
+    } else if (!buffer.transient()) {
+      const cl_uchar zero = 0;
+      device::require(session.queue.enqueueFillBuffer(arena, zero, compiled.memory.offsets[i], buffer.bytes),
+                      "clearing a buffer");
+    }
+  }
+  return uploaded;
+}
+
+} // namespace
+
+ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
+                      const BufferContents& first, const DispatchLimits& limits, Monitor& monitor) {
+  const ResolvedProgram& program = compiled.program;
+  const auto start = std::chrono::steady_clock::now();
+  ArenaRun run;
+  monitor.activity = Activity::filling;
+  const Arena arena = allocate_arena(session, program, compiled.memory, built.plain_programs.has_value());
+  run.uploaded_bytes = fill(session, compiled, first, arena.memory);
+  std::optional<PlainWaves> plain;
+  if (built.plain_programs) {
+    plain.emplace(session, *built.plain_programs, program, built.plain_waves, compiled.schedule.places,
+                  arena.views);
+  }
+  Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
+                        built.kernel ? &*built.kernel : nullptr, plain ? &*plain : nullptr, arena.memory,
+                        limits, monitor);
+  device::require(session.queue.finish(), "filling the buffers");
+  run.publish_ns = elapsed_ns(start);
+
+  monitor.activity = Activity::running;
+  run.outcome = dispatcher.run();
+
+  monitor.activity = Activity::reading;
+  run.outputs.resize(program.buffers.size());
+  if (run.outcome.status == RunStatus::hang) {
+    return run;
+  }
+  const auto& places = compiled.schedule.places[run.outcome.iterations % compiled.schedule.phases()];
+  const auto offset = [&](std::size_t buffer) { return compiled.memory.offsets[places[buffer]]; };
+  if (program.until && run.outcome.iterations != 0) {
+    run.until = UntilState{.value = std::vector<std::byte>(program.until->value.size())};
+    download(session, arena.memory, offset(program.until->buffer), run.until->value);
+    run.until->reached = same_value(program, run.until->value);
+  }
+  if (run.outcome.status == RunStatus::done) {
+    for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+      if (program.buffers[i].spec.output) {
+        run.outputs[i].resize(program.buffers[i].bytes);
+        download(session, arena.memory, offset(i), run.outputs[i]);
+        run.outcome.bytes_read_back += run.outputs[i].size();
+      }
+    }
+  }
+  return run;
+}
+
+} // namespace tidegate::run

@@ -1,0 +1,125 @@
+#include <tidegate/core/elapsed.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/run/built_program.hpp>
+#include <tidegate/run/device_memory.hpp>
+#include <tidegate/run/kernel_arguments.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace tidegate::run {
+namespace {
+
+// As many groups as the stages have work for, and no more than are resident. Every group more makes the
+// barrier dearer, every group less hides less of the memory's latency: measured on an H200 (RESULTS.md),
+// two tiles for each group and four groups for each compute unit are best until there are tiles enough to
+// fill it.
+std::uint32_t choose_workers(const CompiledProgram& compiled, std::uint32_t compute_units,
+                             std::uint32_t resident) {
+  std::uint32_t tiles = 1;
+  for (const StageRow& stage : compiled.tables.stages) {
+    tiles = std::max(tiles, stage.tiles);
+  }
+  const std::uint32_t units = std::max(compute_units, 1U);
+  const std::uint32_t tiles_per_unit = (tiles + units - 1) / units;
+  constexpr std::uint32_t few_groups = 4;
+  constexpr std::uint32_t full_from = 48; // tiles for each unit
+  std::uint32_t workers =
+      tiles_per_unit >= full_from ? resident : std::clamp((tiles_per_unit + 1) / 2, 1U, few_groups) * units;
+  workers = std::min({resident, workers, tiles});
+  const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
+  if (recommended.topology == policy::Topology::memory_constrained) {
+    workers = std::min(workers, std::max(recommended.worker_groups, 1U));
+  }
+  return std::max(workers, 1U);
+}
+
+// Drivers for CPUs compile a kernel in its first launch, for its work-group size and for small or large
+// ranges: launches that do nothing make them compile before the waves run.
+void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
+  constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/occupancy.cl
+  const cl::Buffer nothing = allocate(session, poll_bytes);
+  std::size_t most_groups = 1;
+  if (compiled.persistent()) {
+    device::require(session.queue.enqueueFillBuffer(nothing, cl_uchar{0}, 0, poll_bytes),
+                    "clearing a buffer");
+    PersistentArguments arguments{.most_polls = 1}; // no iterations: it takes a number and returns
+    arguments.memory.fill(nothing);
+    arguments.set(kernel.kernel, compiled.tables.dynamic_local_bytes);
+  } else {
+    for (const StageRow& stage : compiled.tables.stages) {
+      most_groups = std::max<std::size_t>(most_groups, stage.tiles);
+    }
+    StageArguments{.arena = nothing, .entries = nothing, .words = nothing}.set(
+        kernel.kernel, compiled.tables.dynamic_local_bytes);
+  }
+  for (const std::size_t groups : {std::size_t{1}, most_groups}) {
+    device::require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
+                                                       cl::NDRange(groups * compiled.schedule.group_size),
+                                                       cl::NDRange(compiled.schedule.group_size)),
+                    "compiling the generated kernel");
+  }
+  device::require(session.queue.finish(), "compiling the generated kernel");
+}
+
+} // namespace
+
+BuiltProgram build(const device::Session& session, const device::DeviceInfo& device,
+                   const CompiledProgram& compiled, const std::filesystem::path& folder) {
+  const auto start = std::chrono::steady_clock::now();
+  BuiltProgram built;
+  if (!compiled.tables.cases.empty()) {
+    built.kernel =
+        build_kernel(session, device, compiled.source, compiled.tables.dynamic_local_bytes, folder);
+  }
+  for (const Stage& stage : compiled.schedule.stages) {
+    if (stage.plain) {
+      built.plain_waves.push_back(stage.waves.front());
+    }
+  }
+  if (!built.plain_waves.empty()) {
+    built.plain_programs.emplace(session, compiled.program, built.plain_waves);
+  }
+  if (built.kernel && session.on_host) {
+    compile_now(session, compiled, *built.kernel);
+  }
+  built.build_ns = elapsed_ns(start);
+  return built;
+}
+
+Residency find_residency(const device::Session& session, const device::DeviceInfo& device,
+                         const CompiledProgram& compiled, BuiltProgram& built,
+                         std::optional<std::uint32_t> asked_for) {
+  if (!compiled.persistent() || !built.kernel) {
+    return {};
+  }
+  const std::uint32_t resident = resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
+                                                 compiled.tables.dynamic_local_bytes);
+  return {.resident = resident,
+          .workers = asked_for ? *asked_for : choose_workers(compiled, device.compute_units, resident)};
+}
+
+Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
+                            const device::DeviceInfo& device) {
+  const std::string violation = schedule_violation(compiled.program, compiled.schedule);
+  if (!violation.empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_schedule,
+                                .message = "the schedule is refused: " + violation,
+                                .fix = "this is a bug in tidegate: please report the program"});
+  }
+  const bool too_many = residency.workers == 0 || residency.workers > residency.resident;
+  if (residency.resident != 0 && too_many) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::too_many_workers,
+        .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
+                               plural(residency.workers, "work-group"), residency.resident, device.name),
+        .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
+                           residency.resident)});
+  }
+  return {};
+}
+
+} // namespace tidegate::run

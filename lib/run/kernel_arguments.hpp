@@ -1,0 +1,66 @@
+// The arguments of the generated kernels, in their order: tidegate_persistent (kernels/persistent.cl) and
+// tidegate_stage (kernels/stage.cl).
+#pragma once
+
+#include <tidegate/device/handles.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tidegate::run {
+
+// Room for local arguments; there is always some, so that the parameter can be set.
+inline std::size_t local_room(std::uint64_t dynamic_local_bytes) {
+  return std::max<std::size_t>(dynamic_local_bytes, sizeof(cl_ulong16));
+}
+
+struct PersistentArguments {
+  enum Memory : std::uint8_t { arena, stages, entries, words, counters, progress, poll, memory_count };
+  std::array<cl::Buffer, memory_count> memory;
+  cl_uint stage_count = 0;
+  cl_uint phase_count = 1;
+  cl_uint entries_per_phase = 0;
+  cl_uint iterations = 0; // 0: discover how many groups are resident, nothing else
+  cl_uint iteration = 0;  // where the slice begins
+  cl_uint stage = 0;
+  cl_uint tile = 0;
+  cl_uint budget = 0; // tiles of the slice; when discovering, polls to settle
+  cl_uint arrivals_per_barrier = 0;
+  cl_uint most_polls = 0;
+
+  // Throws device::Refused.
+  void set(cl::Kernel& kernel, std::uint64_t dynamic_local_bytes) const {
+    cl_uint index = 0;
+    for (const cl::Buffer& buffer : memory) {
+      device::require(kernel.setArg(index++, buffer), "setting an argument of the persistent kernel");
+    }
+    for (const cl_uint value : {stage_count, phase_count, entries_per_phase, iterations, iteration, stage,
+                                tile, budget, arrivals_per_barrier, most_polls}) {
+      device::require(kernel.setArg(index++, value), "setting an argument of the persistent kernel");
+    }
+    device::require(kernel.setArg(index++, local_room(dynamic_local_bytes), nullptr),
+                    "setting the local memory of the persistent kernel");
+  }
+};
+
+struct StageArguments {
+  static constexpr cl_uint nothing = ~cl_uint{0}; // as first entry: the launch does nothing
+
+  cl::Buffer arena, entries, words;
+  cl_uint first_entry = nothing;
+
+  // Throws device::Refused.
+  void set(cl::Kernel& kernel, std::uint64_t dynamic_local_bytes) const {
+    cl_uint index = 0;
+    for (const cl::Buffer& buffer : {arena, entries, words}) {
+      device::require(kernel.setArg(index++, buffer), "setting an argument of a stage");
+    }
+    device::require(kernel.setArg(index++, local_room(dynamic_local_bytes), nullptr),
+                    "setting the local memory of a stage");
+    device::require(kernel.setArg(index++, first_entry), "setting the first entry of a stage");
+  }
+};
+
+} // namespace tidegate::run

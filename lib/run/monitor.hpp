@@ -1,0 +1,51 @@
+// What a run is doing just now, for whoever watches it from another thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+namespace tidegate::run {
+
+enum class Activity : std::uint8_t {
+  compiling,
+  building,
+  filling,
+  running,
+  reading,
+  proving,
+  comparing,
+  writing
+};
+inline constexpr std::array<std::string_view, 8> activity_names{
+    "compiling the program",    "building kernels",
+    "filling device memory",    "waiting for the device to run the waves",
+    "reading the outputs back", "running the plain launches that the outputs are compared with",
+    "timing both ways",         "writing the outputs"};
+
+// Building has a limit of its own: the wall time is for the waves.
+inline constexpr std::chrono::minutes build_limit{10};
+
+struct Monitor {
+  using Clock = std::chrono::steady_clock;
+
+  std::atomic<Activity> activity = Activity::compiling;
+  std::atomic<std::uint64_t> iterations = 0; // that were completed
+  std::atomic<std::uint64_t> in_flight = 0;  // launches that the device has not come back from
+  std::atomic<Clock::time_point> deadline = Clock::now() + build_limit;
+  // Where a persistent launch looks now and then while it waits, in memory that host and device share:
+  // anything but 0 makes it give up. Null where they share none.
+  std::atomic<std::uint32_t*> gave_up = nullptr;
+  std::atomic<bool> stopped = false; // the launch was asked to give up
+
+  void stop() {
+    if (std::uint32_t* const word = gave_up) {
+      stopped = true;
+      std::atomic_ref(*word).store(1, std::memory_order_release);
+    }
+  }
+};
+
+} // namespace tidegate::run

@@ -1,0 +1,298 @@
+#include <tidegate/core/interrupt.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/run/element_text.hpp>
+#include <tidegate/run/report.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tidegate::run {
+namespace {
+
+constexpr std::uint64_t full_bps = 10'000;
+
+// What is known once the program is compiled.
+RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
+  const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
+  RunReport report{.strategy = compiled.strategy.strategy,
+                   .strategy_reason = compiled.strategy.reason,
+                   .mode = compiled.mode.mode,
+                   .mode_reason = compiled.mode.reason,
+                   .ordering = compiled.ordering,
+                   .items_remaining = compiled.schedule.tiles_per_iteration() * compiled.program.iterations,
+                   .warnings = compiled.warnings,
+                   .wall_time_ns = wall_time_ns,
+                   .queue_plan_ns = compiled.plan_ns,
+                   .lineage_ns = compiled.lineage_ns,
+                   .published_items = compiled.schedule.tiles_per_iteration(),
+                   .lineage_items = compiled.lineage.items,
+                   .region_lineage = compiled.lineage.regions,
+                   .recommended_geometry = {.workgroup_size = launch.geometry.workgroup_size_x,
+                                            .worker_groups = launch.worker_groups},
+                   .effective_geometry = {.workgroup_size = compiled.schedule.group_size},
+                   .memory = {.arena_bytes = compiled.memory.arena_bytes,
+                              .sum_bytes = compiled.memory.sum_bytes,
+                              .lower_bound_bytes = compiled.memory.lower_bound_bytes,
+                              .optimal = compiled.memory.optimal,
+                              .table_bytes = compiled.table_bytes},
+                   .plan = compiled.plan,
+                   .recommendation = launch,
+                   .topology_evidence = compiled.recommendation.topology_evidence,
+                   .promotion_evidence = compiled.recommendation.promotion_evidence};
+  report.assumed_macros = compiled.assumed_macros;
+  for (const Passenger& passenger : compiled.schedule.left_behind) {
+    report.left_behind.push_back(
+        {.wave = compiled.program.wave_text(passenger.wave), .reason = passenger.reason});
+  }
+  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
+    report.memory.offsets.emplace_back(compiled.program.buffers[i].name, compiled.memory.offsets[i]);
+  }
+  report.telemetry = {.frontier_density_bps = compiled.recommendation.frontier_density_bps,
+                      .topology = launch.topology,
+                      .pressure = launch.pressure,
+                      .execution_mode = compiled.mode.mode,
+                      .hit_capacity = launch.hit_capacity,
+                      .estimated_peak_device_bytes = launch.estimated_peak_device_bytes,
+                      .device_memory_budget_bytes = launch.device_memory_budget_bytes};
+  return report;
+}
+
+std::optional<UntilReport> until_report(const CompiledProgram& compiled, const ExecutedProgram& executed) {
+  if (!executed.run.until) {
+    return {};
+  }
+  const ResolvedUntil& until = *compiled.program.until;
+  const ProgramBuffer& buffer = compiled.program.buffers[until.buffer];
+  return UntilReport{.buffer = buffer.name,
+                     .waiting_for = element_text(buffer.spec.type, until.value.data()),
+                     .value = element_text(buffer.spec.type, executed.run.until->value.data()),
+                     .reached = executed.run.until->reached};
+}
+
+std::string seconds(std::uint64_t ns) {
+  return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
+}
+
+// What is left to do, and why it was not done in time.
+std::string what_is_left(const RunReport& report) {
+  if (report.until && !report.until->reached) {
+    return fmt::format("until was not reached after {}: {} is {}, waiting for {}",
+                       plural(report.iterations, "iteration"), in_quotes(report.until->buffer),
+                       report.until->value, report.until->waiting_for);
+  }
+  return fmt::format("{} of {} tiles are left, after {}", report.items_remaining,
+                     report.items_remaining + report.items_processed, plural(report.iterations, "iteration"));
+}
+
+Error deadline_error(const RunReport& report, const RunOptions& options, bool waited) {
+  const bool endless = report.until && !report.until->reached;
+  return {.code = ErrorCode::wall_time_exceeded,
+          .message = fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns),
+                                 what_is_left(report),
+                                 waited ? "; work-groups were waiting for others whose core is busy, or that "
+                                          "do not arrive"
+                                        : ""),
+          .fix = waited ? "--strategy launch does without waits on the device; no output was written"
+                 : endless
+                     ? "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more; no "
+                       "output was written"
+                     : "give --max-wall-time more, or the program less to do; no output was written"};
+}
+
+Error interrupt_error(const RunReport& report) {
+  return {.code = ErrorCode::interrupted,
+          .message = "interrupted: " + what_is_left(report),
+          .fix = "no output was written; run it again"};
+}
+
+Error hang_error(const std::vector<StuckGroup>& stuck_groups) {
+  if (stuck_groups.empty()) {
+    return {.code = ErrorCode::device_hang,
+            .message = "a persistent launch came back without having done anything",
+            .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+  }
+  const StuckGroup& stuck = stuck_groups.front();
+  return {.code = ErrorCode::device_hang,
+          .message =
+              fmt::format("a wait on the device ran out: work-group {} waits at the barrier behind stage "
+                          "{} ({}) for {} arrivals and saw {}",
+                          stuck.group, stuck.stage, fmt::join(stuck.waves, ", "), stuck.expected, stuck.seen),
+          .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+}
+
+std::string difference_fix(const OutputParity& parity, const RunOptions& options) {
+  switch (parity.likely_cause.value_or(DifferenceCause::unknown)) {
+  case DifferenceCause::race:
+    return "plain launches do not repeat themselves either: work-items of one wave race for an element, or "
+           "add floats "
+           "up in any order with atomics; no schedule makes that equal";
+  case DifferenceCause::order:
+    return "this run does not repeat itself while plain launches do: waves that touch the same buffer need a "
+           "dependency; without one missing it is a bug: please report the program";
+  case DifferenceCause::rounding:
+    if (!options.compile.fp_contract_off) {
+      return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: "
+             "--fp-contract off "
+             "compiles both without joining the two";
+    }
+    return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "
+           "options such "
+           "as -cl-fast-relaxed-math, and for built-in functions that it may replace";
+  case DifferenceCause::unknown: break;
+  }
+  return "both ways repeat themselves: a read of what nobody wrote, a write past the end of a buffer "
+         "(--check-bounds finds it), or a bug: then please report the program";
+}
+
+Error difference_error(const OutputParity& parity, const RunOptions& options) {
+  const Difference& difference = *parity.first_difference;
+  return {.code = ErrorCode::outputs_differ,
+          .message = fmt::format("element {} of {} is {}, plain launches make it {}; {} in all{}",
+                                 difference.element, in_quotes(difference.buffer), difference.found,
+                                 difference.expected, plural(parity.differing_elements, "element"),
+                                 parity.largest_difference_ulp
+                                     ? fmt::format(", by at most {} in the last place",
+                                                   plural(*parity.largest_difference_ulp, "unit"))
+                                     : ""),
+          .fix = difference_fix(parity, options)};
+}
+
+Error bounds_error(const BoundsReport& bounds) {
+  Error error{.code = ErrorCode::out_of_bounds,
+              .message = {},
+              .fix = "look at the kernel's subscripts, the counts it is given and the sizes of its NDRange; "
+                     "the report's bounds have all that was found"};
+  if (!bounds.violations.empty()) {
+    const BoundsViolation& violation = bounds.violations.front();
+    const std::string where =
+        violation.side == Side::behind
+            ? fmt::format("{} past the end of", plural(violation.distance_bytes + 1, "byte"))
+            : fmt::format("{} before the start of", plural(violation.distance_bytes, "byte"));
+    error.message = fmt::format("{} writes {} {}, in iteration {}", violation.wave, where,
+                                in_quotes(violation.buffer), violation.iteration);
+  }
+  if (!bounds.findings.empty()) {
+    const SimulatorFinding& finding = bounds.findings.front();
+    error.message +=
+        fmt::format("{}Oclgrind: {} in the kernel {}, at {}:{}", error.message.empty() ? "" : "; ",
+                    finding.message, in_quotes(finding.kernel), finding.file, finding.line);
+  }
+  return error;
+}
+
+// How the run ended; an error where outputs are withheld.
+void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
+  report.status = executed.run.outcome.status;
+  if (executed.proof && !executed.proof->in_time) {
+    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+  } else if (executed.proof && !executed.proof->parity.equal) {
+    report.status = RunStatus::outputs_differ;
+  }
+  switch (report.status) {
+  case RunStatus::done:
+  case RunStatus::planned:
+  case RunStatus::checked:
+  case RunStatus::out_of_bounds: break;
+  case RunStatus::deadline:
+    report.error = deadline_error(report, options, executed.run.outcome.waited);
+    break;
+  case RunStatus::interrupted: report.error = interrupt_error(report); break;
+  case RunStatus::hang: report.error = hang_error(report.stuck_groups); break;
+  case RunStatus::outputs_differ: report.error = difference_error(*report.output_parity, options); break;
+  }
+}
+
+} // namespace
+
+RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.status = RunStatus::planned;
+  return report;
+}
+
+RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
+                        const device::DeviceInfo& device, const RunOptions& options,
+                        std::uint64_t wall_time_ns) {
+  const DispatchOutcome& outcome = executed.run.outcome;
+  const Residency& residency = executed.residency;
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.device =
+      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.items_processed = outcome.tiles;
+  report.items_remaining = outcome.status == RunStatus::done ? 0 : report.items_remaining - outcome.tiles;
+  report.iterations = outcome.iterations;
+  report.until = until_report(compiled, executed);
+  report.queue_publish_ns = executed.run.publish_ns;
+  report.build_ns = executed.build_ns + outcome.compile_ns;
+  report.backend_dispatch_ns = outcome.dispatch_ns;
+  report.slices_ns = outcome.slices_ns;
+  report.stuck_groups = outcome.stuck_groups;
+  report.effective_geometry.worker_groups = residency.resident == 0 ? 0 : residency.workers;
+  Telemetry& telemetry = report.telemetry;
+  telemetry.bytes_uploaded = executed.run.uploaded_bytes + compiled.tables.bytes();
+  telemetry.bytes_read_back = outcome.bytes_read_back;
+  telemetry.bytes_moved = telemetry.bytes_uploaded + telemetry.bytes_read_back;
+  telemetry.resident_allocations = executed.generated_kernel ? 6 : 1;
+  telemetry.kernel_launches = outcome.launches;
+  telemetry.sync_points = outcome.sync_points;
+  telemetry.occupancy_proxy_bps =
+      residency.resident == 0 ? 0 : std::min(full_bps, residency.workers * full_bps / residency.resident);
+  telemetry.readback_buffers = static_cast<std::uint64_t>(std::ranges::count_if(
+      compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.spec.output.has_value(); }));
+  telemetry.compiled_pipeline_cache_hit = executed.built_from_cache;
+  if (executed.proof && executed.proof->in_time) {
+    report.output_parity = executed.proof->parity;
+    report.comparison = executed.proof->comparison;
+  }
+  tell_the_end(report, executed, options);
+  return report;
+}
+
+RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
+                           const device::DeviceInfo& device, const RunOptions& options,
+                           std::uint64_t wall_time_ns) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.device =
+      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.bounds = bounds;
+  report.status = RunStatus::checked;
+  if (!bounds.violations.empty() || !bounds.findings.empty()) {
+    report.status = RunStatus::out_of_bounds;
+    report.error = bounds_error(bounds);
+  } else if (!bounds.complete) {
+    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+    report.error =
+        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
+  }
+  return report;
+}
+
+RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
+                            const RunOptions& options, std::uint64_t wall_time_ns) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.iterations = monitor.iterations;
+  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
+  const Activity activity = monitor.activity;
+  const std::uint64_t launches = monitor.in_flight;
+  const std::string when =
+      interrupted ? "interrupted,"
+                  : fmt::format("the wall time of {} is over,", seconds(options.max_wall_time_ns));
+  const bool waits = activity == Activity::running && launches != 0;
+  const std::string what =
+      !waits ? fmt::format("the host is {}", activity_names[static_cast<std::size_t>(activity)])
+      : launches == 1
+          ? "a kernel does not return"
+          : fmt::format("{} launches are under way: a kernel does not return, or they take that long",
+                        launches);
+  report.error = Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
+                       .message = fmt::format("{} and the device has not come back since: {}", when, what),
+                       .fix = fmt::format("{}; no output was written",
+                                          waits ? "look for a loop without an end in the program's kernels"
+                                                : "give --max-wall-time more")};
+  return report;
+}
+
+} // namespace tidegate::run

@@ -1,0 +1,36 @@
+// In how many launches a program runs, and why.
+#pragma once
+
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/run/resolved_program.hpp>
+#include <tidegate/run/schedule.hpp>
+
+#include <optional>
+#include <string>
+
+namespace tidegate::run {
+
+struct StrategyChoice {
+  Strategy strategy = Strategy::launch;
+  std::string reason; // for people
+};
+
+// What the choice rests on.
+struct StrategyQuestion {
+  std::optional<Strategy> asked_for;
+  const device::DeviceInfo* device = nullptr; // null: planned for none in particular
+  bool dry_run = false;
+  bool distrust_litmus = false; // as if the self-test had proved no ordering
+};
+
+// Persistent where the self-test proved an ordering and the estimate says that it pays. `launches` and
+// `persistent` are the schedules that the program would have.
+StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedProgram& program,
+                               const Schedule& launches, const Schedule& persistent);
+
+// Nanoseconds that a schedule spends on starting and meeting, beside the work itself, in `iterations` of its
+// iterations: the model behind the choice. Figures of the profile's self-test.
+double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, double iterations,
+                   const device::DeviceProfile& profile);
+
+} // namespace tidegate::run

@@ -1,0 +1,4 @@
+#include "inner.h"
+
+
+#include "inner.h"

@@ -1,0 +1,1 @@
+kernel void k(global int* x) { if (x) { while (

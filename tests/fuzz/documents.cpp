@@ -1,0 +1,62 @@
+// Any text as any document: decoding ends in a sound error or in an object that survives a round trip; waves
+// and buffers that were decoded can be planned, drawn and told.
+#include "fuzz.hpp"
+#include <tidegate/commands/check.hpp>
+#include <tidegate/commands/plan.hpp>
+#include <tidegate/documents/catalogue.hpp>
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/planning_documents.hpp>
+
+using namespace tidegate;
+
+namespace {
+
+void round_trip(const documents::Document& document, std::string_view json) {
+  const auto object = document.record->create();
+  const auto decoded = documents::Decoder().decode(document, json, object.get());
+  if (!decoded) {
+    fuzz::require_sound(decoded.error());
+    return;
+  }
+  std::string first;
+  documents::encode(document, object.get(), documents::Style::pretty, first);
+  const auto again = document.record->create();
+  fuzz::require(documents::Decoder().decode(document, first, again.get()).has_value(),
+                "what was encoded is read");
+  std::string second;
+  documents::encode(document, again.get(), documents::Style::pretty, second);
+  fuzz::require(first == second, "what is read again is the same");
+}
+
+void plan(std::string_view json) {
+  auto document = documents::decode<documents::NamedWaveDag>(json);
+  if (!document) {
+    return; // a program would read its sources
+  }
+  const auto planned = commands::plan_document(json, {});
+  if (!planned) {
+    fuzz::require_sound(planned.error());
+    return;
+  }
+  constexpr std::size_t most_waves = 20;
+  const std::string table = commands::plan_table(*planned, {}, false);
+  const std::string dot = commands::plan_dot(*planned, {}, most_waves);
+  for (const std::string& text : {table, dot}) {
+    fuzz::require(text.find_first_of("\x1b\x07\r") == std::string::npos, "tables and pictures are printable");
+  }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view json(reinterpret_cast<const char*>(data), size);
+  for (const documents::Document* document : documents::catalogue()) {
+    round_trip(*document, json);
+  }
+  const auto checked = commands::check_document(json, {}, "input", {});
+  if (checked.error) {
+    fuzz::require_sound(*checked.error);
+  }
+  plan(json);
+  return 0;
+}

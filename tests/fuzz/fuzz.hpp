@@ -1,0 +1,42 @@
+// What the fuzz targets share: the entry point that libFuzzer and driver.cpp call, and checks that end the
+// process, which both take for a finding.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/documents/encode.hpp>
+#include <tidegate/documents/json_text.hpp>
+#include <tidegate/documents/report_documents.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace tidegate::fuzz {
+
+inline void require(bool holds, const char* what) {
+  if (!holds) {
+    std::fprintf(stderr, "does not hold: %s\n", what);
+    std::abort();
+  }
+}
+
+// What an error about hostile input must be: a bug of ours never, safe on a terminal, and JSON.
+inline void require_sound(const Error& error) {
+  require(error.code != ErrorCode::internal_error, "no input makes an internal error");
+  require(!error.message.empty(), "an error has a message");
+  const std::string text = describe(error);
+  std::string lines;
+  for (const char c : text) {
+    lines += c == '\n' || c == '\t' ? ' ' : c;
+  }
+  require(printable(lines) == lines, "the text of an error is printable");
+  require(!documents::syntax_error(documents::encode(error)), "an error is JSON");
+}
+
+} // namespace tidegate::fuzz
