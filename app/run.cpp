@@ -242,7 +242,7 @@ CommandModel run_command() {
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            flag("--dry-run", options.compile.dry_run,
                 "Stop before a device is touched: plan, recommendation, evidence, memory"),
-           choice_option(
+           index_option(
                "--fp-contract",
                [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
                fp_contract_choices,

@@ -101,7 +101,7 @@ enum class ErrorCode : std::uint8_t {
 };
 
 // The stable names as they stand in documents, by ErrorCode.
-inline constexpr std::array<std::string_view, 60> error_code_names{
+inline constexpr auto error_code_names = std::to_array<std::string_view>({
     "overflow",
     "zero_adapter_limit",
     "policy_out_of_range",
@@ -163,7 +163,8 @@ inline constexpr std::array<std::string_view, 60> error_code_names{
     "out_of_bounds",
     "interrupted",
     "internal_error",
-};
+});
+static_assert(error_code_names.size() == static_cast<std::size_t>(ErrorCode::internal_error) + 1);
 
 inline std::string_view name(ErrorCode code) {
   return error_code_names[static_cast<std::size_t>(code)];

@@ -62,13 +62,19 @@ T rounded(auto value) {
   }
 }
 
+// Without std::trunc, whose static form picks its code by the processor and links only beside the shared C library.
+bool is_whole(double value) {
+  double whole = 0;
+  return std::modf(value, &whole) == 0;
+}
+
 std::optional<Integer> as_integer(const Number& number) {
   constexpr double limit = 0x1p65;
   const double* const value = std::get_if<double>(&number);
   if (value == nullptr) {
     return std::visit([](auto stated) { return static_cast<Integer>(stated); }, number);
   }
-  if (std::trunc(*value) == *value && std::fabs(*value) < limit) {
+  if (is_whole(*value) && std::fabs(*value) < limit) {
     return static_cast<Integer>(*value);
   }
   return std::nullopt;
@@ -123,7 +129,7 @@ Error does_not_fit(const Number& number, ElementType type) {
   const std::string_view taken = is_float(type) ? "a number" : "an integer";
   std::string fix = fmt::format("give {} from {}", taken, range_text(type));
   const double value = as_double(number);
-  if (!is_float(type) && std::trunc(value) != value) {
+  if (!is_float(type) && !is_whole(value)) {
     return out_of_range(fmt::format("{} is no integer, and {} takes those from {}", number_text(number),
                                     name(type), range_text(type)),
                         std::move(fix));

@@ -206,7 +206,7 @@ class Limits(Safety):
 
 
 class Differences(Safety):
-    RACE = """kernel void race(global uint* x) {
+    RACE = """kernel void race(volatile global uint* x) {
   x[0] = 0u;
   for (uint turn = 0u; turn < 2000u; ++turn) x[0] += 1u; // every work-group at once
 }
