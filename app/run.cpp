@@ -149,6 +149,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.max_wall_time_ns = settings.max_wall_time_s * 1'000'000'000;
   options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
+  options.compile.cache_folder = options.cache_folder;
   options.fault = provoked_fault();
   if (options.check_bounds) {
     options.compile.strategy = run::Strategy::launch; // wave by wave

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace tidegate::commands {
@@ -60,8 +61,9 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
   if (!program) {
     return tl::unexpected(program.error());
   }
+  std::set<std::string> assumed;
   const auto resolved =
-      run::resolve(*program, options.folder, run::predefined_macros(nullptr), options.scope);
+      run::resolve(*program, options.folder, run::assume_macros(assumed), options.scope);
   if (!resolved) {
     return tl::unexpected(resolved.error());
   }

@@ -131,6 +131,10 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   for (const run::LeftBehind& wave : report.left_behind) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
   }
+  if (!report.assumed_macros.empty()) {
+    rows.push_back({"  assumed", fmt::format("as OpenCL C 3.0 has them, or else not defined: {}",
+                                             fmt::join(report.assumed_macros, ", "))});
+  }
   if (report.until) {
     rows.push_back(
         {"  until",

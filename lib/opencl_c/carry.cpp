@@ -3,6 +3,7 @@
 #include <tidegate/opencl_c/carry.hpp>
 #include <tidegate/opencl_c/constant_pointers.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
+#include <tidegate/opencl_c/pragmas.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
@@ -27,9 +28,9 @@ constexpr std::string_view always_inline = "__attribute__((always_inline))";
 class Carrier {
 public:
   Carrier(const TranslationUnit& unit, const std::set<std::string>& kernels,
-          const std::map<std::string, std::string>& renamed)
+          const std::map<std::string, std::string>& renamed, bool packs)
       : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
-        renamed_(renamed), writer_(unit, carried_.text) {
+        renamed_(renamed), packs_(packs), writer_(unit, carried_.text) {
     std::set<std::string> with_constants;
     for (const Function& function : unit.functions) {
       if (function.is_kernel && reachable_.contains(function.name) &&
@@ -49,6 +50,7 @@ public:
       declarations({.begin = at, .end = function.begin});
       if (reachable_.contains(function.name)) {
         if (auto written = write(function); !written) {
+          failed_ = function.name;
           return tl::unexpected(std::move(written.error()));
         }
       }
@@ -57,6 +59,11 @@ public:
     declarations({.begin = at, .end = tokens_.size()});
     carried_.text += '\n';
     return std::move(carried_);
+  }
+
+  // Whether it is this kernel that could not be carried, or a function that it calls.
+  [[nodiscard]] bool has_failed(const std::string& kernel) const {
+    return !failed_.empty() && graph_.reachable({kernel}).contains(failed_);
   }
 
 private:
@@ -85,7 +92,32 @@ private:
     Edits edits;
     rename(range, edits);
     add_global_typedefs(unit_, range, edits);
+    for (const Name& name : unit_.names) {
+      if (range.begin <= name.token && name.token < range.end && name.is_file_scope && is_unused_sampler(name)) {
+        std::size_t end = name.declarator.end;
+        while (!tokens_[end].is(";")) {
+          ++end;
+        }
+        erase({{.begin = name.specifiers.begin, .end = end + 1}}, edits);
+      }
+    }
     writer_.write(range, edits);
+  }
+
+  // Neither it nor what is declared with it: a device without images has no samplers.
+  [[nodiscard]] bool is_unused_sampler(const Name& sampler) const {
+    bool found = false;
+    for (std::size_t i = sampler.specifiers.begin; i < sampler.specifiers.end; ++i) {
+      found |= sampler.kind == NameKind::variable && tokens_[i].is("sampler_t");
+    }
+    return found && std::ranges::none_of(unit_.functions, [&](const Function& function) {
+             bool used = false;
+             for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name); ++i) {
+               const Name* const name = unit_.meaning(i);
+               used |= name != nullptr && name->specifiers.begin == sampler.specifiers.begin;
+             }
+             return used;
+           });
   }
 
   // Names of file scope, wherever nothing else of the same name hides them.
@@ -216,6 +248,7 @@ private:
     if (auto changed = constants_to_global(unit_, function, edits); !changed) {
       return tl::unexpected(std::move(changed.error()));
     }
+    move_types(*variables, function, name, edits);
     if (!variables->locals.empty()) {
       if (graph_.is_called(function.name, reachable_)) {
         return tl::unexpected(error_at(unit_, variables->locals.front().declaration.begin,
@@ -224,9 +257,11 @@ private:
                                        "pass the local memory as an argument"));
       }
       carried.locals = "tg_locals_" + name;
-      move_locals(*variables, function, carried.locals, edits);
+      if (auto moved = move_locals(*variables, function, carried.locals, edits); !moved) {
+        return moved;
+      }
     }
-    move_constants(*variables, function, edits);
+    move_constants(*variables, function, name, edits);
 
     writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
@@ -241,13 +276,86 @@ private:
     return {};
   }
 
+  // Types of the body that variables are made of move with them, under names of their own; from here on
+  // `moved_` has those, and the values of constants.
+  void move_types(const LocalVariables& variables, const Function& kernel, const std::string& name, Edits& edits) {
+    moved_.clear();
+    for (const HoistedType& type : variables.types) {
+      for (const std::size_t token : type.names) {
+        moved_[token] = fmt::format("tg_type{}_{}{}_{}", name.size(), name, token, tokens_[token].text);
+      }
+    }
+    for (const std::size_t token : variables.inlined) { // in their order: one may need those before it
+      moved_[token] = value_text(*unit_.meaning(token));
+    }
+    for (const HoistedType& type : variables.types) {
+      Edits inside;
+      rename(type.statement, inside);
+      replace_moved(type.statement, inside);
+      writer_.text("\n");
+      writer_.write(type.statement, inside);
+      erase({type.statement}, edits);
+    }
+    for (const HoistedType& type : variables.types) {
+      for (std::size_t i = kernel.body->begin; i < kernel.body->end; ++i) {
+        const Name* const used = unit_.meaning(i);
+        if (used != nullptr && std::ranges::find(type.names, used->token) != type.names.end() &&
+            !(type.statement.begin <= i && i < type.statement.end)) {
+          edits[i].replaced = true;
+          edits[i].text = moved_.at(used->token);
+        }
+      }
+    }
+  }
+
+  // A constant variable as an expression of its type.
+  [[nodiscard]] std::string value_text(const Name& name) const {
+    std::string text = "((";
+    const auto add = [&](TokenRange range) {
+      Edits inside;
+      rename(range, inside);
+      replace_moved(range, inside);
+      for (std::size_t i = range.begin; i < range.end; ++i) {
+        const auto edit = inside.find(i);
+        if (!tokens_[i].is("const") && !tokens_[i].is("static")) {
+          text += (edit == inside.end() ? tokens_[i].text : edit->second.text) + " ";
+        }
+      }
+    };
+    add(name.specifiers);
+    text += ")(";
+    add(value_of(unit_, name));
+    return text + "))";
+  }
+
+  // What moved types are called, and what constants are, outside of the body.
+  void replace_moved(TokenRange range, Edits& edits) const {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Name* const name = unit_.meaning(i);
+      const auto found = name == nullptr ? moved_.end() : moved_.find(name->token);
+      if (found != moved_.end()) {
+        edits[i].replaced = true;
+        edits[i].text = found->second;
+      }
+    }
+  }
+
   // Local variables become members of a structure that the persistent kernel declares.
-  void move_locals(const LocalVariables& variables, const Function& kernel, const std::string& type,
-                   Edits& edits) {
+  Result<void> move_locals(const LocalVariables& variables, const Function& kernel, const std::string& type,
+                           Edits& edits) {
+    writer_.text(packs_ ? "\n#pragma pack(push)\n#pragma pack()\n" : "");
     writer_.text("\ntypedef struct {");
     for (const HoistedVariable& variable : variables.locals) {
+      for (std::size_t i = variable.declaration.begin; packs_ && i < variable.declaration.end; ++i) {
+        if (tokens_[i].is("{")) {
+          return tl::unexpected(error_at(unit_, i, ErrorCode::unsupported_kernel,
+                                         "this structure is declared with its variable, below a #pragma pack",
+                                         "declare the structure outside of the kernel"));
+        }
+      }
       Edits inside;
       rename(variable.declaration, inside);
+      replace_moved(variable.declaration, inside);
       for (const HoistedName& name : variable.names) {
         inside[name.token] = {.replaced = true, .text = name.unique};
       }
@@ -256,14 +364,18 @@ private:
       replace_uses(variable, kernel, fmt::format("{}->", locals_argument), edits);
     }
     writer_.text(fmt::format("}} {};", type));
+    writer_.text(packs_ ? "\n#pragma pack(pop)\n" : "");
+    return {};
   }
 
   // Tables in constant memory that a kernel declares in its body move to file scope.
-  void move_constants(const LocalVariables& variables, const Function& kernel, Edits& edits) {
+  void move_constants(const LocalVariables& variables, const Function& kernel, const std::string& function,
+                      Edits& edits) {
     for (const HoistedVariable& variable : variables.constants) {
       Edits inside;
       rename(variable.declaration, inside);
-      const std::string prefix = fmt::format("tg_constant{}_", kernel.begin);
+      replace_moved(variable.declaration, inside);
+      const std::string prefix = fmt::format("tg_constant{}_{}_", function.size(), function); // no two are alike
       for (const HoistedName& name : variable.names) {
         inside[name.token] = {.replaced = true, .text = prefix + name.unique};
       }
@@ -332,6 +444,9 @@ private:
   const std::set<std::string> reachable_;
   std::set<std::string> sees_constant_arguments_; // what kernels call that have such arguments
   const std::map<std::string, std::string>& renamed_;
+  const bool packs_;                         // a #pragma pack is in force somewhere
+  std::map<std::size_t, std::string> moved_; // by token that declares it, what a name of the kernel at hand becomes
+  std::string failed_;                       // the function that could not be carried
   CarriedUnit carried_;
   TokenWriter writer_;
 };
@@ -340,7 +455,38 @@ private:
 
 Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
                           const std::map<std::string, std::string>& renamed) {
-  return Carrier(unit, kernels, renamed).run();
+  CarriedUnit carried;
+  const PragmaScope scope = pragma_scope(unit);
+  const std::string& obstacle = unit.source.own_macros.empty() ? scope.obstacle : unit.source.own_macros;
+  std::set<std::string> open = kernels;
+  if (!obstacle.empty()) {
+    for (const std::string& kernel : std::exchange(open, {})) {
+      carried.left_behind[kernel] = {
+          .code = ErrorCode::unsupported_kernel, .message = obstacle, .fix = "leave it out"};
+    }
+  }
+  while (!open.empty()) {
+    Carrier carrier(unit, open, renamed, scope.packs);
+    auto written = carrier.run();
+    if (written) {
+      carried.text = scope.before + written->text + scope.after;
+      carried.kernels = std::move(written->kernels);
+      carried.enables_fp64 = scope.enables_fp64;
+      break;
+    }
+    const std::size_t before = open.size();
+    std::erase_if(open, [&](const std::string& kernel) {
+      const bool failed = carrier.has_failed(kernel);
+      if (failed) {
+        carried.left_behind[kernel] = written.error();
+      }
+      return failed;
+    });
+    if (open.size() == before) {
+      return tl::unexpected(std::move(written.error()));
+    }
+  }
+  return carried;
 }
 
 } // namespace tidegate::opencl_c

@@ -33,11 +33,13 @@ struct CarriedKernel {
 struct CarriedUnit {
   std::string text; // the file's declarations, with the kernels as functions
   std::map<std::string, CarriedKernel> kernels;
+  std::map<std::string, Error> left_behind; // kernels that mean the same only in a program of their own, and why
+  bool enables_fp64 = false;                // the text belongs behind those that do not
 };
 
 // Carries `kernels` and what they call. Names of file scope that are in `renamed` get the name given there:
-// sources that are compiled together may use one name for different things. unsupported_kernel with the place
-// for what cannot be carried.
+// sources that are compiled together may use one name for different things. Pragmas end with the text.
+// unsupported_kernel with the place for what no program of tidegate may use.
 Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
                           const std::map<std::string, std::string>& renamed);
 

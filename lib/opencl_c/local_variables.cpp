@@ -16,6 +16,7 @@ public:
       : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body) {}
 
   Result<LocalVariables> run() {
+    find_statements();
     std::size_t statement = body_.begin + 1;
     for (std::size_t i = statement; i + 1 < body_.end; ++i) {
       const Token& token = tokens_[i];
@@ -33,10 +34,47 @@ public:
         statement = end + 1;
       }
     }
+    std::ranges::sort(found_.types, {}, [](const HoistedType& type) { return type.statement.begin; });
     return std::move(found_);
   }
 
 private:
+  // Those that end in a semicolon; the braces of types and of values are parts of one.
+  void find_statements() {
+    std::size_t begin = body_.begin + 1;
+    for (std::size_t i = begin; i + 1 < body_.end; ++i) {
+      const bool part = tokens_[i].is("(") || tokens_[i].is("[") || (tokens_[i].is("{") && !opens_block(i));
+      if (part) {
+        i = closing(tokens_, i);
+      } else if (tokens_[i].is(";")) {
+        statements_.push_back({.begin = begin, .end = i + 1});
+        begin = i + 1;
+      } else if (tokens_[i].is("{") || tokens_[i].is("}") || tokens_[i].is(":")) {
+        begin = i + 1;
+      }
+    }
+  }
+
+  [[nodiscard]] bool opens_block(std::size_t brace) const {
+    const auto is_aggregate = [this](std::size_t i) {
+      return tokens_[i].is("struct") || tokens_[i].is("union") || tokens_[i].is("enum");
+    };
+    const Token& before = tokens_[brace - 1];
+    if (before.is("=") || before.is(",") || before.is("{") || is_aggregate(brace - 1)) {
+      return before.is("{") && opens_block(brace - 1);
+    }
+    if (before.kind == TokenKind::identifier) {
+      std::size_t i = brace - 2;
+      for (; i > body_.begin && tokens_[i].is(")"); --i) { // "struct __attribute__((packed)) point {"
+        while (i > body_.begin && !is_attribute(tokens_[i].text)) {
+          --i;
+        }
+      }
+      return !is_aggregate(i);
+    }
+    return true;
+  }
+
   [[nodiscard]] std::size_t statement_end(std::size_t i) const {
     while (i < body_.end && !tokens_[i].is(";")) {
       const bool open = tokens_[i].is("(") || tokens_[i].is("[") || tokens_[i].is("{");
@@ -92,31 +130,84 @@ private:
     return i;
   }
 
-  // What moves out of the kernel cannot take along what the kernel declares.
-  [[nodiscard]] Result<void> stands_alone(const HoistedVariable& variable) const {
+  // What moves out of the kernel takes along the types that it is made of, and the values of constants.
+  [[nodiscard]] Result<void> stands_alone(const HoistedVariable& variable) {
     const auto stays = [&variable](std::size_t i) {
       return std::ranges::any_of(variable.remaining,
                                  [i](const TokenRange& range) { return range.begin <= i && i < range.end; });
     };
-    for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
+    return take_along(variable.declaration, stays);
+  }
+
+  Result<void> take_along(TokenRange range, const auto& stays) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
       const Name* const needed = unit_.meaning(i);
-      if (needed == nullptr || stays(i) || comes_along(*needed, i, variable)) {
+      if (needed == nullptr || stays(i) || comes_along(*needed, i, range)) {
         continue;
       }
-      const bool parameter = needed->token < body_.begin;
-      return tl::unexpected(
-          error_at(unit_, i, ErrorCode::unsupported_kernel,
-                   "this declaration needs \"" + tokens_[i].text + "\", which " +
-                       (parameter ? "is a parameter of the kernel" : "the kernel declares in its body"),
-                   "declare types outside of the kernel, and sizes as numbers or macros"));
+      const auto taken = needed->kind == NameKind::variable ? take_value(*needed) : take_type(*needed);
+      if (!taken) {
+        return tl::unexpected(taken.error());
+      }
+      if (!*taken) {
+        const bool parameter = needed->token < body_.begin;
+        return tl::unexpected(
+            error_at(unit_, i, ErrorCode::unsupported_kernel,
+                     "this declaration needs \"" + tokens_[i].text + "\", which " +
+                         (parameter ? "is a parameter of the kernel" : "the kernel declares in its body"),
+                     "declare types outside of the kernel, and sizes as numbers, macros or constants"));
+      }
     }
     return {};
   }
 
+  // Of "const int count = 16": what is not constant, compilers refuse where it is needed here.
+  Result<bool> take_value(const Name& name) {
+    const TokenRange value = value_of(unit_, name);
+    if (name.token < body_.begin || value.begin == value.end) {
+      return false;
+    }
+    if (!found_.inlined.insert(name.token).second) {
+      return true;
+    }
+    const auto nothing_stays = [](std::size_t /*token*/) { return false; };
+    return take_along(name.specifiers, nothing_stays)
+        .and_then([&] { return take_along(value, nothing_stays); })
+        .map([] { return true; });
+  }
+
+  // The statement that declares it, if that declares nothing else.
+  Result<bool> take_type(const Name& name) {
+    const auto statement = std::ranges::find_if(statements_, [&name](const TokenRange& range) {
+      return range.begin <= name.token && name.token < range.end;
+    });
+    if (statement == statements_.end()) {
+      return false;
+    }
+    HoistedType type{.statement = *statement};
+    for (const Name& other : unit_.names) {
+      if (other.token < statement->begin || other.token >= statement->end || other.kind == NameKind::member) {
+        continue;
+      }
+      if (other.kind == NameKind::variable || other.kind == NameKind::function) {
+        return false;
+      }
+      type.names.push_back(other.token);
+    }
+    const bool known = std::ranges::any_of(found_.types, [&](const HoistedType& found) {
+      return found.statement.begin == statement->begin;
+    });
+    if (known) {
+      return true;
+    }
+    found_.types.push_back(std::move(type));
+    return take_along(*statement, [](std::size_t /*token*/) { return false; }).map([] { return true; });
+  }
+
   // Whether the declaration finds at file scope, or brings itself, what it names at token `i`.
-  static bool comes_along(const Name& needed, std::size_t i, const HoistedVariable& variable) {
-    const bool own_type = needed.kind != NameKind::variable && variable.declaration.begin <= needed.token &&
-                          needed.token < variable.declaration.end;
+  static bool comes_along(const Name& needed, std::size_t i, TokenRange declaration) {
+    const bool own_type = needed.kind != NameKind::variable && declaration.begin <= needed.token &&
+                          needed.token < declaration.end;
     return needed.is_file_scope || needed.token == i || own_type;
   }
 
@@ -133,9 +224,20 @@ private:
   const TokenRange body_;
   LocalVariables found_;
   std::set<std::string> seen_;
+  std::vector<TokenRange> statements_;
 };
 
 } // namespace
+
+TokenRange value_of(const TranslationUnit& unit, const Name& name) {
+  const std::vector<Token>& tokens = unit.source.tokens;
+  bool constant = false;
+  for (std::size_t i = name.specifiers.begin; i < name.specifiers.end; ++i) {
+    constant |= tokens[i].is("const");
+  }
+  const bool simple = constant && name.declarator.begin == name.token && tokens[name.token + 1].is("=");
+  return simple ? TokenRange{.begin = name.token + 2, .end = name.declarator.end} : TokenRange{};
+}
 
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel) {
   return Finder(unit, kernel).run();

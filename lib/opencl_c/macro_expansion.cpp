@@ -1,9 +1,11 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/lexer.hpp>
 #include <tidegate/opencl_c/macro_expansion.hpp>
+#include <tidegate/opencl_c/words.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tidegate::opencl_c {
@@ -14,20 +16,88 @@ constexpr std::size_t most_depth = 256;                     // of calls in argum
 
 } // namespace
 
-MacroExpander::MacroExpander(const std::vector<std::string>& files, NextLine next_line)
-    : files_(files), next_line_(std::move(next_line)), bytes_left_(most_bytes) {
-  define({.name = "__LINE__", .kind = MacroKind::line});
-  define({.name = "__FILE__", .kind = MacroKind::file});
-  define({.name = "__COUNTER__", .kind = MacroKind::counter});
+MacroExpander::MacroExpander(const std::vector<std::string>& files, PredefinedMacros* predefined,
+                             NextLine next_line)
+    : files_(files), predefined_(predefined), next_line_(std::move(next_line)), bytes_left_(most_bytes) {
+  for (const auto& [name, kind] : {std::pair("__LINE__", MacroKind::line), {"__FILE__", MacroKind::file},
+                                   {"__COUNTER__", MacroKind::counter}}) {
+    macros_.emplace(name, std::make_shared<Macro>(Macro{.name = name, .kind = kind}));
+  }
 }
 
 void MacroExpander::define(Macro macro) {
   std::string name = macro.name;
+  if (may_be_predefined(name) && predefined(name) != nullptr) {
+    overridden_.insert(name);
+  }
+  undefined_.erase(name);
+  has_operators_ |= std::ranges::any_of(
+      macro.body, [](const BodyToken& token) { return token.stringized || token.pasted; });
   macros_.insert_or_assign(std::move(name), std::make_shared<Macro>(std::move(macro)));
 }
 
 void MacroExpander::undefine(const std::string& name) {
+  if (may_be_predefined(name) && predefined(name) != nullptr) {
+    overridden_.insert(name);
+  }
   macros_.erase(name);
+  undefined_.insert(name);
+}
+
+bool MacroExpander::is_defined(const std::string& name) {
+  return macros_.contains(name) || predefined(name) != nullptr;
+}
+
+const std::string* MacroExpander::predefined(const std::string& name) {
+  if (predefined_ == nullptr || undefined_.contains(name) || macros_.contains(name)) {
+    return nullptr;
+  }
+  const auto found = predefined_->names.find(name);
+  if (found == predefined_->names.end()) {
+    predefined_->unknown_names.insert(name);
+    return nullptr;
+  }
+  return found->second ? &*found->second : nullptr;
+}
+
+// Pushes what the compiler's own macro stands for, where it matters before the compiler sees the text: in
+// conditions; in arguments, which # and ## look at; and where the kernel that is generated may be compiled with
+// other options, which version, extension and feature macros tell of.
+Result<bool> MacroExpander::enter_predefined(const Token& name) {
+  const bool keyword = is_qualifier(name.text) || is_attribute(name.text) ||
+                       name.text.starts_with("__builtin_") || name.text.starts_with("__read_") ||
+                       name.is("__write_only");
+  const bool tells_of_options = !keyword && (name.text.starts_with("__") || name.text.starts_with("cl_") ||
+                                             name.text.starts_with("CL_"));
+  if (predefined_ == nullptr || name.is("defined") || !(in_condition_ || (depth_ > 0 && has_operators_) || tells_of_options)) {
+    return false;
+  }
+  const std::string* const text = predefined(name.text);
+  if (text == nullptr || *text == name.text) {
+    return false;
+  }
+  auto tokens = Lexer(*text, "the device's compiler").next_line();
+  if (!tokens) {
+    return tl::unexpected(std::move(tokens.error()));
+  }
+  const bool number = tokens->size() == 1 && tokens->front().kind == TokenKind::number;
+  if (!in_condition_ && depth_ == 0 && !number) {
+    return false;
+  }
+  if (auto spent = spend(text->size() + sizeof(MacroItem) * tokens->size(), name); !spent) {
+    return tl::unexpected(std::move(spent.error()));
+  }
+  Context& context = contexts_.emplace_back();
+  for (Token& token : *tokens) {
+    token.file = name.file;
+    token.line = name.line;
+    token.column = name.column;
+    context.items.push_back({.token = std::move(token), .painted = true});
+  }
+  if (!context.items.empty()) {
+    context.items.front().token.space_before = name.space_before;
+  }
+  return true;
 }
 
 Error MacroExpander::error(const Token& at, std::string message, std::string fix) const {
@@ -100,6 +170,13 @@ Result<std::optional<MacroItem>> MacroExpander::scan() {
     }
     const auto found = macros_.find(token.text);
     if (found == macros_.end()) {
+      const auto entered = enter_predefined(token);
+      if (!entered) {
+        return tl::unexpected(entered.error());
+      }
+      if (*entered) {
+        continue;
+      }
       return item;
     }
     const std::shared_ptr<Macro> macro = found->second;
@@ -260,6 +337,7 @@ Result<std::optional<Token>> MacroExpander::next() {
 Result<std::vector<Token>> MacroExpander::expand(std::vector<Token> tokens, bool evaluate_defined) {
   push(std::move(tokens), true);
   std::vector<Token> result;
+  const bool outside = std::exchange(in_condition_, evaluate_defined);
   while (true) {
     auto token = next();
     if (token && *token && evaluate_defined && (*token)->is("defined")) {
@@ -273,6 +351,7 @@ Result<std::vector<Token>> MacroExpander::expand(std::vector<Token> tokens, bool
     }
     result.push_back(std::move(**token));
   }
+  in_condition_ = outside;
   contexts_.pop_back();
   return result;
 }

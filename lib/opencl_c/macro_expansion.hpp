@@ -19,12 +19,14 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/macro.hpp>
 #include <tidegate/opencl_c/macro_substitution.hpp>
+#include <tidegate/opencl_c/predefined_macros.hpp>
 #include <tidegate/opencl_c/token.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,16 +39,24 @@ public:
   // all.
   using NextLine = std::function<Result<std::optional<std::vector<Token>>>()>;
 
-  // `files` is what Token::file indexes; it must outlive the expander. __LINE__, __FILE__ and __COUNTER__ are
-  // defined from the start.
-  MacroExpander(const std::vector<std::string>& files, NextLine next_line);
+  // `files` is what Token::file indexes; it must outlive the expander, as must `predefined` unless it is null.
+  // __LINE__, __FILE__ and __COUNTER__ are defined from the start.
+  MacroExpander(const std::vector<std::string>& files, PredefinedMacros* predefined, NextLine next_line);
 
   void define(Macro macro); // replaces another of its name
   void undefine(const std::string& name);
-  [[nodiscard]] bool is_defined(const std::string& name) const { return macros_.contains(name); }
+  [[nodiscard]] bool is_defined(const std::string& name);
+
+  // What the compiler's own macro stands for, unless the program took it away; null: there is none, as far as
+  // is known.
+  const std::string* predefined(const std::string& name);
+
+  // The compiler's own macros that the program has defined otherwise or taken away.
+  [[nodiscard]] const std::set<std::string>& overridden() const { return overridden_; }
 
   // The next token of the replaced text; nothing at the end. What comes out of a macro stands where the
-  // outermost macro was called. kernel_source: an impossible call or ##, or expansions past all bounds.
+  // outermost macro was called. Of the compiler's own macros the text keeps those that it may leave to the
+  // compiler. kernel_source: an impossible call or ##, or expansions past all bounds.
   Result<std::optional<Token>> next();
 
   // A directive's tokens replaced; with `evaluate_defined`, "defined NAME" and "defined(NAME)" become 1 or 0.
@@ -66,6 +76,7 @@ private:
   };
 
   void push(std::vector<Token> tokens, bool last);
+  Result<bool> enter_predefined(const Token& name);
   Result<std::optional<MacroItem>> read(bool past_directives = true);
   Result<std::optional<MacroItem>> scan();
   Result<bool> enter(const std::shared_ptr<Macro>& macro, const Token& name);
@@ -77,8 +88,13 @@ private:
   [[nodiscard]] Error error(const Token& at, std::string message, std::string fix) const;
 
   const std::vector<std::string>& files_;
+  PredefinedMacros* predefined_;
   NextLine next_line_;
   std::unordered_map<std::string, std::shared_ptr<Macro>> macros_;
+  std::set<std::string> overridden_;
+  std::set<std::string> undefined_; // by the program, whether anything had defined them or not
+  bool in_condition_ = false;
+  bool has_operators_ = false; // # and ## see what an argument was replaced by
   std::vector<Context> contexts_;
   bool space_pending_ = false; // in front of the next token, left by something replaced by nothing
   std::size_t depth_ = 0;

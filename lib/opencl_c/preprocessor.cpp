@@ -59,7 +59,7 @@ std::string unquoted(std::string_view literal) {
 class Preprocessor {
 public:
   explicit Preprocessor(const PreprocessorOptions& options)
-      : options_(options), expander_(stream_.files, [this] { return next_line(); }) {}
+      : options_(options), expander_(stream_.files, options.predefined, [this] { return next_line(); }) {}
 
   Result<TokenStream> run(const std::string& path);
 
@@ -74,14 +74,18 @@ private:
   Result<std::optional<Line>> next_line();
   Result<void> close();
   Result<void> check_literals(const Line& line);
-  void write(Token token);
+  Result<void> write(Token token);
 
   Result<void> carry_out(Line& line);
   tl::unexpected<Error> unknown_directive(const Token& name);
   Result<bool> evaluate(const Line& line);
+  Result<Token> pragma(Line line, const Token& place);
+  std::string own_macros();
   Result<void> include(const Line& line);
   Result<void> set_line(const Line& line);
   Result<std::string> included_name(const Line& line);
+  std::vector<std::string> folders_of(const std::string& delimited);
+  Line with_includes_answered(Line tokens);
 
   OpenFile& file() { return *open_.back(); }
   tl::unexpected<Error> refused(const Token& at, std::string message, std::string fix) {
@@ -113,10 +117,55 @@ Result<TokenStream> Preprocessor::run(const std::string& path) {
       return tl::unexpected(std::move(token.error()));
     }
     if (!*token) {
+      stream_.own_macros = own_macros();
       return std::move(stream_);
     }
-    write(std::move(**token));
+    if (auto written = write(std::move(**token)); !written) {
+      return tl::unexpected(std::move(written.error()));
+    }
   }
+}
+
+// The text is compiled without the program's own definitions. Where they are of macros that the compiler
+// defines, too, they could matter to what the text leaves to the compiler.
+std::string Preprocessor::own_macros() {
+  if (expander_.overridden().empty()) {
+    return {};
+  }
+  const auto words = [](const std::string& text) {
+    std::vector<std::string> found;
+    const auto line = Lexer(text, "").next_line();
+    for (const Token& token : line.value_or(Line())) {
+      found.push_back(token.text);
+    }
+    return found;
+  };
+  std::set<std::string_view> left;
+  for (const Token& token : stream_.tokens) {
+    if (token.kind == TokenKind::identifier) {
+      left.insert(token.text);
+    }
+  }
+  for (const std::string& own : expander_.overridden()) {
+    const bool by_option = std::ranges::any_of(
+        options_.definitions, [&own](const MacroDefinition& definition) { return definition.name == own; });
+    if (left.contains(own) || by_option || std::ranges::find(options_.undefinitions, own) !=
+                                               options_.undefinitions.end()) {
+      return fmt::format("it defines or undefines {}, which the device's compiler defines, too",
+                         in_quotes(own));
+    }
+    const auto value = words(*options_.predefined->names.at(own));
+    for (const std::string_view name : left) {
+      const std::string* const text =
+          may_be_predefined(name) ? expander_.predefined(std::string(name)) : nullptr;
+      const auto other = words(text == nullptr ? "" : *text);
+      if (!value.empty() && !std::ranges::search(other, value).empty()) {
+        return fmt::format("it redefines {}, and {} of the device's compiler may be made of that",
+                           in_quotes(own), in_quotes(name));
+      }
+    }
+  }
+  return {};
 }
 
 Result<void> Preprocessor::apply_definitions() {
@@ -208,18 +257,51 @@ Result<void> Preprocessor::check_literals(const Line& line) {
 }
 
 // Appends a token; _Pragma("...") becomes a pragma when its last one comes.
-void Preprocessor::write(Token token) {
+Result<void> Preprocessor::write(Token token) {
   std::vector<Token>& tokens = stream_.tokens;
   tokens.push_back(std::move(token));
   if (tokens.size() < 4 || !tokens.back().is(")")) {
-    return;
+    return {};
   }
   const auto call = std::span(tokens).last(4);
-  if (call[0].is("_Pragma") && call[1].is("(") && call[2].kind == TokenKind::string) {
-    call[0].kind = TokenKind::pragma;
-    call[0].text = "#pragma " + unquoted(call[2].text);
-    tokens.resize(tokens.size() - 3);
+  if (!call[0].is("_Pragma") || !call[1].is("(") || call[2].kind != TokenKind::string) {
+    return {};
   }
+  const std::string text = "#pragma " + unquoted(call[2].text);
+  auto line = Lexer(text, stream_.files[call[0].file]).next_line();
+  auto whole = line ? pragma(std::move(*line), call[0]) : tl::unexpected(std::move(line.error()));
+  if (!whole) {
+    return tl::unexpected(std::move(whole.error()));
+  }
+  tokens.resize(tokens.size() - 3);
+  tokens.back() = std::move(*whole);
+  return {};
+}
+
+// The line of a pragma as one token at `place`. Compilers replace macros behind the words that say what the
+// pragma is about, but not in those of standards and of GCC.
+Result<Token> Preprocessor::pragma(Line line, const Token& place) {
+  for (Token& token : line) {
+    token.file = place.file;
+    token.line = place.line;
+    token.column = place.column;
+  }
+  const auto is = [&line](std::size_t i, std::string_view word) { return i < line.size() && line[i].text == word; };
+  const bool as_it_is = is(2, "OPENCL") || is(2, "STDC") || is(2, "GCC") || is(2, "push_macro") ||
+                        is(2, "pop_macro") || (is(2, "clang") && (is(3, "diagnostic") || is(3, "poison")));
+  const std::size_t words = is(2, "clang") || is(2, "omp") ? 4 : 3;
+  if (!as_it_is && line.size() > words) {
+    auto expanded = expander_.expand({line.begin() + static_cast<std::ptrdiff_t>(words), line.end()}, false);
+    if (!expanded) {
+      return tl::unexpected(std::move(expanded.error()));
+    }
+    line.resize(words);
+    line.insert(line.end(), expanded->begin(), expanded->end());
+  }
+  Token whole = place;
+  whole.kind = TokenKind::pragma;
+  whole.text = "#" + spelling(std::span(line).subspan(1));
+  return whole;
 }
 
 // Leaves only what is to be read as text: the token of a pragma, or nothing.
@@ -241,9 +323,11 @@ Result<void> Preprocessor::carry_out(Line& line) {
     if (directive.size() == 3 && directive[2].is("once")) {
       only_once_.insert(identity(file().path));
     } else {
-      line.push_back(directive[0]);
-      line[0].kind = TokenKind::pragma;
-      line[0].text = "#" + spelling(std::span(directive).subspan(1));
+      auto whole = pragma(directive, directive[0]);
+      if (!whole) {
+        return tl::unexpected(std::move(whole.error()));
+      }
+      line.push_back(std::move(*whole));
     }
     return {};
   }
@@ -297,11 +381,55 @@ Result<bool> Preprocessor::evaluate(const Line& line) {
     }
     return expander_.is_defined(name->text) == directive.is("ifdef");
   }
-  const auto tokens = expander_.expand({line.begin() + 2, line.end()}, true);
-  if (!tokens) {
-    return tl::unexpected(tokens.error());
+  auto expanded = expander_.expand({line.begin() + 2, line.end()}, true);
+  if (!expanded) {
+    return tl::unexpected(expanded.error());
+  }
+  const auto tokens = std::optional(with_includes_answered(std::move(*expanded)));
+  // What takes arguments, only the compiler can replace.
+  for (std::size_t i = 0; i + 1 < tokens->size(); ++i) {
+    if ((*tokens)[i].kind == TokenKind::identifier && (*tokens)[i + 1].is("(") &&
+        expander_.predefined((*tokens)[i].text) != nullptr) {
+      const auto found = options_.predefined->conditions.find(spelling(*tokens));
+      if (found == options_.predefined->conditions.end()) {
+        options_.predefined->unknown_conditions.insert(spelling(*tokens));
+        return false;
+      }
+      if (!found->second) {
+        return refused(directive, "the device's compiler refuses this condition",
+                       fmt::format("it is `#if {}`, with the program's own macros replaced",
+                                   printable(spelling(*tokens))));
+      }
+      return *found->second;
+    }
   }
   return evaluate_condition(*tokens, directive, path);
+}
+
+// A condition with 1 or 0 for "__has_include(...)": the compiler knows nothing of the program's folders.
+Preprocessor::Line Preprocessor::with_includes_answered(Line tokens) {
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].is("__has_include") || !tokens[i + 1].is("(") || !expander_.is_defined(tokens[i].text)) {
+      continue;
+    }
+    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end = std::find_if(begin, tokens.end(), [](const Token& token) { return token.is(")"); });
+    std::string name;
+    for (auto part = begin + 2; part < end; ++part) {
+      name += part->text;
+    }
+    if (end == tokens.end() || name.size() < 3) {
+      continue;
+    }
+    const std::string file = name.substr(1, name.size() - 2);
+    const bool found = std::ranges::any_of(folders_of(name), [&](const std::string& folder) {
+      return read(in_folder(folder, file)).has_value();
+    });
+    tokens[i].kind = TokenKind::number;
+    tokens[i].text = found ? "1" : "0";
+    tokens.erase(begin + 1, end + 1);
+  }
+  return tokens;
 }
 
 Result<void> Preprocessor::set_line(const Line& line) {
@@ -350,6 +478,15 @@ Result<std::string> Preprocessor::included_name(const Line& line) {
   return name;
 }
 
+// Where a name with its quotes or angle brackets is looked for.
+std::vector<std::string> Preprocessor::folders_of(const std::string& delimited) {
+  std::vector<std::string> folders = options_.include_folders;
+  if (delimited.front() == '"') {
+    folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
+  }
+  return folders;
+}
+
 Result<void> Preprocessor::include(const Line& line) {
   const Token& directive = line[1];
   const auto delimited = included_name(line);
@@ -361,10 +498,7 @@ Result<void> Preprocessor::include(const Line& line) {
                    "look for a file that includes itself without an include guard");
   }
   const std::string name = delimited->substr(1, delimited->size() - 2);
-  std::vector<std::string> folders = options_.include_folders;
-  if (delimited->front() == '"') {
-    folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
-  }
+  const std::vector<std::string> folders = folders_of(*delimited);
   for (const std::string& folder : folders) {
     const std::string path = in_folder(folder, name);
     if (only_once_.contains(identity(path))) {

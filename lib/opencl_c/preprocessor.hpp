@@ -1,10 +1,11 @@
 // The C99 preprocessor (6.10) for OpenCL C programs, with the extensions that compilers share.
 //
-// Not there: __has_include, __DATE__ and __TIME__, and anything predefined besides __LINE__, __FILE__ and
-// __COUNTER__; the caller passes __OPENCL_VERSION__ and its like as definitions.
+// Predefined are __LINE__, __FILE__ and __COUNTER__, and what the device's compiler is known to predefine
+// (predefined_macros.hpp). __DATE__ and __TIME__ are not there.
 #pragma once
 
 #include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/predefined_macros.hpp>
 #include <tidegate/opencl_c/token.hpp>
 
 #include <functional>
@@ -29,14 +30,16 @@ struct PreprocessorOptions {
   std::vector<std::string> undefinitions;   // after the definitions
   std::vector<std::string> include_folders; // for #include "..." after the folder of the including file
   ReadFile read;                            // empty: from the file system, up to 64 MiB
+  PredefinedMacros* predefined = nullptr;   // of the device's compiler; unknown ones are added
 };
 
 // The tokens of the file with its directives carried out and its macros replaced. `files` lists each file
-// that was read, as it was opened, and each name that #line gave; __FILE__ is such a name.
+// that was read, as it was opened, and each name that #line gave; __FILE__ is such a name. The compiler's own
+// macros are known to conditions and stay in the text, unless their value has to be known there already.
 //
 // A token of a macro's expansion, also of an argument, stands where the outermost macro was called. A #pragma
-// (but #pragma once) and a _Pragma become one token "#pragma ...", in which no macro is replaced. Of two
-// definitions of a macro the later one counts.
+// (but #pragma once) and a _Pragma become one token "#pragma ..."; macros are replaced in those where compilers
+// replace them, as in "#pragma unroll N". Of two definitions of a macro the later one counts.
 //
 // kernel_source, with the file, line and column: a directive or macro call that is wrong, a comment or
 // literal without an end, #error, a file that is not found, and programs without bounds: includes more than

@@ -1,5 +1,5 @@
 #include <tidegate/core/text.hpp>
-#include <tidegate/opencl_c/condition.hpp>
+#include <tidegate/opencl_c/constant_values.hpp>
 #include <tidegate/opencl_c/declarators.hpp>
 #include <tidegate/opencl_c/name_resolution.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
@@ -82,7 +82,7 @@ private:
   void word(Declaration& declared) {
     const std::string& text = tokens_[at_].text;
     declared.is_typedef |= text == "typedef";
-    declared.is_constant |= address_space(text) == AddressSpace::constant;
+    declared.is_constant |= address_space(text) == AddressSpace::constant || text == "sampler_t";
     if (text == "struct" || text == "union" || text == "enum") {
       declared.is_aggregate = true;
       aggregate();
@@ -199,20 +199,17 @@ private:
       if (!tokens_[i].is("reqd_work_group_size") && !tokens_[i].is("__reqd_work_group_size__")) {
         continue;
       }
-      std::array<std::uint64_t, 3> size{1, 1, 1};
       const std::size_t close = closing(tokens_, i + 1);
-      std::size_t dimension = 0;
       std::size_t first = i + 2;
-      for (std::size_t k = first; k <= close && dimension < size.size(); ++k) {
+      found.required_sizes.clear();
+      for (std::size_t k = first; k <= close && k < tokens_.size(); ++k) {
         if (k == close || tokens_[k].is(",")) {
-          const std::span expression(tokens_.data() + first, k - first);
-          size[dimension++] = evaluate_integer(expression, tokens_[i], "").value_or(0);
+          found.required_sizes.push_back({.begin = first, .end = k});
           first = k + 1;
         } else if (opens(tokens_[k])) {
           k = closing(tokens_, k);
         }
       }
-      found.required_local_size = size;
     }
   }
 
@@ -309,6 +306,31 @@ private:
   std::size_t at_ = 0;
 };
 
+// What only the values of enumerators tell.
+void evaluate_constants(TranslationUnit& unit) {
+  const ConstantValues values(unit);
+  const auto enumerations = values.enumeration_types();
+  for (Function& function : unit.functions) {
+    for (Parameter& parameter : function.parameters) {
+      if (const auto found = enumerations.find(parameter.type);
+          !parameter.is_pointer && found != enumerations.end()) {
+        parameter.is_enumeration = true;
+        parameter.type = found->second;
+      }
+    }
+    std::array<std::uint64_t, 3> size{1, 1, 1};
+    bool known = !function.required_sizes.empty() && function.required_sizes.size() <= size.size();
+    for (std::size_t i = 0; known && i < function.required_sizes.size(); ++i) {
+      const auto value = values.value(function.required_sizes[i]);
+      known = value.has_value();
+      size[i] = static_cast<std::uint64_t>(value.value_or(0));
+    }
+    if (known) {
+      function.required_local_size = size;
+    }
+  }
+}
+
 } // namespace
 
 const Function* TranslationUnit::definition(std::string_view name) const {
@@ -328,6 +350,7 @@ Result<TranslationUnit> parse_translation_unit(TokenStream source) {
     return tl::unexpected(std::move(parsed.error()));
   }
   resolve_names(unit);
+  evaluate_constants(unit);
   return unit;
 }
 
@@ -336,6 +359,19 @@ std::string text_of(const TranslationUnit& unit, TokenRange range) {
   for (std::size_t i = range.begin; i < range.end; ++i) {
     text += i > range.begin && unit.source.tokens[i].space_before ? " " : "";
     text += unit.source.tokens[i].text;
+  }
+  return text;
+}
+
+std::string resolved_text(const TranslationUnit& unit, const Parameter& parameter) {
+  std::string text;
+  for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
+    const Token& token = unit.source.tokens[i];
+    const Name* const name = unit.meaning(i);
+    const auto named = name != nullptr && name->kind == NameKind::type ? unit.typedefs.find(token.text)
+                                                                       : unit.typedefs.end();
+    text += i > parameter.tokens.begin && token.space_before ? " " : "";
+    text += named == unit.typedefs.end() ? token.text : named->second;
   }
   return text;
 }

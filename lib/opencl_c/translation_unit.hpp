@@ -30,7 +30,8 @@ struct Parameter {
   AddressSpace space = AddressSpace::none;
   bool is_pointer = false;
   bool is_const = false; // what it points to
-  std::string type;      // "float4", "uint", "struct point": of what it points to, typedefs resolved
+  bool is_enumeration = false;
+  std::string type; // "float4", "uint", "struct point": of what it points to, typedefs and enumerations resolved
   TokenRange tokens;
 };
 
@@ -39,7 +40,8 @@ struct Function {
   bool is_kernel = false;
   bool is_overloadable = false;
   std::vector<Parameter> parameters;
-  std::optional<std::array<std::uint64_t, 3>> required_local_size; // reqd_work_group_size
+  std::vector<TokenRange> required_sizes;                          // the expressions of reqd_work_group_size
+  std::optional<std::array<std::uint64_t, 3>> required_local_size; // and their values, where they can be told
   std::size_t begin = 0;                                           // the first token
   std::size_t name_token = 0;
   TokenRange parameter_list;      // between the parentheses
@@ -82,6 +84,9 @@ Result<TranslationUnit> parse_translation_unit(TokenStream source);
 
 // The declaration as one line of source, for messages: "global const float* in".
 std::string text_of(const TranslationUnit& unit, TokenRange range);
+
+// The same of a parameter, with what typedefs of arithmetic types stand for in their place.
+std::string resolved_text(const TranslationUnit& unit, const Parameter& parameter);
 
 // An error that stands at a token.
 Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, std::string message,

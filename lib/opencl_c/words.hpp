@@ -25,6 +25,9 @@ bool is_work_item_function(std::string_view name);
 // Built-in functions that all work-items of a work-group must reach together.
 bool is_collective(std::string_view name);
 
+// Functions of the language that programs may overload (OpenCL C 3.0, 6.15).
+bool is_built_in_function(std::string_view name);
+
 // Types and functions that no persistent kernel can carry: images, pipes, device-side enqueue.
 bool is_unsupported(std::string_view word);
 

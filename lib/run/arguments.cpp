@@ -62,10 +62,18 @@ std::string wanted(const Parameter& parameter) {
                           : fmt::format("{{\"{}\": [… {} values …]}}", name(*element), type->width);
 }
 
+// A number for an enumeration may have a sign or not: C leaves it to the compiler.
+bool takes(const Parameter& parameter, std::string_view scalar, ElementType given) {
+  const auto element = element_type_of(scalar);
+  const auto is_integer = [](ElementType type) { return type < ElementType::f16; };
+  return element == given || (parameter.is_enumeration && element && is_integer(given) &&
+                              element_bytes(given) == element_bytes(*element));
+}
+
 Result<ProgramArgument> resolve_value(const StatedValue& stated, const Parameter& parameter,
                                       const std::string& declaration, const std::string& pointer) {
   const auto type = opencl_c::arithmetic_type(parameter.type);
-  const bool fits = !parameter.is_pointer && type && element_type_of(type->scalar) == stated.type &&
+  const bool fits = !parameter.is_pointer && type && takes(parameter, type->scalar, stated.type) &&
                     type->width == stated.numbers->size();
   if (!fits) {
     return tl::unexpected(
@@ -101,7 +109,7 @@ Result<ProgramArgument> resolve_buffer(const ArgumentSpec& argument, const Param
   }
   // Of arithmetic types the scalar must agree; structures and void may be made of anything.
   const auto type = opencl_c::arithmetic_type(parameter.type);
-  if (type && element_type_of(type->scalar) != buffer.spec.type) {
+  if (type && !takes(parameter, type->scalar, buffer.spec.type)) {
     return tl::unexpected(mismatch(
         fmt::format("the buffer {} has elements of type {}, the kernel's parameter is {}",
                     in_quotes(buffer.name), name(buffer.spec.type), in_quotes(declaration)),

@@ -2,6 +2,7 @@
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/run/compile.hpp>
+#include <tidegate/run/compiler_macros.hpp>
 #include <tidegate/run/hazards.hpp>
 #include <tidegate/run/wave_groups.hpp>
 
@@ -11,7 +12,8 @@
 #include <bit>
 #include <chrono>
 #include <limits>
-#include <sstream>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace tidegate::run {
@@ -134,26 +136,15 @@ std::optional<device::Ordering> proved_ordering(Strategy strategy, const device:
 
 } // namespace
 
-std::vector<opencl_c::MacroDefinition> predefined_macros(const device::DeviceInfo* device) {
-  std::vector<opencl_c::MacroDefinition> macros{{"__OPENCL_C__", "1"},     {"__ENDIAN_LITTLE__", "1"},
-                                                {"CL_VERSION_1_0", "100"}, {"CL_VERSION_1_1", "110"},
-                                                {"CL_VERSION_1_2", "120"}, {"CL_VERSION_2_0", "200"},
-                                                {"CL_VERSION_3_0", "300"}, {"__OPENCL_VERSION__", "300"}};
-  std::istringstream extensions(device == nullptr ? "cl_khr_fp64 cl_khr_byte_addressable_store "
-                                                    "cl_khr_global_int32_base_atomics"
-                                                  : device->extensions);
-  for (std::string extension; extensions >> extension;) {
-    macros.push_back({extension, "1"});
-  }
-  return macros;
-}
-
 Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& folder,
                                 const device::DeviceInfo* device, const CompileOptions& options) {
   const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
 
   // Every name found, every argument checked against its kernel's signature, every size counted.
-  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, predefined_macros(device), options.scope));
+  std::set<std::string> assumed;
+  const AnswerMacros answer =
+      device == nullptr ? assume_macros(assumed) : ask_compiler(*device, options.cache_folder);
+  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, answer, options.scope));
   program.fp_contract_off = options.fp_contract_off;
   TIDEGATE_CHECK(check_device_limits(program, device));
   const std::uint64_t budget_bytes =
@@ -223,6 +214,7 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
                          .ordering = ordering,
                          .source = std::move(source),
                          .warnings = std::move(warnings),
+                         .assumed_macros = {assumed.begin(), assumed.end()},
                          .plan_ns = elapsed_ns(planning_from, planned_at),
                          .lineage_ns = elapsed_ns(planned_at, traced_at)};
 }

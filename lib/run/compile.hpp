@@ -1,5 +1,5 @@
-// From a program to a kernel, without a device: resolve, group, outline, choose a strategy, schedule, lay
-// memory out, recommend, generate. Every pass takes plain structs and returns one.
+// From a program to a kernel: resolve, group, outline, choose a strategy, schedule, lay memory out, recommend,
+// generate. Every pass takes plain structs and returns one. A device is only asked what its compiler predefines.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -17,6 +17,7 @@
 #include <tidegate/run/strategy.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct CompileOptions {
   std::optional<planning::MemoryPlan> plan; // empty: planned with the strategy `layered`
   std::optional<std::uint32_t> workers;     // work-groups of a persistent launch; empty: by the tiles
   PathScope scope = PathScope::folder;      // of the program's paths
+  std::filesystem::path cache_folder;       // for what the device's compiler predefines; empty: none
   bool fp_contract_off = false;             // a * b + c is rounded twice, here and in plain launches
   bool dry_run = false;                     // ends before a device is touched; none need be known
   bool distrust_litmus = false;             // as if the device's self-test had proved no ordering
@@ -55,16 +57,13 @@ struct CompiledProgram {
   LaunchTables tables;
   std::optional<device::Ordering> ordering; // of a persistent launch
   KernelSource source;
-  std::vector<Warning> warnings; // what the program most likely does not mean
+  std::vector<Warning> warnings;           // what the program most likely does not mean
+  std::vector<std::string> assumed_macros; // without a device: that the sources depend on
   std::uint64_t plan_ns = 0;     // that grouping took
   std::uint64_t lineage_ns = 0;  // that tracing source rules took
 
   [[nodiscard]] bool persistent() const { return strategy.strategy == Strategy::barrier; }
 };
-
-// The macros that a device's compiler predefines, as far as its limits tell; those of a common device without
-// one.
-std::vector<opencl_c::MacroDefinition> predefined_macros(const device::DeviceInfo* device);
 
 // `device` is null when the program is compiled for none in particular. Errors: of the program, its kernels,
 // its plan and its memory.

@@ -100,8 +100,8 @@ private:
   }
 
   void user_code() {
-    for (const std::string& text : ops_.texts) {
-      source_ += text;
+    for (const std::uint32_t unit : ops_.order) {
+      source_ += ops_.texts[unit];
     }
   }
 

@@ -42,6 +42,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .recommendation = launch,
                    .topology_evidence = compiled.recommendation.topology_evidence,
                    .promotion_evidence = compiled.recommendation.promotion_evidence};
+  report.assumed_macros = compiled.assumed_macros;
   for (const Passenger& passenger : compiled.schedule.left_behind) {
     report.left_behind.push_back(
         {.wave = compiled.program.wave_text(passenger.wave), .reason = passenger.reason});

@@ -49,9 +49,8 @@ Error unknown(std::string_view what, std::string_view name, const Index& known, 
 
 class Resolver {
 public:
-  Resolver(const WaveProgram& program, const std::string& folder,
-           const std::vector<opencl_c::MacroDefinition>& predefined, PathScope scope)
-      : program_(program), predefined_(predefined), scope_(scope) {
+  Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope)
+      : program_(program), answer_(answer), scope_(scope) {
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
@@ -205,7 +204,7 @@ private:
     if (const auto found = unit_index_.find(key); found != unit_index_.end()) {
       return found->second;
     }
-    auto unit = read_unit(spec, resolved_.folder, predefined_, scope_, pointer);
+    auto unit = read_unit(spec, resolved_.folder, answer_, scope_, pointer);
     if (!unit) {
       return tl::unexpected(std::move(unit.error()));
     }
@@ -274,7 +273,7 @@ private:
     if (spec.args.size() != kernel.parameters.size()) {
       std::string signature;
       for (const opencl_c::Parameter& parameter : kernel.parameters) {
-        signature += (signature.empty() ? "" : ", ") + opencl_c::text_of(unit, parameter.tokens);
+        signature += (signature.empty() ? "" : ", ") + opencl_c::resolved_text(unit, parameter);
       }
       return tl::unexpected(Error{.code = ErrorCode::argument_mismatch,
                                   .message = fmt::format("{} given, the kernel takes {}: {}({})",
@@ -294,7 +293,7 @@ private:
               "work on buffers instead: images, samplers and pipes are not supported"));
         }
       }
-      auto argument = resolve_argument(spec.args[i], parameter, opencl_c::text_of(unit, parameter.tokens),
+      auto argument = resolve_argument(spec.args[i], parameter, opencl_c::resolved_text(unit, parameter),
                                        resolved_.buffers, find, fmt::format("{}/args/{}", pointer, i));
       if (!argument) {
         return tl::unexpected(std::move(argument.error()));
@@ -367,7 +366,7 @@ private:
   }
 
   const WaveProgram& program_;
-  const std::vector<opencl_c::MacroDefinition>& predefined_;
+  const AnswerMacros& answer_;
   const PathScope scope_;
   ResolvedProgram resolved_;
   Index buffer_index_;
@@ -383,8 +382,8 @@ std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
 }
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const std::vector<opencl_c::MacroDefinition>& predefined, PathScope scope) {
-  return Resolver(program, folder, predefined, scope).run();
+                                const AnswerMacros& answer, PathScope scope) {
+  return Resolver(program, folder, answer, scope).run();
 }
 
 } // namespace tidegate::run

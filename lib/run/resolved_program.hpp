@@ -4,9 +4,9 @@
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/compiler_options.hpp>
-#include <tidegate/opencl_c/preprocessor.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 #include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/run/compiler_macros.hpp>
 #include <tidegate/run/program.hpp>
 #include <tidegate/run/program_files.hpp>
 
@@ -114,13 +114,12 @@ struct ResolvedProgram {
   [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
 };
 
-// Finds what the program names and checks what it says. `folder` is that of the program; `predefined` are the
+// Finds what the program names and checks what it says. `folder` is that of the program; `answer` knows the
 // macros of the device's compiler. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
 // unsupported_kernel, outside_folder for paths out of the scope, those of the sources, each with its place in
 // the program or in a source.
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const std::vector<opencl_c::MacroDefinition>& predefined,
-                                PathScope scope = PathScope::folder);
+                                const AnswerMacros& answer, PathScope scope = PathScope::folder);
 
 // The dependencies that follow from what the waves read and write, in the order of the waves: a read waits
 // for the last write before it, a write for that and for the reads since.

@@ -196,6 +196,7 @@ struct RunReport {
   std::optional<BoundsReport> bounds; // --check-bounds
   std::vector<StuckGroup> stuck_groups;
   std::vector<LeftBehind> left_behind;
+  std::vector<std::string> assumed_macros; // without a device: that the sources depend on
   Geometry recommended_geometry;
   Geometry effective_geometry;
   MemoryReport memory;

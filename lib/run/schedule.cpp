@@ -1,13 +1,18 @@
 #include <tidegate/core/text.hpp>
+#include <tidegate/device/kernels.hpp>
+#include <tidegate/opencl_c/lexer.hpp>
+#include <tidegate/opencl_c/words.hpp>
 #include <tidegate/run/schedule.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace tidegate::run {
@@ -15,25 +20,109 @@ namespace {
 
 constexpr std::size_t most_phases = 64;
 
-// Names of file scope that other units use too, or that are reserved for the generated kernel.
-std::map<std::string, std::string> renamed(const ResolvedProgram& program, std::size_t unit,
-                                           const std::vector<std::set<std::string>>& words) {
-  std::map<std::string, std::string> result;
-  for (const std::string& name : program.units[unit].unit.file_scope_names) {
-    bool meets = name.starts_with("tg_") || name.starts_with("tidegate_");
-    for (std::size_t other = 0; other < words.size() && !meets; ++other) {
-      meets = other != unit && words[other].contains(name);
+using Words = std::set<std::string, std::less<>>;
+
+// Every identifier of a text.
+Words words_of(std::span<const opencl_c::Token> tokens) {
+  Words words;
+  for (const opencl_c::Token& token : tokens) {
+    if (token.kind == opencl_c::TokenKind::identifier) {
+      words.insert(token.text);
     }
+  }
+  return words;
+}
+
+// Those of the sources that are compiled with the units.
+Words generated_words() {
+  Words words;
+  for (const std::string_view text :
+       {device::virtual_ndrange_source(), device::tables_source(), device::device_barrier_source(),
+        device::occupancy_source(), device::persistent_source(), device::stage_source()}) {
+    opencl_c::Lexer lexer(text, "");
+    for (auto line = lexer.next_line(); line && !line->empty(); line = lexer.next_line()) {
+      words.merge(words_of(*line));
+    }
+  }
+  return words;
+}
+
+bool is_reserved(std::string_view name) {
+  return name.starts_with("tg_") || name.starts_with("TG_") || name.starts_with("tidegate_");
+}
+
+// A unit without names that begin as generated ones do, wherever it uses them, and what its kernels are called now.
+Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::TranslationUnit& unit,
+                                                         std::map<std::string, std::string>& kernels) {
+  const Words words = words_of(unit.source.tokens);
+  if (std::ranges::none_of(words, is_reserved)) {
+    for (const opencl_c::Function& function : unit.functions) {
+      kernels[function.name] = function.name;
+    }
+    return unit;
+  }
+  opencl_c::TokenStream source = unit.source;
+  std::string prefix = "own_";
+  while (words.lower_bound(prefix) != words.end() && words.lower_bound(prefix)->starts_with(prefix)) {
+    prefix += '_';
+  }
+  for (opencl_c::Token& token : source.tokens) {
+    if (token.kind == opencl_c::TokenKind::identifier && is_reserved(token.text)) {
+      token.text.insert(0, prefix);
+    }
+  }
+  for (const opencl_c::Function& function : unit.functions) {
+    kernels[function.name] = (is_reserved(function.name) ? prefix : "") + function.name;
+  }
+  return opencl_c::parse_translation_unit(std::move(source));
+}
+
+// Names of file scope that another text uses, too: words[unit] are a unit's own.
+std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& source, std::size_t unit,
+                                           const std::vector<Words>& words) {
+  const auto used = [&words](const std::string& name, std::size_t but) {
+    for (std::size_t other = 0; other < words.size(); ++other) {
+      if (other != but && words[other].contains(name)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  std::map<std::string, std::string> result;
+  for (const std::string& name : source.file_scope_names) {
     // An overload of a built-in function must keep the name.
-    const auto& functions = program.units[unit].unit.functions;
-    const bool overload = std::ranges::any_of(functions, [&](const opencl_c::Function& function) {
-      return function.is_overloadable && function.name == name;
+    const bool overload = std::ranges::any_of(source.functions, [&](const opencl_c::Function& function) {
+      return function.is_overloadable && function.name == name && opencl_c::is_built_in_function(name);
     });
-    if (meets && !overload) {
-      result[name] = fmt::format("u{}_{}", unit, name);
+    if (!overload && used(name, unit)) {
+      std::string fresh = fmt::format("u{}_{}", unit, name);
+      while (used(fresh, words.size())) {
+        fresh += '_';
+      }
+      result[name] = std::move(fresh);
     }
   }
   return result;
+}
+
+// A built-in function that the unit overloads and that another unit calls, or an empty string. What is generated
+// calls them with types that they have themselves.
+std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t unit,
+                            const std::vector<Words>& words) {
+  for (const opencl_c::Function& function : source.functions) {
+    for (std::size_t other = 0; other + 1 < words.size() && function.is_overloadable; ++other) {
+      if (other != unit && words[other].contains(function.name) &&
+          opencl_c::is_built_in_function(function.name)) {
+        return function.name;
+      }
+    }
+  }
+  return {};
+}
+
+std::string reason_of(const Error& error) {
+  return error.line ? fmt::format("{} ({}:{})", error.message, printable(error.source.value_or("")), *error.line)
+                    : error.message;
 }
 
 // By wave what keeps it from riding in a shared launch, or an empty string.
@@ -45,6 +134,9 @@ public:
   [[nodiscard]] std::string obstacle(std::uint32_t wave) const {
     const NdRange& range = program_.waves[wave].range;
     const std::uint32_t op = program_.waves[wave].op;
+    if (!ops_.alone[op].empty()) {
+      return ops_.alone[op];
+    }
     if (program_.units[program_.ops[op].unit].parsed_options.others !=
         program_.units[unit_].parsed_options.others) {
       return "its compiler options differ from those of the other ops";
@@ -87,7 +179,7 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps
   std::map<std::uint32_t, std::uint64_t> all;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
-    if (size > max_group_size) {
+    if (size > max_group_size || !ops.alone[wave.op].empty()) {
       continue;
     }
     all[size] += wave.range.tiles();
@@ -127,31 +219,56 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program) {
   for (const ProgramWave& wave : program.waves) {
     kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
   }
-  std::vector<std::set<std::string>> words(program.units.size());
-  for (std::size_t unit = 0; unit < words.size(); ++unit) {
-    for (const opencl_c::Token& token : program.units[unit].unit.source.tokens) {
-      if (token.kind == opencl_c::TokenKind::identifier) {
-        words[unit].insert(token.text);
-      }
+  // The generated texts count as one unit more.
+  std::vector<Words> words;
+  std::vector<opencl_c::TranslationUnit> units;
+  std::vector<std::map<std::string, std::string>> names(program.units.size());
+  for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
+    auto source = without_reserved_names(program.units[unit].unit, names[unit]);
+    if (!source) {
+      return tl::unexpected(std::move(source.error()));
     }
+    units.push_back(std::move(*source));
+    words.push_back(words_of(units.back().source.tokens));
   }
+  words.push_back(generated_words());
   CarriedOps carried{.texts = std::vector<std::string>(program.units.size()),
-                     .kernels = std::vector<opencl_c::CarriedKernel>(program.ops.size())};
+                     .order = {},
+                     .kernels = std::vector<opencl_c::CarriedKernel>(program.ops.size()),
+                     .alone = std::vector<std::string>(program.ops.size())};
+  std::vector<std::uint32_t> last;
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
     if (kernels[unit].empty()) {
       continue;
     }
-    auto result = opencl_c::carry(program.units[unit].unit, kernels[unit], renamed(program, unit, words));
+    std::set<std::string> wanted;
+    for (const std::string& kernel : kernels[unit]) {
+      wanted.insert(names[unit].at(kernel));
+    }
+    const std::string overload = shared_overload(units[unit], unit, words);
+    auto result = opencl_c::carry(units[unit], overload.empty() ? wanted : std::set<std::string>(),
+                                  renamed(units[unit], unit, words));
     if (!result) {
       return tl::unexpected(std::move(result.error()));
     }
     carried.texts[unit] = std::move(result->text);
-    for (std::size_t op = 0; op < program.ops.size(); ++op) {
-      if (program.ops[op].unit == unit) {
-        carried.kernels[op] = result->kernels[program.function(static_cast<std::uint32_t>(op)).name];
+    (result->enables_fp64 ? last : carried.order).push_back(static_cast<std::uint32_t>(unit));
+    for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
+      if (program.ops[op].unit != unit) {
+        continue;
+      }
+      const std::string& name = names[unit].at(program.function(op).name);
+      if (const auto found = result->left_behind.find(name); found != result->left_behind.end()) {
+        carried.alone[op] = reason_of(found->second);
+      } else if (!overload.empty()) {
+        carried.alone[op] =
+            fmt::format("its source overloads {}, which other sources use, too", in_quotes(overload));
+      } else {
+        carried.kernels[op] = result->kernels[name];
       }
     }
   }
+  std::ranges::copy(last, std::back_inserter(carried.order));
   return carried;
 }
 

@@ -24,10 +24,13 @@ inline constexpr std::array<std::string_view, 2> strategy_names{"launch", "barri
 // A kernel as a function, by op.
 struct CarriedOps {
   std::vector<std::string> texts;               // by unit; empty for one without a wave
+  std::vector<std::uint32_t> order;             // of the texts, one behind the other
   std::vector<opencl_c::CarriedKernel> kernels; // by op
+  std::vector<std::string> alone;               // by op why it is launched as the user wrote it; or empty
 };
 
-// Carries every op that a wave runs. Names of file scope that two units share are renamed.
+// Carries every op that a wave runs. Names of file scope that two units share are renamed, and so are those that
+// could be met by what is generated.
 Result<CarriedOps> carry_ops(const ResolvedProgram& program);
 
 struct Stage {

@@ -1,31 +1,45 @@
 #include <tidegate/core/files.hpp>
+#include <tidegate/opencl_c/preprocessor.hpp>
 #include <tidegate/run/source_unit.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 namespace tidegate::run {
+namespace {
 
-Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
-                              const std::vector<opencl_c::MacroDefinition>& predefined, PathScope scope,
-                              const std::string& pointer) {
+// Every answer may lead to other lines, which ask for more.
+Result<opencl_c::TokenStream> preprocess(const std::string& path, opencl_c::PreprocessorOptions& options,
+                                         const opencl_c::CompilerOptions& compiler,
+                                         const AnswerMacros& answer) {
+  opencl_c::PredefinedMacros macros;
+  options.predefined = &macros;
+  while (true) {
+    auto source = opencl_c::preprocess(path, options);
+    if (macros.is_complete()) {
+      return source;
+    }
+    if (auto answered = answer(compiler, macros); !answered) {
+      return tl::unexpected(std::move(answered.error()));
+    }
+  }
+}
+
+} // namespace
+
+Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
+                              PathScope scope, const std::string& pointer) {
   auto options = opencl_c::parse_compiler_options(spec.options);
   if (!options) {
     options.error().pointer = pointer + "/options";
     return tl::unexpected(std::move(options.error()));
   }
-  opencl_c::PreprocessorOptions preprocessor{.definitions = predefined,
+  opencl_c::PreprocessorOptions preprocessor{.definitions = options->definitions,
                                              .undefinitions = options->undefinitions};
-  preprocessor.definitions.insert(preprocessor.definitions.end(), options->definitions.begin(),
-                                  options->definitions.end());
-  // What -cl-std asks for; OpenCL C 1.2 without it.
-  const std::string& standard = options->language_standard;
-  preprocessor.definitions.push_back({"__OPENCL_C_VERSION__", standard.starts_with("CL3")   ? "300"
-                                                              : standard.starts_with("CL2") ? "200"
-                                                              : standard == "CL1.1"         ? "110"
-                                                                                            : "120"});
   for (const std::string& include : options->include_folders) {
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
@@ -38,12 +52,12 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
       return tl::unexpected(std::move(allowed.error()));
     }
     auto text = read_all(file, most);
-    if (text) {
+    if (text && std::ranges::find(files, file) == files.end()) {
       files.push_back(file);
     }
     return text;
   };
-  auto unit = opencl_c::preprocess(path, preprocessor).and_then(opencl_c::parse_translation_unit);
+  auto unit = preprocess(path, preprocessor, *options, answer).and_then(opencl_c::parse_translation_unit);
   if (!unit) {
     if (!unit.error().line) {
       unit.error().pointer = pointer + "/source";

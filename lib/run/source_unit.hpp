@@ -2,19 +2,18 @@
 #pragma once
 
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/preprocessor.hpp>
+#include <tidegate/run/compiler_macros.hpp>
 #include <tidegate/run/program.hpp>
 #include <tidegate/run/resolved_program.hpp>
 
 #include <string>
-#include <vector>
 
 namespace tidegate::run {
 
-// Errors of options, of reading, also from out of the scope, of the preprocessor and of the declarations;
-// those without a line of their own stand at the op, `pointer`.
-Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder,
-                              const std::vector<opencl_c::MacroDefinition>& predefined, PathScope scope,
-                              const std::string& pointer);
+// `answer` tells what the compiler predefines, and is asked only for what the source depends on. Errors of
+// options, of reading, also from out of the scope, of the preprocessor and of the declarations; those without a
+// line of their own stand at the op, `pointer`.
+Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
+                              PathScope scope, const std::string& pointer);
 
 } // namespace tidegate::run

@@ -38,7 +38,17 @@ std::string found(const std::string& body, const std::string& before = "") {
     return refusal(variables);
   }
   const std::string constants = describe(unit, variables->constants);
-  return describe(unit, variables->locals) + (constants.empty() ? "" : " | " + constants);
+  std::string text = describe(unit, variables->locals) + (constants.empty() ? "" : " | " + constants);
+  for (const HoistedType& type : variables->types) {
+    text += " with " + text_of(unit, type.statement);
+    for (const std::size_t token : type.names) {
+      text += " " + unit.source.tokens[token].text;
+    }
+  }
+  for (const std::size_t token : variables->inlined) {
+    text += " inlines " + unit.source.tokens[token].text;
+  }
+  return text;
 }
 
 } // namespace
@@ -125,22 +135,35 @@ TEST_CASE("what moves cannot take along what the kernel declares") {
         "{} unsupported_kernel: this declaration needs \"{}\", which the kernel declares in its body", place,
         name);
   };
-  CHECK(found("\n typedef float real;\n local real a[2];") == message("4:8", "real"));
-  CHECK(found("\n struct point { int x; };\n local struct point a[2];") == message("4:15", "point"));
   CHECK(found("\n local int a[2];\n local int b[sizeof(a)];") == message("4:21", "a"));
   CHECK(found("\n local int a[2], b[sizeof(a)];") == message("3:27", "a"));
   CHECK(found("\n union { int x; } u; enum kind { one };\n local enum kind a;") == message("4:13", "kind"));
-  CHECK(found("\n typedef struct { int x; } point;\n local point a;") == message("4:8", "point"));
 }
 
-TEST_CASE("sizes and types of the kernel's body in other dress") {
-  const auto refused = [](const std::string& body) {
-    return found(body).find("unsupported_kernel") != std::string::npos;
-  };
-  CHECK(refused("enum { size = 4 }; local int a[size];"));
-  CHECK(refused("typedef float row[4]; local row a[2];"));
-  CHECK(refused("typedef float real, pair[2]; local real a[2];"));
-  CHECK(refused("constant float w[] = {1, 2}; local int a[sizeof(w) / sizeof(w[0])];"));
+TEST_CASE("types and enumerators that the kernel declares go along") {
+  CHECK(found("typedef float real; local real a[2];") == "local real a[2]: a with typedef float real; real");
+  CHECK(found("struct point { int x; }; local struct point a[2];") ==
+        "local struct point a[2]: a with struct point { int x; }; point");
+  CHECK(found("typedef struct { int x; } point; local point a;") ==
+        "local point a: a with typedef struct { int x; } point; point");
+  CHECK(found("enum { size = 4 }; local int a[size];") == "local int a[size]: a with enum { size = 4 }; size");
+  CHECK(found("enum { size = 4 }; typedef float row[size]; local row a[2];") ==
+        "local row a[2]: a with enum { size = 4 }; size with typedef float row[size]; row");
+  CHECK(found("typedef float real, pair[2]; if (n) { local real a[2]; }") ==
+        "local real a[2]: a with typedef float real, pair[2]; real pair");
+  CHECK(found("struct __attribute__((packed)) point { int x; }; local struct point a[2];") ==
+        "local struct point a[2]: a with struct __attribute__((packed)) point { int x; }; point");
+  CHECK(found("if (n) { int b; } enum { size = 4 }; local int a[size];") ==
+        "local int a[size]: a with enum { size = 4 }; size");
+}
+
+TEST_CASE("constants stand for their values") {
+  CHECK(found("const int size = 16; local float t[size];") == "local float t[size]: t inlines size");
+  CHECK(found("enum { two = 2 }; const int size = 8 * two; local float t[size];") ==
+        "local float t[size]: t with enum { two = 2 }; two inlines size");
+  CHECK(found("int size = 16; local float t[size];").find("unsupported_kernel") != std::string::npos);
+  CHECK(found("constant float w[] = {1, 2}; local int a[sizeof(w) / sizeof(w[0])];").find("unsupported_kernel") !=
+        std::string::npos);
 }
 
 TEST_CASE("names of file scope and of other blocks may be used") {
@@ -154,13 +177,11 @@ TEST_CASE("what a size needs is named with its place") {
     return fmt::format("{} unsupported_kernel: this declaration needs \"{}\", which {}", place, name, what);
   };
   const std::string own = "the kernel declares in its body";
-  CHECK(found("enum { size = 4 };\n local int a[2 * size];") == message("3:18", "size", own));
-  CHECK(found("struct s { enum { size = 4 } e; };\n local int a[size];") == message("3:14", "size", own));
-  CHECK(found("typedef float *p, row[4];\n local row a;") == message("3:8", "row", own));
+  CHECK(found("struct s { enum { size = 4 } e; } v;\n local int a[size];") == message("3:14", "size", own));
   CHECK(found("constant int w[] = {1};\n constant int b = w[0];") == message("3:19", "w", own));
   CHECK(found("\n local int a[sizeof(n)];") == message("3:21", "n", "is a parameter of the kernel"));
-  CHECK(found("enum { size = 2 }; local int a[size];", "enum { size = 4 };") ==
-        message("2:54", "size", own)); // the inner one counts
+  CHECK(found("int size = 2; local int a[size];", "enum { size = 4 };") ==
+        message("2:49", "size", own)); // the inner one counts
 }
 
 TEST_CASE("what a declaration brings along, and names that other scopes have too") {

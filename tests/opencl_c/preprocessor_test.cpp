@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace tidegate;
@@ -328,6 +330,98 @@ TEST_CASE("include guards and #pragma once") {
                       {"a", "#pragma once\na"}}) == "a");
   CHECK(text_of(Files{{"k.cl", "#include \"a\"\n#include \"a\""},
                       {"a", "#ifndef A\n#define A\na\n#endif"}}) == "a");
+}
+
+TEST_CASE("macros are replaced in pragmas as compilers replace them") {
+  CHECK(text_of("#define N 4\n#define unroll x\n#pragma unroll N\n") == "#pragma unroll 4");
+  CHECK(text_of("#define N (2)\n#define full N\n#pragma clang loop unroll_count(N)") ==
+        "#pragma clang loop unroll_count((2))");
+  CHECK(text_of("#define TEXT(x) #x\n#define N 8\n_Pragma(TEXT(unroll N)) for") == "#pragma unroll 8 for");
+  CHECK(text_of("#define ON OFF\n#pragma OPENCL FP_CONTRACT ON\n#pragma STDC FP_CONTRACT ON") ==
+        "#pragma OPENCL FP_CONTRACT ON #pragma STDC FP_CONTRACT ON");
+  CHECK(text_of("#define N 2\n#pragma unroll N\n#undef N\n#pragma unroll N") == "#pragma unroll 2 #pragma unroll N");
+}
+
+namespace {
+
+// A source as a compiler sees it that predefines these; what it asks for is added to `asked`.
+std::string with_predefined(const std::string& source, const std::map<std::string, std::string>& defined,
+                            const std::map<std::string, bool>& conditions = {}, std::string* own = nullptr) {
+  PredefinedMacros macros;
+  while (true) {
+    PreprocessorOptions options{.predefined = &macros};
+    const auto stream = run({{"k.cl", source}}, options);
+    if (macros.is_complete()) {
+      REQUIRE(stream);
+      if (own != nullptr) {
+        *own = stream->own_macros;
+      }
+      return text_of(source, options);
+    }
+    for (const std::string& name : std::exchange(macros.unknown_names, {})) {
+      const auto found = defined.find(name);
+      macros.names[name] = found == defined.end() ? std::nullopt : std::optional(found->second);
+    }
+    for (const std::string& condition : std::exchange(macros.unknown_conditions, {})) {
+      INFO(condition);
+      REQUIRE(conditions.contains(condition));
+      macros.conditions[condition] = conditions.at(condition);
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("what the compiler predefines decides conditions and stays in the text") {
+  CHECK(with_predefined("#ifndef M_PI\n#define M_PI 3.0f\n#endif\nM_PI", {{"M_PI", "0x1.9p+1"}}) == "M_PI");
+  CHECK(with_predefined("#ifndef M_PI\n#define M_PI 3.0f\n#endif\nM_PI", {}) == "3.0f");
+  CHECK(with_predefined("#if __OPENCL_C_VERSION__ >= 200\nnew\n#else\nold\n#endif",
+                        {{"__OPENCL_C_VERSION__", "300"}}) == "new");
+  CHECK(with_predefined("#if defined FLT_MAX && INT_MAX == 2147483647\nyes\n#endif",
+                        {{"FLT_MAX", "0x1p127f"}, {"INT_MAX", "2147483647"}}) == "yes");
+  CHECK(with_predefined("#undef NULL\n#ifdef NULL\nyes\n#else\nno\n#endif", {{"NULL", "((void*)0)"}}) == "no");
+  CHECK(with_predefined("#ifdef A\n#define B 2\n#endif\n#if defined(B) && !defined(C)\nB\n#endif", {{"A", "1"}}) ==
+        "2"); // asked in rounds
+  // What depends on the options is settled here: the text may be compiled with others.
+  CHECK(with_predefined("__OPENCL_C_VERSION__ __FAST_RELAXED_MATH__ NULL", {{"__OPENCL_C_VERSION__", "120"}}) ==
+        "120 __FAST_RELAXED_MATH__ NULL");
+  // So is what # and ## see.
+  CHECK(with_predefined("#define TEXT(x) #x\n#define QUOTE(x) TEXT(x)\nQUOTE(M_PI) TEXT(M_PI)", {{"M_PI", "3.14"}}) ==
+        "\"3.14\" \"M_PI\"");
+  CHECK(with_predefined("#define JOIN(a, b) a##b\n#define CAT(a, b) JOIN(a, b)\nCAT(v, CL_VERSION_1_2)",
+                        {{"CL_VERSION_1_2", "120"}}) == "v120");
+}
+
+TEST_CASE("the compiler itself answers conditions with macros that take arguments") {
+  CHECK(with_predefined("#define NAME sqrt\n#if defined(__has_builtin) && __has_builtin(NAME)\nyes\n#endif",
+                        {{"__has_builtin", "__has_builtin"}}, {{"1 && __has_builtin(sqrt)", true}}) == "yes");
+  CHECK(with_predefined("#ifdef __has_builtin\n#if __has_builtin(f)\nyes\n#else\nno\n#endif\n#endif",
+                        {{"__has_builtin", "__has_builtin"}}, {{"__has_builtin(f)", false}}) == "no");
+  PredefinedMacros macros{.names = {{"F", "F"}, {"x", std::nullopt}}, .conditions = {{"F(x)", std::nullopt}}};
+  CHECK(text_of("#if F(x)\n#endif", {.predefined = &macros}) ==
+        "k.cl:1:2: error: the device's compiler refuses this condition [kernel_source]\n"
+        "  hint: it is `#if F(x)`, with the program's own macros replaced");
+}
+
+TEST_CASE("__has_include looks where #include does") {
+  PredefinedMacros macros{.names = {{"__has_include", "__has_include"}, {"b", std::nullopt}, {"h", std::nullopt}}};
+  const Files files{{"k.cl", "#if __has_include(\"a.h\") && !__has_include(<b.h>) && !__has_include(\"b.h\")\nyes\n#endif"},
+                    {"a.h", ""}};
+  CHECK(text_of(files, {.predefined = &macros}) == "yes");
+}
+
+TEST_CASE("a program's own meaning of a macro of the compiler") {
+  const auto own = [](const std::string& source) {
+    std::string reason;
+    with_predefined(source, {{"SCHAR_MAX", "127"}, {"CHAR_MAX", "127"}, {"M_PI", "3.14"}, {"NULL", "0"}}, {}, &reason);
+    return reason;
+  };
+  CHECK(own("#define M_PI 3.0f\nM_PI NULL") == ""); // its own text has the value
+  CHECK(own("#undef M_PI\nfloat M_PI = 3;") ==
+        "it defines or undefines \"M_PI\", which the device's compiler defines, too");
+  CHECK(own("#define SCHAR_MAX 5\nSCHAR_MAX") == "");
+  CHECK(own("#undef SCHAR_MAX\n#define SCHAR_MAX 5\nCHAR_MAX") ==
+        "it redefines \"SCHAR_MAX\", and \"CHAR_MAX\" of the device's compiler may be made of that");
 }
 
 TEST_CASE("pragmas are tokens of their own") {

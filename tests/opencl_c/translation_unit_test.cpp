@@ -312,6 +312,40 @@ TEST_CASE("declarators that look like functions") {
   CHECK(signatures("constant float b = (float)(1), c = as_float(3); constant int d = max(1, 2);").empty());
 }
 
+TEST_CASE("reqd_work_group_size of constants") {
+  const auto size = [](const std::string& source) {
+    const TranslationUnit unit = parse(source);
+    return unit.definition("k")->required_local_size.value_or(std::array<std::uint64_t, 3>{0, 0, 0});
+  };
+  using Size = std::array<std::uint64_t, 3>;
+  CHECK(size("enum { W = 8, H };\nkernel __attribute__((reqd_work_group_size(W, H, 1))) void k() {}") == Size{8, 9, 1});
+  CHECK(size("enum { A = -2, B, C = 3 * (B + 3) };\n"
+             "kernel __attribute__((reqd_work_group_size(C, (int)sizeof(float4), 1))) void k() {}") == Size{6, 16, 1});
+  CHECK(size("kernel __attribute__((reqd_work_group_size(unknown, 1, 1))) void k() {}") == Size{0, 0, 0});
+}
+
+TEST_CASE("enumerations as parameters are numbers") {
+  const auto type = [](const std::string& before, const std::string& parameter) {
+    const TranslationUnit unit = parse(before + "\nkernel void k(" + parameter + ") {}");
+    const Parameter& found = unit.definition("k")->parameters.at(0);
+    CHECK(found.name == "a");
+    return found.type + (found.is_enumeration ? " enumeration" : "");
+  };
+  CHECK(type("enum mode { one, two };", "enum mode a") == "uint enumeration");
+  CHECK(type("enum mode { one = -1, two };", "const enum mode a") == "int enumeration");
+  CHECK(type("enum mode { one = 0x100000000 };", "enum mode a") == "ulong enumeration");
+  CHECK(type("typedef enum { one, two } mode;", "mode a") == "uint enumeration");
+  CHECK(type("typedef enum tag { one, two } mode;", "enum tag a") == "uint enumeration");
+  CHECK(type("enum tag { one }; typedef enum tag mode;", "mode a") == "uint enumeration");
+  CHECK(type("enum __attribute__((packed)) mode { one };", "enum mode a") == "enum mode");
+}
+
+TEST_CASE("a parameter is shown with what its type stands for") {
+  const TranslationUnit unit = parse("#define REAL float\ntypedef REAL real;\nkernel void k(global const real* in, int n) {}");
+  CHECK(resolved_text(unit, unit.definition("k")->parameters[0]) == "global const float* in");
+  CHECK(resolved_text(unit, unit.definition("k")->parameters[1]) == "int n");
+}
+
 TEST_CASE("reqd_work_group_size") {
   CHECK_FALSE(required("kernel void k() {}"));
   CHECK(required("kernel __attribute__((reqd_work_group_size(64, 2, 1))) void k() {}") == Size{64, 2, 1});

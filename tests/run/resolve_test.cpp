@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -100,10 +102,23 @@ WaveProgram sound() {
   return program;
 }
 
+// A compiler that predefines these macros and no others.
+AnswerMacros macros(std::map<std::string, std::string> defined) {
+  return [defined = std::move(defined)](const opencl_c::CompilerOptions& /*options*/,
+                                        opencl_c::PredefinedMacros& asked) -> Result<void> {
+    for (const std::string& name : std::exchange(asked.unknown_names, {})) {
+      const auto found = defined.find(name);
+      asked.names[name] = found == defined.end() ? std::nullopt : std::optional(found->second);
+    }
+    CHECK(asked.unknown_conditions.empty());
+    return {};
+  };
+}
+
 Result<ResolvedProgram> resolved(const WaveProgram& program, std::string_view text = source) {
   const Folder folder;
   folder.write("k.cl", std::string(text));
-  return resolve(program, folder.path(), {{"__OPENCL_VERSION__", "120"}});
+  return resolve(program, folder.path(), macros({{"__OPENCL_VERSION__", "120"}}));
 }
 
 ResolvedProgram expect(const WaveProgram& program, std::string_view text = source) {
@@ -599,7 +614,7 @@ TEST_CASE("sources and options") {
                  {"again", op("-I include -DVERSION=120")}};
   program.waves = {wave("narrow", {f32({1.0})}), wave("wide", {f32({1.0, 2.0, 3.0, 4.0})}),
                    wave("again", {f32({1.0})})};
-  const auto found = resolve(program, folder.path(), {});
+  const auto found = resolve(program, folder.path(), macros({}));
   REQUIRE_MESSAGE(found, describe(found.error()));
   CHECK(found->units.size() == 2);
   CHECK(found->ops[0].unit == found->ops[2].unit);
@@ -608,7 +623,7 @@ TEST_CASE("sources and options") {
 
   const auto error = [&](const std::string& source_path, const std::string& options) {
     program.ops[0].second = {.source = source_path, .kernel = "k", .options = options};
-    const auto result = resolve(program, folder.path(), {});
+    const auto result = resolve(program, folder.path(), macros({}));
     REQUIRE_FALSE(result);
     return result.error();
   };
@@ -631,10 +646,10 @@ TEST_CASE("the macros of the device's compiler are there, and options may change
   WaveProgram program;
   program.ops = {{"k", {.source = "k.cl", .kernel = {}, .options = ""}}};
   program.waves = {wave("k", {f32({1.0})})};
-  CHECK(refusal(resolve(program, folder.path(), {{"LEVEL", "2"}})) == "none");
-  CHECK(refusal(resolve(program, folder.path(), {{"LEVEL", "1"}})).starts_with("argument_mismatch"));
+  CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "2"}}))) == "none");
+  CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "1"}}))).starts_with("argument_mismatch"));
   program.ops[0].second.options = "-DLEVEL=2";
-  CHECK(refusal(resolve(program, folder.path(), {{"LEVEL", "1"}})) == "none");
+  CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "1"}}))) == "none");
 }
 
 TEST_CASE("an error in a source stands there, whoever names it") {

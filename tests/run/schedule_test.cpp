@@ -25,6 +25,7 @@ CarriedOps ops_of(const std::vector<bool>& need_whole_group) {
   for (const bool needs : need_whole_group) {
     ops.kernels.push_back({.function = "f", .locals = "", .needs_whole_group = needs});
   }
+  ops.alone.resize(need_whole_group.size());
   return ops;
 }
 

@@ -1,0 +1,33 @@
+// Integer constant expressions of declarations, and the types of enumerations.
+#pragma once
+
+#include <tidegate/opencl_c/translation_unit.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace tidegate::opencl_c {
+
+class ConstantValues {
+public:
+  // Of a unit whose names are resolved, and that outlives it.
+  explicit ConstantValues(const TranslationUnit& unit);
+
+  // Of an expression of numbers, enumerators, sizes of arithmetic types and casts to integers; nothing for others.
+  [[nodiscard]] std::optional<std::int64_t> value(TokenRange expression) const;
+
+  // By "enum TAG" and by the name of a typedef: the integer type that the compiler makes of an enumeration.
+  [[nodiscard]] std::map<std::string, std::string> enumeration_types() const;
+
+private:
+  void enumerators(std::size_t brace);
+  [[nodiscard]] std::string type_of(std::size_t brace) const;
+
+  const TranslationUnit& unit_;
+  std::map<std::size_t, std::int64_t> values_; // by token of the enumerator
+};
+
+} // namespace tidegate::opencl_c
