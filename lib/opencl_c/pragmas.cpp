@@ -22,7 +22,8 @@ Words words_of(const Token& pragma) {
   for (const Token& token : line.value_or(std::vector<Token>())) {
     words.push_back(token.text);
   }
-  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(words.size(), 2)));
+  words.erase(words.begin(),
+              words.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(words.size(), 2)));
   return words;
 }
 
@@ -38,8 +39,9 @@ bool starts_with(const Words& words, std::initializer_list<std::string_view> wan
 // Of the statement behind them, or of nothing that is compiled.
 bool ends_by_itself(const Words& words) {
   static constexpr std::array<std::string_view, 16> known{
-      "unroll", "nounroll", "unroll_and_jam", "nounroll_and_jam", "ivdep", "loop_count", "vector",
-      "novector", "message", "region", "endregion", "mark", "ident", "comment", "warning", "once"};
+      "unroll",   "nounroll", "unroll_and_jam", "nounroll_and_jam", "ivdep", "loop_count", "vector",
+      "novector", "message",  "region",         "endregion",        "mark",  "ident",      "comment",
+      "warning",  "once"};
   return words.empty() || one_of(known, words[0]) || starts_with(words, {"clang", "loop"}) ||
          starts_with(words, {"clang", "diagnostic"}) || starts_with(words, {"GCC", "diagnostic"}) ||
          starts_with(words, {"GCC", "unroll"}) || starts_with(words, {"GCC", "ivdep"});

@@ -51,7 +51,8 @@ bool is_reserved(std::string_view name) {
   return name.starts_with("tg_") || name.starts_with("TG_") || name.starts_with("tidegate_");
 }
 
-// A unit without names that begin as generated ones do, wherever it uses them, and what its kernels are called now.
+// A unit without names that begin as generated ones do, wherever it uses them, and what its kernels are
+// called now.
 Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::TranslationUnit& unit,
                                                          std::map<std::string, std::string>& kernels) {
   const Words words = words_of(unit.source.tokens);
@@ -105,8 +106,8 @@ std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& sour
   return result;
 }
 
-// A built-in function that the unit overloads and that another unit calls, or an empty string. What is generated
-// calls them with types that they have themselves.
+// A built-in function that the unit overloads and that another unit calls, or an empty string. What is
+// generated calls them with types that they have themselves.
 std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t unit,
                             const std::vector<Words>& words) {
   for (const opencl_c::Function& function : source.functions) {
@@ -121,8 +122,9 @@ std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t
 }
 
 std::string reason_of(const Error& error) {
-  return error.line ? fmt::format("{} ({}:{})", error.message, printable(error.source.value_or("")), *error.line)
-                    : error.message;
+  return error.line
+             ? fmt::format("{} ({}:{})", error.message, printable(error.source.value_or("")), *error.line)
+             : error.message;
 }
 
 // By wave what keeps it from riding in a shared launch, or an empty string.

@@ -29,8 +29,8 @@ struct CarriedOps {
   std::vector<std::string> alone;               // by op why it is launched as the user wrote it; or empty
 };
 
-// Carries every op that a wave runs. Names of file scope that two units share are renamed, and so are those that
-// could be met by what is generated.
+// Carries every op that a wave runs. Names of file scope that two units share are renamed, and so are those
+// that could be met by what is generated.
 Result<CarriedOps> carry_ops(const ResolvedProgram& program);
 
 struct Stage {
