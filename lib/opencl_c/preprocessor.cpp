@@ -159,7 +159,8 @@ std::string Preprocessor::own_macros() {
       const std::string* const text =
           may_be_predefined(name) ? expander_.predefined(std::string(name)) : nullptr;
       const auto other = words(text == nullptr ? "" : *text);
-      if (!value.empty() && !std::ranges::search(other, value).empty()) {
+      if (!value.empty() &&
+          std::search(other.begin(), other.end(), value.begin(), value.end()) != other.end()) {
         return fmt::format("it redefines {}, and {} of the device's compiler may be made of that",
                            in_quotes(own), in_quotes(name));
       }

@@ -17,6 +17,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace tidegate::run {
@@ -33,7 +34,9 @@ struct Question {
   std::string text;
   bool is_condition = false;
 
-  auto operator<=>(const Question&) const = default;
+  friend bool operator<(const Question& a, const Question& b) {
+    return std::tie(a.text, a.is_condition) < std::tie(b.text, b.is_condition);
+  }
 };
 using Answers = std::map<Question, std::string>;
 

@@ -14,18 +14,18 @@ namespace {
 
 constexpr std::size_t most_warnings = 16;
 
-struct Use {
+struct BufferUse {
   bool reads = false;
   bool writes = false;
   bool stated = true; // every argument says its access itself
 };
 
 // By buffer.
-std::map<std::uint32_t, Use> uses_of(const ProgramWave& wave) {
-  std::map<std::uint32_t, Use> uses;
+std::map<std::uint32_t, BufferUse> uses_of(const ProgramWave& wave) {
+  std::map<std::uint32_t, BufferUse> uses;
   for (const ProgramArgument& argument : wave.arguments) {
     if (argument.kind == ProgramArgument::Kind::buffer) {
-      Use& use = uses[argument.buffer];
+      BufferUse& use = uses[argument.buffer];
       use.reads |= argument.access != Access::write;
       use.writes |= argument.access != Access::read;
       use.stated &= argument.access_stated;
@@ -34,7 +34,7 @@ std::map<std::uint32_t, Use> uses_of(const ProgramWave& wave) {
   return uses;
 }
 
-std::string_view verb(const Use& use) {
+std::string_view verb(const BufferUse& use) {
   return !use.writes ? "reads" : use.reads ? "reads and writes" : "writes";
 }
 
