@@ -136,12 +136,14 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program) {
     }
   }
   CarriedOps carried{.texts = std::vector<std::string>(program.units.size()),
-                     .kernels = std::vector<opencl_c::CarriedKernel>(program.ops.size())};
+                     .kernels = std::vector<opencl_c::CarriedKernel>(program.ops.size()),
+                     .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
     if (kernels[unit].empty()) {
       continue;
     }
-    auto result = opencl_c::carry(program.units[unit].unit, kernels[unit], renamed(program, unit, words));
+    carried.renamed[unit] = renamed(program, unit, words);
+    auto result = opencl_c::carry(program.units[unit].unit, kernels[unit], carried.renamed[unit]);
     if (!result) {
       return tl::unexpected(std::move(result.error()));
     }

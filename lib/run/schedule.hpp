@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,9 @@ inline constexpr std::array<std::string_view, 2> strategy_names{"launch", "barri
 
 // A kernel as a function, by op.
 struct CarriedOps {
-  std::vector<std::string> texts;               // by unit; empty for one without a wave
-  std::vector<opencl_c::CarriedKernel> kernels; // by op
+  std::vector<std::string> texts;                          // by unit; empty for one without a wave
+  std::vector<opencl_c::CarriedKernel> kernels;            // by op
+  std::vector<std::map<std::string, std::string>> renamed; // by unit, names of file scope
 };
 
 // Carries every op that a wave runs. Names of file scope that two units share are renamed.
