@@ -122,10 +122,6 @@ Error out_of_range(std::string message, std::string fix) {
   return {.code = ErrorCode::out_of_range, .message = std::move(message), .fix = std::move(fix)};
 }
 
-bool is_float(ElementType type) {
-  return type >= ElementType::f16;
-}
-
 Error does_not_fit(const Number& number, ElementType type) {
   const std::string_view taken = is_float(type) ? "a number" : "an integer";
   std::string fix = fmt::format("give {} from {}", taken, range_text(type));

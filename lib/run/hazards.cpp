@@ -142,6 +142,26 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
   }
 }
 
+// Buffers that a kernel takes for others than they are: as often a mistake as meant.
+void reinterpreted_buffers(const ResolvedProgram& program, std::vector<Warning>& warnings) {
+  std::set<std::pair<std::uint32_t, std::string>> told;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const auto& arguments = program.waves[wave].arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].reinterpreted.empty() ||
+          !told.emplace(arguments[i].buffer, arguments[i].reinterpreted).second) {
+        continue;
+      }
+      const ProgramBuffer& buffer = program.buffers[arguments[i].buffer];
+      warnings.push_back(
+          {.message = fmt::format("{} takes {}, a buffer of {}, for one of {}", program.wave_text(wave),
+                                  in_quotes(buffer.name), name(buffer.spec.type), arguments[i].reinterpreted),
+           .fix = "give another buffer, or say \"reinterpret\": true where it is meant",
+           .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
+    }
+  }
+}
+
 } // namespace
 
 std::vector<Warning> find_hazards(const ResolvedProgram& program) {
@@ -150,6 +170,7 @@ std::vector<Warning> find_hazards(const ResolvedProgram& program) {
     unordered_conflicts(program, warnings);
   }
   undefined_reads(program, warnings);
+  reinterpreted_buffers(program, warnings);
   if (std::ranges::none_of(program.buffers,
                            [](const ProgramBuffer& buffer) { return buffer.spec.output.has_value(); })) {
     warnings.push_back({.message = "the program keeps none of its results",
