@@ -2,12 +2,12 @@
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_stage(
     global uchar* arena, global const tg_entry* entries, global const ulong* words, local ulong16* dynamic,
-    uint first_entry) {
+    uint first_entry, uint iteration) {
   local tg_locals_union locals;
   const uint tile = get_group_id(0);
   global const tg_entry* entry = entries + first_entry;
   while (tile >= entry->first_tile + entry->tiles) {
     ++entry;
   }
-  tg_run_tile(entry->code, entry->descriptor, tile - entry->first_tile, arena, words, (local uchar*)dynamic, &locals);
+  tg_run_tile(entry->code, entry->descriptor, tile - entry->first_tile, iteration, arena, words, (local uchar*)dynamic, &locals);
 }

@@ -12,7 +12,9 @@ namespace tidegate::run {
 struct PersistentArguments {
   enum Memory : std::uint8_t { arena, stages, entries, words, counters, progress, poll, memory_count };
   std::array<cl::Buffer, memory_count> memory;
-  cl_uint stage_count = 0;
+  cl_uint stage_end = 0;    // behind the last stage of the launch
+  cl_uint repeat_begin = 0; // the stages that repeat
+  cl_uint repeat_end = 0;
   cl_uint phase_count = 1;
   cl_uint entries_per_phase = 0;
   cl_uint iterations = 0; // 0: discover how many groups are resident, nothing else
@@ -29,8 +31,9 @@ struct PersistentArguments {
     for (const cl::Buffer& buffer : memory) {
       device::require(kernel.setArg(index++, buffer), "setting an argument of the persistent kernel");
     }
-    for (const cl_uint value : {stage_count, phase_count, entries_per_phase, iterations, iteration, stage,
-                                tile, budget, arrivals_per_barrier, most_polls}) {
+    for (const cl_uint value :
+         {stage_end, repeat_begin, repeat_end, phase_count, entries_per_phase, iterations, iteration, stage,
+          tile, budget, arrivals_per_barrier, most_polls}) {
       device::require(kernel.setArg(index++, value), "setting an argument of the persistent kernel");
     }
     device::require(

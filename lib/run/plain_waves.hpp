@@ -38,17 +38,22 @@ public:
              const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
              const std::vector<cl::Buffer>& memory);
 
-  // Enqueues one wave. Throws device::Refused.
-  void launch(std::uint32_t wave, std::uint32_t phase);
+  // Enqueues one wave, as it is after so many iterations. Throws device::Refused.
+  void launch(std::uint32_t wave, std::uint32_t iteration);
 
 private:
   struct Prepared {
     cl::Kernel kernel;
     cl::NDRange offset, global, local;
+    cl::Buffer from, to; // of a transfer, which has no kernel
   };
+
+  void set_progressions(std::uint32_t wave, std::uint32_t iteration, cl::Kernel& kernel);
+  cl_int transfer(const Transfer& what, const Prepared& prepared);
 
   const device::Session& session_;
   const ResolvedProgram& program_;
+  const std::uint32_t phases_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Prepared> prepared_;
 };
 
