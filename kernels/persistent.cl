@@ -1,9 +1,10 @@
 // One launch for many waves. The work-groups stay, deal the tiles of a stage out among themselves and meet at
 // a barrier of all of them before the next stage.
 //
-//   iteration 0                 iteration 1
-//   stage 0 | stage 1 | stage 2 | stage 0 | …       a slice begins and ends anywhere between two tiles:
-//   [ tile tile tile | tile tile … ]                the host starts the next one where this one stopped
+//             iteration 0       iteration 1
+//   stage 0 | stage 1 | stage 2 | stage 1 | … | stage 3      stages 1 and 2 repeat
+//   [ tile tile tile | tile tile … ]              a slice begins and ends anywhere between two tiles:
+//                                                 the host starts the next one where this one stopped
 //
 // Every group works the position out for itself; nothing is claimed and nothing is sent but arrivals.
 
@@ -16,8 +17,8 @@
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_persistent(
     global uchar* arena, global const tg_stage* stages, global const tg_entry* entries, global const ulong* words,
-    volatile global tg_word* counters, global uint* progress, volatile global uint* poll, uint stage_count,
-    uint phase_count, uint entries_per_phase, uint iterations, uint iteration, uint stage, uint tile, uint budget,
+    volatile global tg_word* counters, global uint* progress, volatile global uint* poll, uint stage_end,
+    uint repeat_begin, uint repeat_end, uint phase_count, uint entries_per_phase, uint iterations, uint iteration, uint stage, uint tile, uint budget,
     uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic) {
   local tg_locals_union locals;
   local uint gave_up;
@@ -42,13 +43,13 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   tg_stage now = stages[stage];
   uint next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
   tg_entry entry = entries[next_entry];
-  for (uint left = budget; left != 0 && iteration < iterations;) {
+  for (uint left = budget; left != 0 && stage != stage_end;) {
     const uint end = now.tiles - tile < left ? now.tiles : tile + left;
     for (uint t = tile + group; t < end; t += groups) {
       while (t >= entry.first_tile + entry.tiles) {
         entry = entries[++next_entry];
       }
-      tg_run_tile(entry.code, entry.descriptor, t - entry.first_tile, arena, words, (local uchar*)dynamic, &locals);
+      tg_run_tile(entry.code, entry.descriptor, t - entry.first_tile, iteration, arena, words, (local uchar*)dynamic, &locals);
     }
     left -= end - tile;
     if (end != now.tiles) {
@@ -56,25 +57,34 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       break;
     }
     tile = 0;
-    bool iteration_ends = false;
     const uint ended = stage;
-    if (++stage == stage_count) {
-      stage = 0;
+    const bool iteration_ends = ++stage == repeat_end;
+    if (iteration_ends) {
       ++iteration;
-      iteration_ends = true;
+      stage = iteration < iterations ? repeat_begin : repeat_end;
     }
     const bool asks = TG_HAS_UNTIL && iteration_ends;
-    if (!asks && (left == 0 || iteration == iterations)) {
+    if (!asks && (left == 0 || stage == stage_end)) {
       break; // the end of the launch is a barrier too
     }
-    now = stages[stage];
-    next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
-    entry = entries[next_entry];
+    if (stage != stage_end) {
+      now = stages[stage];
+      next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
+      entry = entries[next_entry];
+    }
     arrivals += arrivals_per_barrier;
     bool met = tg_device_barrier(counters, arrivals, most_polls, &gave_up, report, ended);
     if (met && asks) {
       finished = tg_until_met(arena, words, iteration % phase_count);
-      if (finished) {
+      if (finished && stage != repeat_end) { // on to what comes behind the repetition
+        stage = repeat_end;
+        if (stage != stage_end) {
+          now = stages[stage];
+          next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
+          entry = entries[next_entry];
+        }
+      }
+      if (stage == stage_end) {
         break;
       }
       if (TG_GUARD_UNTIL) { // the next stage writes what was just looked at

@@ -13,6 +13,8 @@ std::string_view virtual_ndrange_source(); // kernels/virtual_ndrange.cl
 std::string_view tables_source();          // kernels/tables.cl
 std::string_view persistent_source();      // kernels/persistent.cl
 std::string_view stage_source();           // kernels/stage.cl
+std::string_view progression_source();     // kernels/progression.cl
+std::string_view transfers_source();       // kernels/transfers.cl
 
 // What the self-test compiles: the barrier, the occupancy discovery and the tests themselves.
 std::string whole_self_test_source();

@@ -6,7 +6,10 @@ namespace tidegate::documents {
 using run::ArgumentSpec;
 using run::BufferInit;
 using run::BufferSpec;
+using run::CopySpec;
+using run::FillSpec;
 using run::Iota;
+using run::IterationSpec;
 using run::OpSpec;
 using run::ProgramDependency;
 using run::Random;
@@ -32,6 +35,18 @@ struct Description<BufferSpec> {
 };
 template <>
 struct Description<OpSpec> {
+  static const Record record;
+};
+template <>
+struct Description<IterationSpec> {
+  static const Record record;
+};
+template <>
+struct Description<FillSpec> {
+  static const Record record;
+};
+template <>
+struct Description<CopySpec> {
   static const Record record;
 };
 template <>
@@ -92,6 +107,34 @@ constexpr Field op_fields[] = {
     defaulted<&OpSpec::options>("options", "compiler options, as for clBuildProgram"),
 };
 
+constexpr Field iteration_fields[] = {
+    optional<&IterationSpec::add>("add", "added in every step"),
+    optional<&IterationSpec::multiply>("multiply", "multiplied by in every step"),
+    optional<&IterationSpec::shift_left>("shift_left", "bits that every step shifts to the left"),
+    optional<&IterationSpec::shift_right>("shift_right", "bits that every step shifts to the right"),
+    defaulted<&IterationSpec::every>("every", "iterations that a step takes")
+        .between(1, std::numeric_limits<std::uint64_t>::max()),
+    optional<&IterationSpec::cycle>("cycle", "steps after which it begins again; left out, never")
+        .between(1, std::numeric_limits<std::uint64_t>::max()),
+    optional<&IterationSpec::modulo>("modulo", "the rest of the value by this is taken, from 0 on")
+        .between(1, std::numeric_limits<std::uint64_t>::max()),
+};
+
+constexpr Field fill_fields[] = {
+    required<&FillSpec::buffer>("buffer", "name of the buffer"),
+    defaulted<&FillSpec::value>("value", "of every element"),
+    defaulted<&FillSpec::offset>("offset", "elements before the first one"),
+    optional<&FillSpec::count>("count", "elements; left out, up to the end"),
+};
+
+constexpr Field copy_fields[] = {
+    required<&CopySpec::from>("from", "name of the buffer that is read"),
+    required<&CopySpec::to>("to", "name of the buffer that is written"),
+    defaulted<&CopySpec::from_offset>("from_offset", "elements before the first one that is read"),
+    defaulted<&CopySpec::to_offset>("to_offset", "elements before the first one that is written"),
+    optional<&CopySpec::count>("count", "elements that are read; left out, up to the end"),
+};
+
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
     optional<&ArgumentSpec::access>("access", "what the kernel does with it, where the signature says more"),
@@ -114,6 +157,8 @@ constexpr Field argument_fields[] = {
         "struct", "structure by value: its members by name, each a number, array or object"),
     optional<&ArgumentSpec::enumeration>("enum", "enumeration by value: an enumerator's name, or a number"),
     optional<&ArgumentSpec::bytes>("bytes", "any value as its bytes in memory, two hexadecimal digits each"),
+    optional<&ArgumentSpec::iteration>(
+        "iteration", "how a number changes from iteration to iteration; after them it has taken all steps"),
 };
 
 constexpr Field envelope_fields[] = {
@@ -124,8 +169,11 @@ constexpr Field envelope_fields[] = {
 
 constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::name>("name", "name of the wave, unique in the program"),
-    required<&WaveSpec::op>("op", "name of the op that it runs"),
-    required<&WaveSpec::global_size>("global_size", "work-items in 1 to 3 dimensions"),
+    optional<&WaveSpec::op>("op", "name of the op that it runs; or it is a fill or a copy"),
+    optional<&WaveSpec::fill>("fill", "elements of a buffer that get one value"),
+    optional<&WaveSpec::copy>("copy", "elements that one buffer gets from another"),
+    defaulted<&WaveSpec::phase>("phase", "whether it runs in each iteration, or once before or after them"),
+    defaulted<&WaveSpec::global_size>("global_size", "work-items of the op in 1 to 3 dimensions"),
     optional<&WaveSpec::local_size>("local_size", "work-items of a work-group; left out, up to 256 in x"),
     optional<&WaveSpec::global_offset>("global_offset", "first global id; left out, 0"),
     defaulted<&WaveSpec::args>("args", "the kernel's arguments, in its order"),
@@ -171,6 +219,10 @@ constinit const Record Description<BufferInit>::record = record_of<BufferInit>("
 constinit const Record Description<BufferSpec>::record =
     record_of<BufferSpec>("program_buffer", program_buffer_fields);
 constinit const Record Description<OpSpec>::record = record_of<OpSpec>("op", op_fields);
+constinit const Record Description<IterationSpec>::record =
+    record_of<IterationSpec>("iteration", iteration_fields);
+constinit const Record Description<FillSpec>::record = record_of<FillSpec>("fill", fill_fields);
+constinit const Record Description<CopySpec>::record = record_of<CopySpec>("copy", copy_fields);
 constinit const Record Description<ArgumentSpec>::record =
     record_of<ArgumentSpec>("argument", argument_fields);
 constinit const Record Description<planning::Wave>::record =

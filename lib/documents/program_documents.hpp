@@ -16,6 +16,11 @@ struct Choices<run::Access> {
 };
 
 template <>
+struct Choices<run::WavePhase> {
+  static constexpr std::span<const std::string_view> names = run::wave_phase_names;
+};
+
+template <>
 struct DocumentOf<run::WaveProgram> {
   static const Document document;
 };

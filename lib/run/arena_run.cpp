@@ -59,7 +59,10 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   if (program.until && run.outcome.iterations != 0) {
     run.until = UntilState{.value = std::vector<std::byte>(program.until->value.size())};
     download(session, arena.memory, offset(program.until->buffer), run.until->value);
-    run.until->reached = same_value(program, run.until->value);
+    run.until->reached = run.outcome.until_met; // what runs after the repetition may have changed it
+    if (run.until->reached) {
+      run.until->value = program.until->value;
+    }
   }
   if (run.outcome.status == RunStatus::done) {
     for (std::size_t i = 0; i < program.buffers.size(); ++i) {

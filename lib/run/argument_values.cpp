@@ -276,6 +276,11 @@ std::size_t count_values(const ArgumentSpec& argument) {
          (argument.bytes ? 1U : 0U);
 }
 
+bool states_one_number(const ArgumentSpec& argument) {
+  const auto numbers = stated_numbers(argument);
+  return numbers.size() == 1 && numbers.front().numbers->size() == 1;
+}
+
 std::string wanted_argument(const Parameter& parameter, const TranslationUnit& unit) {
   if (parameter.is_pointer) {
     return parameter.space == AddressSpace::local ? "{\"local_bytes\": …}" : "{\"buffer\": …}";
@@ -341,6 +346,10 @@ Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const Parame
   }
   ProgramArgument result = value_argument(*layout);
   TIDEGATE_CHECK(store_numbers(*stated.numbers, stated.type, result.value.data(), pointer));
+  if (argument.iteration) {
+    TIDEGATE_TRY(result.progression,
+                 progression_of(*argument.iteration, stated.type, result.value, pointer + "/iteration"));
+  }
   return result;
 }
 

@@ -15,6 +15,9 @@ namespace tidegate::run {
 // How many values of any kind an argument states.
 std::size_t count_values(const ArgumentSpec& argument);
 
+// Whether it is one number: {"f32": 1}.
+bool states_one_number(const ArgumentSpec& argument);
+
 // The value that `argument` states, as clSetKernelArg takes it. argument_mismatch when the parameter takes
 // another, out_of_range for numbers that its type does not hold, unknown_name for members and enumerators.
 Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,

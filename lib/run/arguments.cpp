@@ -98,6 +98,12 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
               .fix = fmt::format("for {} give {}", in_quotes(declaration), wanted_argument(parameter, unit)),
               .pointer = pointer});
   }
+  if (argument.iteration && !states_one_number(argument)) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
+                                .message = "iteration is said of something that is no single number",
+                                .fix = "leave it out, or give one number such as {\"u32\": 0}",
+                                .pointer = pointer + "/iteration"});
+  }
   if ((argument.access || argument.reinterpret) && !argument.buffer) {
     const std::string key = argument.access ? "access" : "reinterpret";
     return tl::unexpected(Error{.code = ErrorCode::invalid_program,

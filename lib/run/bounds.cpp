@@ -134,31 +134,40 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
     return InterruptWatch::interrupted() ||
            Monitor::Clock::now() >= deadline + std::chrono::nanoseconds(waves.compile_ns());
   };
-  for (std::uint32_t iteration = 0; iteration < program.iterations; ++iteration) {
-    const auto phases = static_cast<std::uint32_t>(places.size());
+  const auto phases = static_cast<std::uint32_t>(places.size());
+  std::uint32_t iteration = 0;
+  // The waves of a phase, one by one; false at the first violation and when time is up.
+  const auto run_phase = [&](WavePhase phase) {
     for (const std::uint32_t wave : order) {
+      if (program.waves[wave].phase != phase) {
+        continue;
+      }
       monitor.in_flight = 1;
-      waves.launch(wave, iteration % phases);
+      waves.launch(wave, iteration);
       device::require(session.queue.finish(), "running " + program.wave_text(wave));
       monitor.in_flight = 0;
       ++report.checked_waves;
       report.violations = violations(session, program, memory, wave, iteration);
-      if (!report.violations.empty()) {
-        return report;
-      }
-      if (out_of_time()) {
-        report.complete = false;
-        return report;
+      report.complete = !report.violations.empty() || !out_of_time();
+      if (!report.violations.empty() || !report.complete) {
+        return false;
       }
     }
-    monitor.iterations = iteration + 1;
+    return true;
+  };
+  bool goes_on = run_phase(WavePhase::before);
+  bool finished = false;
+  while (goes_on && !finished && iteration < program.iterations) {
+    goes_on = run_phase(WavePhase::each);
+    monitor.iterations = ++iteration;
     if (program.until) {
       std::vector<std::byte> value(program.until->value.size());
-      download(session, memory.buffers[places[(iteration + 1) % phases][program.until->buffer]], 0, value);
-      if (same_value(program, value)) {
-        break;
-      }
+      download(session, memory.buffers[places[iteration % phases][program.until->buffer]], 0, value);
+      finished = same_value(program, value);
     }
+  }
+  if (goes_on) {
+    run_phase(WavePhase::after);
   }
   return report;
 }

@@ -99,7 +99,9 @@ DispatchOutcome Dispatcher::run() {
   const auto start = Clock::now();
   settled_at_ = start;
   if (strategy_ == Strategy::barrier && !schedule_.any_plain()) {
-    persistent({}, static_cast<std::uint32_t>(tables_.stages.size()), program_.iterations);
+    persistent({}, {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
+                    .repeat_begin = row_of(schedule_.repeat_begin),
+                    .repeat_end = row_of(schedule_.repeat_end)});
   } else {
     stage_by_stage();
   }
@@ -108,23 +110,32 @@ DispatchOutcome Dispatcher::run() {
   return std::move(outcome_);
 }
 
-// Slices from `position` on, until the iterations are done or time is up: false.
-bool Dispatcher::persistent(Position position, std::uint32_t stage_end, std::uint32_t iterations) {
-  while (position.iteration < iterations && !finished_) {
-    if (out_of_time() || !slice(position, stage_end, iterations)) {
+// Slices from `position` on, until the last stage is done or time is up: false.
+bool Dispatcher::persistent(Position position, const Rows& rows) {
+  while (position.stage != rows.stage_end) {
+    if (out_of_time() || !slice(position, rows)) {
       return false;
     }
   }
   return true;
 }
 
-bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_t iterations) {
+// The row of a stage among those that are shared.
+std::uint32_t Dispatcher::row_of(std::size_t stage) const {
+  return static_cast<std::uint32_t>(
+      std::count_if(schedule_.stages.begin(), schedule_.stages.begin() + static_cast<std::ptrdiff_t>(stage),
+                    [](const Stage& earlier) { return !earlier.plain; }));
+}
+
+bool Dispatcher::slice(Position& position, const Rows& rows) {
   PersistentArguments arguments{
       .memory = {arena_, stages_, entries_, words_, counters_, progress_, counters_},
-      .stage_count = stage_end,
+      .stage_end = rows.stage_end,
+      .repeat_begin = rows.repeat_begin,
+      .repeat_end = rows.repeat_end,
       .phase_count = schedule_.phases(),
       .entries_per_phase = tables_.entries_per_phase,
-      .iterations = iterations,
+      .iterations = program_.iterations,
       .iteration = position.iteration,
       .stage = position.stage,
       .tile = position.tile,
@@ -171,9 +182,9 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
     outcome_.status = RunStatus::hang; // a device that runs nothing at all would be asked for ever
     return false;
   }
-  outcome_.tiles += tiles_between(position, reached, stage_end);
+  outcome_.tiles += tiles_before(reached, rows) - tiles_before(position, rows);
   completed(reached.iteration);
-  finished_ = head[finished_word] != 0;
+  outcome_.until_met |= head[finished_word] != 0;
   position = reached;
   // Towards slices of the wanted length, not too fast: the next stages may be slower.
   const double wanted =
@@ -185,16 +196,20 @@ bool Dispatcher::slice(Position& position, std::uint32_t stage_end, std::uint32_
   return true;
 }
 
-// Tiles that lie between two positions, and the barriers on the way.
-std::uint64_t Dispatcher::tiles_between(const Position& from, const Position& to,
-                                        std::uint32_t stage_end) const {
-  std::uint64_t tiles = 0;
-  std::vector<std::uint64_t> before(stage_end + 1);
-  for (std::uint32_t stage = 0; stage < stage_end; ++stage) {
-    before[stage + 1] = before[stage] + tables_.stages[stage].tiles;
+// Tiles that are run before a position is reached.
+std::uint64_t Dispatcher::tiles_before(const Position& position, const Rows& rows) const {
+  std::uint64_t tiles = position.tile;
+  for (std::uint32_t stage = 0; stage < rows.repeat_end; ++stage) {
+    const bool repeats = stage >= rows.repeat_begin;
+    const std::uint64_t times =
+        (repeats ? position.iteration : 0) +
+        (stage < position.stage && !(repeats && position.stage >= rows.repeat_end) ? 1 : 0);
+    tiles += times * tables_.stages[stage].tiles;
   }
-  tiles = std::uint64_t{to.iteration - from.iteration} * before[stage_end];
-  return tiles + before[to.stage] + to.tile - before[from.stage] - from.tile;
+  for (std::uint32_t stage = rows.repeat_end; stage < position.stage; ++stage) {
+    tiles += tables_.stages[stage].tiles;
+  }
+  return tiles;
 }
 
 // The groups that gave up waiting, as they report it.
@@ -223,49 +238,65 @@ std::vector<StuckGroup> Dispatcher::stuck_groups() const {
 
 // One launch after another, or persistent launches between the plain ones.
 void Dispatcher::stage_by_stage() {
-  for (std::uint32_t iteration = 0; iteration < program_.iterations && !finished_; ++iteration) {
-    const std::uint32_t phase = iteration % schedule_.phases();
-    std::uint32_t row = 0;
-    for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
-      const Stage& stage = schedule_.stages[i];
-      if (stage.plain) {
-        ++monitor_.in_flight;
-        plain_->launch(stage.waves.front(), phase);
-        monitor_.deadline = limits_.deadline + compiled();
-        ++outcome_.launches;
-        outcome_.tiles += stage.tiles;
-      } else if (strategy_ == Strategy::launch) {
-        launch_stage(row++, phase);
-        outcome_.tiles += stage.tiles;
-      } else {
-        std::uint32_t end = row + 1;
-        for (; i + 1 < schedule_.stages.size() && !schedule_.stages[i + 1].plain; ++i) {
-          ++end;
-        }
-        if (!persistent({.iteration = iteration, .stage = row, .tile = 0}, end, iteration + 1)) {
-          return;
-        }
-        row = end;
-      }
-      if (!settle(false)) {
-        return;
-      }
+  if (!run_stages(0, schedule_.repeat_begin, 0)) {
+    return;
+  }
+  std::uint32_t iteration = 0;
+  while (iteration < program_.iterations && !outcome_.until_met) {
+    if (!run_stages(schedule_.repeat_begin, schedule_.repeat_end, iteration)) {
+      return;
     }
-    completed(iteration + 1);
-    finished_ = program_.until && until_met((iteration + 1) % schedule_.phases());
-    if (!finished_ && program_.until && out_of_time()) {
+    completed(++iteration);
+    outcome_.until_met = program_.until && until_met(iteration % schedule_.phases());
+    if (!outcome_.until_met && program_.until && out_of_time()) {
       return;
     }
   }
-  (void)settle(true);
+  if (run_stages(schedule_.repeat_end, schedule_.stages.size(), iteration)) {
+    (void)settle(true);
+  }
 }
 
-void Dispatcher::launch_stage(std::size_t row, std::uint32_t phase) {
+// Stages [begin, end) once, after so many iterations; false when time is up.
+bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration) {
+  std::uint32_t row = row_of(begin);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Stage& stage = schedule_.stages[i];
+    if (stage.plain) {
+      plain_->launch(stage.waves.front(), iteration);
+      ++outcome_.launches;
+      ++monitor_.in_flight;
+      outcome_.tiles += stage.tiles;
+    } else if (strategy_ == Strategy::launch) {
+      launch_stage(row++, iteration);
+      outcome_.tiles += stage.tiles;
+    } else {
+      std::uint32_t row_end = row + 1;
+      for (; i + 1 < end && !schedule_.stages[i + 1].plain; ++i) {
+        ++row_end;
+      }
+      if (!persistent({.iteration = iteration, .stage = row, .tile = 0}, {.stage_end = row_end})) {
+        return false;
+      }
+      row = row_end;
+    }
+    if (!settle(false)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration) {
+  const std::uint32_t phase = iteration % schedule_.phases();
   cl::Kernel& kernel = kernel_->kernel;
   const std::uint64_t first =
       std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
-  StageArguments{
-      .arena = arena_, .entries = entries_, .words = words_, .first_entry = static_cast<cl_uint>(first)}
+  StageArguments{.arena = arena_,
+                 .entries = entries_,
+                 .words = words_,
+                 .first_entry = static_cast<cl_uint>(first),
+                 .iteration = static_cast<cl_uint>(iteration)}
       .set(kernel, tables_.dynamic_local_bytes);
   require(session_.queue.enqueueNDRangeKernel(
               kernel, cl::NullRange,

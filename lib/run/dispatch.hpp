@@ -28,7 +28,8 @@ struct DispatchLimits {
 struct DispatchOutcome {
   RunStatus status = RunStatus::done; // or deadline, interrupted, hang
   std::uint64_t iterations = 0;       // that were completed
-  std::uint64_t tiles = 0;            // that were run, in all
+  bool until_met = false;
+  std::uint64_t tiles = 0; // that were run, in all
   std::uint64_t launches = 0;
   std::uint64_t sync_points = 0; // barriers on the device, and waits of the host for it
   std::uint64_t bytes_read_back = 0;
@@ -64,10 +65,19 @@ private:
   };
   using Clock = std::chrono::steady_clock;
 
-  bool persistent(Position position, std::uint32_t stage_end, std::uint32_t iterations);
-  bool slice(Position& position, std::uint32_t stage_end, std::uint32_t iterations);
+  // Stages of the tables that a persistent launch runs: up to `stage_end`, of which some may repeat.
+  struct Rows {
+    std::uint32_t stage_end = 0;
+    std::uint32_t repeat_begin = 0;
+    std::uint32_t repeat_end = 0;
+  };
+
+  bool persistent(Position position, const Rows& rows);
+  bool slice(Position& position, const Rows& rows);
   void stage_by_stage();
-  void launch_stage(std::size_t row, std::uint32_t phase);
+  bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
+  void launch_stage(std::size_t row, std::uint32_t iteration);
+  [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
   bool settle(bool always);
   void share_counters();
   bool out_of_time();
@@ -75,8 +85,7 @@ private:
   bool until_met(std::uint32_t phase);
   void completed(std::uint64_t iterations);
   [[nodiscard]] std::vector<StuckGroup> stuck_groups() const;
-  [[nodiscard]] std::uint64_t tiles_between(const Position& from, const Position& to,
-                                            std::uint32_t stage_end) const;
+  [[nodiscard]] std::uint64_t tiles_before(const Position& position, const Rows& rows) const;
 
   const device::Session& session_;
   const ResolvedProgram& program_;
@@ -96,7 +105,6 @@ private:
   std::uint64_t most_budget_ = 0; // so that counters of arrivals stay within 31 bits
   std::uint64_t batch_ = 64;      // launches between two waits of the host
   Clock::time_point settled_at_;
-  bool finished_ = false; // `until` was met
   DispatchOutcome outcome_;
 };
 

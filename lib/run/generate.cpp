@@ -48,6 +48,7 @@ public:
     settings();
     part("virtual_ndrange.cl", device::virtual_ndrange_source());
     part("tables.cl", device::tables_source());
+    progressions();
     if (request_.strategy == Strategy::barrier) {
       part("device_barrier.cl", device::device_barrier_source());
       part("occupancy.cl", device::occupancy_source());
@@ -82,22 +83,43 @@ private:
     }
   }
 
-  // Whether the first stage of the next iteration may write the value while others still look at it.
+  // Whether the stage that follows, of the next iteration or behind the last, may write the value while
+  // others still look at it.
   [[nodiscard]] bool guards_until() const {
     if (!request_.until_on_device) {
       return false;
     }
-    return std::ranges::any_of(schedule_.stages.front().waves, [&](std::uint32_t wave) {
+    const auto writes_it = [&](std::uint32_t wave) {
       return std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& argument) {
         return argument.kind == ProgramArgument::Kind::buffer && argument.access != Access::read &&
                (argument.buffer == program_.until->buffer ||
                 program_.buffers[program_.until->buffer].swapped);
       });
-    });
+    };
+    const auto& stages = schedule_.stages;
+    return std::ranges::any_of(stages[schedule_.repeat_begin].waves, writes_it) ||
+           (schedule_.repeat_end < stages.size() &&
+            std::ranges::any_of(stages[schedule_.repeat_end].waves, writes_it));
   }
 
   void part(std::string_view file, std::string_view text) {
     source_ += "\n" + device::with_place(file, text);
+  }
+
+  // How values change from iteration to iteration, where any does.
+  void progressions() {
+    bool any = false;
+    bool doubles = false;
+    for (const ProgramWave& wave : program_.waves) {
+      for (const ProgramArgument& argument : wave.arguments) {
+        any |= argument.progression.has_value();
+        doubles |= argument.progression && argument.progression->type == ElementType::f64;
+      }
+    }
+    if (any) {
+      source_ += doubles ? "#define TG_DOUBLE_PROGRESSIONS\n" : "";
+      part("progression.cl", device::progression_source());
+    }
   }
 
   void user_code() {
@@ -155,7 +177,8 @@ private:
     source_ +=
         "// One tile of one wave.\n"
         "__attribute__((always_inline)) static void tg_run_tile(uint code, uint descriptor, uint tile,\n"
-        "    global uchar* arena, global const ulong* words, local uchar* dynamic, local tg_locals_union* "
+        "    uint iteration, global uchar* arena, global const ulong* words, local uchar* dynamic, local "
+        "tg_locals_union* "
         "locals) {\n"
         "  global const ulong* const w = words + descriptor;\n";
     const bool several = tables_.cases.size() > 1;
@@ -258,6 +281,15 @@ private:
                                                           : fmt::format("(global void*)(arena + {})", offset);
     case ProgramArgument::Kind::local: return fmt::format("(local void*)(dynamic + (uint){})", offset);
     case ProgramArgument::Kind::value: break;
+    }
+    if (argument.progression) {
+      const ElementType value_type = argument.progression->type;
+      const bool is_signed = value_type == ElementType::i8 || value_type == ElementType::i16 ||
+                             value_type == ElementType::i32 || value_type == ElementType::i64;
+      return value_type == ElementType::f32   ? fmt::format("tg_progression_float(w + {}, iteration)", word)
+             : value_type == ElementType::f64 ? fmt::format("tg_progression_double(w + {}, iteration)", word)
+                                              : fmt::format("({})tg_progression(w + {}, iteration, {})",
+                                                            type_text(served.op, type), word, is_signed);
     }
     // Compilers compute with constants more exactly than devices do: then the bytes would differ.
     return constant && !kernel.rounds && opencl_c::arithmetic_type(type)

@@ -93,7 +93,10 @@ void unordered_conflicts(const ResolvedProgram& program, std::vector<Warning>& w
   }
   std::vector<Pair> needed;
   for (const ResolvedDependency& derived : derive_dependencies(in_order, program.buffers.size())) {
-    needed.emplace_back(order[derived.before], order[derived.after]);
+    const Pair pair(order[derived.before], order[derived.after]);
+    if (program.waves[pair.first].phase == program.waves[pair.second].phase) { // others are in order anyway
+      needed.push_back(pair);
+    }
   }
   for (const auto& [before, after] : without_path(program, order, needed)) {
     const auto first = uses_of(program.waves[before]);

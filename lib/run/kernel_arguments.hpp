@@ -19,7 +19,9 @@ inline std::size_t local_room(std::uint64_t dynamic_local_bytes) {
 struct PersistentArguments {
   enum Memory : std::uint8_t { arena, stages, entries, words, counters, progress, poll, memory_count };
   std::array<cl::Buffer, memory_count> memory;
-  cl_uint stage_count = 0;
+  cl_uint stage_end = 0;    // behind the last stage of the launch
+  cl_uint repeat_begin = 0; // the stages that repeat
+  cl_uint repeat_end = 0;
   cl_uint phase_count = 1;
   cl_uint entries_per_phase = 0;
   cl_uint iterations = 0; // 0: discover how many groups are resident, nothing else
@@ -36,8 +38,9 @@ struct PersistentArguments {
     for (const cl::Buffer& buffer : memory) {
       device::require(kernel.setArg(index++, buffer), "setting an argument of the persistent kernel");
     }
-    for (const cl_uint value : {stage_count, phase_count, entries_per_phase, iterations, iteration, stage,
-                                tile, budget, arrivals_per_barrier, most_polls}) {
+    for (const cl_uint value :
+         {stage_end, repeat_begin, repeat_end, phase_count, entries_per_phase, iterations, iteration, stage,
+          tile, budget, arrivals_per_barrier, most_polls}) {
       device::require(kernel.setArg(index++, value), "setting an argument of the persistent kernel");
     }
     device::require(kernel.setArg(index++, local_room(dynamic_local_bytes), nullptr),
@@ -50,6 +53,7 @@ struct StageArguments {
 
   cl::Buffer arena, entries, words;
   cl_uint first_entry = nothing;
+  cl_uint iteration = 0;
 
   // Throws device::Refused.
   void set(cl::Kernel& kernel, std::uint64_t dynamic_local_bytes) const {
@@ -59,7 +63,9 @@ struct StageArguments {
     }
     device::require(kernel.setArg(index++, local_room(dynamic_local_bytes), nullptr),
                     "setting the local memory of a stage");
-    device::require(kernel.setArg(index++, first_entry), "setting the first entry of a stage");
+    for (const cl_uint value : {first_entry, iteration}) {
+      device::require(kernel.setArg(index++, value), "setting an argument of a stage");
+    }
   }
 };
 

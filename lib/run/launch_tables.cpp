@@ -16,6 +16,12 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+std::uint64_t word_count(const ProgramArgument& argument) {
+  return argument.progression
+             ? progression_words
+             : std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
+}
+
 // Sizes and arguments of a wave in a phase: equal descriptors are equal work.
 std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Schedule& schedule,
                                       const MemoryLayout& memory, std::uint32_t wave, std::uint32_t phase) {
@@ -28,9 +34,11 @@ std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Sche
   const auto places = argument_places(spec.arguments);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const ProgramArgument& argument = spec.arguments[i];
-    const std::uint64_t size = std::max<std::uint64_t>(argument.value.size(), 1);
-    words.resize(places[i].word + (size + word_bytes - 1) / word_bytes);
-    if (argument.kind == ProgramArgument::Kind::buffer) {
+    words.resize(places[i].word + word_count(argument));
+    if (argument.progression) {
+      std::ranges::copy(descriptor_words(*argument.progression),
+                        words.begin() + static_cast<std::ptrdiff_t>(places[i].word));
+    } else if (argument.kind == ProgramArgument::Kind::buffer) {
       words[places[i].word] = memory.offsets[schedule.places[phase][argument.buffer]];
     } else if (argument.kind == ProgramArgument::Kind::null) {
       words[places[i].word] = null_word;
@@ -148,11 +156,12 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
   std::uint64_t word = range_words;
   std::uint64_t local = 0;
   for (const ProgramArgument& argument : arguments) {
-    const std::uint64_t words =
-        std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
+    const std::uint64_t words = word_count(argument);
     // Scalars and vectors lie on a multiple of their size.
-    word = round_up(
-        word, argument.alignment == 0 ? words : std::max<std::uint64_t>(argument.alignment / word_bytes, 1));
+    word = round_up(word, argument.progression ? 1
+                          : argument.alignment == 0
+                              ? words
+                              : std::max<std::uint64_t>(argument.alignment / word_bytes, 1));
     places.push_back({.word = static_cast<std::uint32_t>(word), .local_offset = local});
     word += words;
     if (argument.kind == ProgramArgument::Kind::local) {

@@ -13,13 +13,32 @@ namespace {
 struct Lifetime {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-  bool read_first = false; // in the first group that touches it
+  bool carried = false; // read by an iteration before it is written there
 };
 
-std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program,
-                                          const planning::WaveGroups& groups) {
-  std::vector<std::optional<Lifetime>> uses(program.buffers.size());
+// The groups that repeat.
+struct Repeated {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+Repeated repeated(const ResolvedProgram& program, const planning::WaveGroups& groups) {
+  Repeated found;
   for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
+    for (const std::uint32_t wave : groups.group(group)) {
+      found.begin = program.waves[wave].phase == WavePhase::before ? group + 1 : found.begin;
+      found.end = program.waves[wave].phase != WavePhase::after ? group + 1 : found.end;
+    }
+  }
+  return found;
+}
+
+std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program, const planning::WaveGroups& groups,
+                                          const Repeated& each) {
+  std::vector<std::optional<Lifetime>> uses(program.buffers.size());
+  std::vector<std::uint64_t> first_in_each(program.buffers.size(), each.end);
+  for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
+    const bool repeats = group >= each.begin && group < each.end;
     for (const std::uint32_t wave : groups.group(group)) {
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
         if (argument.kind != ProgramArgument::Kind::buffer) {
@@ -30,7 +49,11 @@ std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program,
           use = Lifetime{.first = group, .last = group};
         }
         use->last = group;
-        use->read_first |= use->first == group && argument.access != Access::write;
+        if (repeats) {
+          std::uint64_t& first = first_in_each[argument.buffer];
+          first = std::min(first, group);
+          use->carried |= first == group && argument.access != Access::write;
+        }
       }
     }
   }
@@ -57,7 +80,8 @@ Error refusal(const planning::ArenaError& error, const ResolvedProgram& program)
 
 Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes) {
-  const auto used = uses(program, groups);
+  const Repeated each = repeated(program, groups);
+  const auto used = uses(program, groups, each);
   const std::uint64_t end = std::max<std::uint64_t>(groups.group_count(), 1);
   planning::ArenaProblem problem;
   if (capacity_bytes != 0) {
@@ -68,10 +92,10 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
     const ProgramBuffer& buffer = program.buffers[i];
     planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
     const bool asked = program.until && program.until->buffer == i;
-    const bool carried = program.iterations > 1 && (!used[i] || used[i]->read_first);
-    if (buffer.transient() && used[i] && !asked && !carried) {
-      lifetime.lower = used[i]->first;
-      lifetime.upper = used[i]->last + 1;
+    if (buffer.transient() && used[i] && !asked) {
+      const bool carried = program.iterations > 1 && used[i]->carried;
+      lifetime.lower = carried ? std::min(used[i]->first, each.begin) : used[i]->first;
+      lifetime.upper = carried ? std::max(used[i]->last + 1, each.end) : used[i]->last + 1;
     }
     const std::uint64_t padding = (alignment - buffer.bytes % alignment) % alignment;
     if (__builtin_add_overflow(layout.sum_bytes, buffer.bytes, &layout.sum_bytes) ||

@@ -20,9 +20,9 @@ struct MemoryLayout {
   planning::ArenaProof proof = planning::ArenaProof::none;
 };
 
-// Transient buffers live from the first group of waves that touches them to the last; where the waves repeat,
-// one that is read before it is written lives throughout, as all others do. Errors: arena_over_capacity and
-// arena_search_exhausted when the arena does not fit `capacity_bytes` (0: no limit).
+// Transient buffers live from the first group of waves that touches them to the last, and through all groups
+// that repeat where an iteration reads them before it writes them. All others live throughout. Errors:
+// arena_over_capacity and arena_search_exhausted when the arena does not fit `capacity_bytes` (0: no limit).
 Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes);
 

@@ -43,7 +43,7 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
     : program_(program) {
   for (const std::uint32_t wave : waves) {
     const std::uint32_t unit = program.ops[program.waves[wave].op].unit;
-    if (units_.contains(unit)) {
+    if (units_.contains(unit) || program.units[unit].built_in) {
       continue;
     }
     constexpr std::size_t most = std::size_t{64} << 20U;
@@ -75,10 +75,17 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
                        const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
                        const std::vector<std::vector<std::uint32_t>>& places,
                        const std::vector<cl::Buffer>& memory)
-    : session_(session), program_(program) {
+    : session_(session), program_(program), phases_(static_cast<std::uint32_t>(places.size())) {
   for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
     for (const std::uint32_t wave : waves) {
       const ProgramWave& spec = program.waves[wave];
+      if (spec.transfer) {
+        const Transfer& what = *spec.transfer;
+        prepared_.emplace(std::pair(wave, phase),
+                          Prepared{.from = memory[places[phase][what.from.value_or(what.to)]],
+                                   .to = memory[places[phase][what.to]]});
+        continue;
+      }
       Prepared prepared{.kernel = programs.kernel(spec.op),
                         .offset = nd_range(spec.range.dimensions, spec.range.offset),
                         .global = nd_range(spec.range.dimensions, spec.range.global),
@@ -105,14 +112,40 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
   }
 }
 
-void PlainWaves::launch(std::uint32_t wave, std::uint32_t phase) {
-  const Prepared& prepared = prepared_.at({wave, phase});
+void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, cl::Kernel& kernel) {
+  const auto& arguments = program_.waves[wave].arguments;
+  for (cl_uint i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].progression) {
+      const std::vector<std::byte> value = value_in(*arguments[i].progression, iteration);
+      require(kernel.setArg(i, value.size(), value.data()),
+              fmt::format("setting argument {} of {}", i, program_.wave_text(wave)));
+    }
+  }
+}
+
+cl_int PlainWaves::transfer(const Transfer& what, const Prepared& prepared) {
+  if (what.from) {
+    return session_.queue.enqueueCopyBuffer(prepared.from, prepared.to, what.from_offset, what.to_offset,
+                                            what.bytes);
+  }
+  return clEnqueueFillBuffer(session_.queue(), prepared.to(), what.pattern.data(), what.pattern.size(),
+                             what.to_offset, what.bytes, 0, nullptr, nullptr);
+}
+
+void PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration) {
+  Prepared& prepared = prepared_.at({wave, iteration % phases_});
+  const auto& what = program_.waves[wave].transfer;
   const ProgramWave& spec = program_.waves[wave];
-  const bool first = session_.on_host && compiled_.emplace(spec.op, spec.range.local).second;
+  const bool first = session_.on_host && !what && compiled_.emplace(spec.op, spec.range.local).second;
   cl::Event launched;
-  const cl_int status =
-      session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global, prepared.local,
-                                          nullptr, first ? &launched : nullptr);
+  cl_int status = CL_SUCCESS;
+  if (what) {
+    status = transfer(*what, prepared);
+  } else {
+    set_progressions(wave, iteration, prepared.kernel);
+    status = session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global,
+                                                 prepared.local, nullptr, first ? &launched : nullptr);
+  }
   if (status != CL_SUCCESS) {
     Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
     if (status == CL_INVALID_WORK_GROUP_SIZE && program_.waves[wave].range.ragged()) {

@@ -40,9 +40,9 @@ public:
              const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
              const std::vector<cl::Buffer>& memory);
 
-  // Enqueues one wave; on a CPU the first one of an op and a work-group size is waited for, because the
-  // driver compiles then. Throws device::Refused.
-  void launch(std::uint32_t wave, std::uint32_t phase);
+  // Enqueues one wave, as it is after so many iterations; on a CPU the first one of an op and a work-group
+  // size is waited for, because the driver compiles then. Throws device::Refused.
+  void launch(std::uint32_t wave, std::uint32_t iteration);
 
   // What first launches have spent compiling so far.
   [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
@@ -51,10 +51,15 @@ private:
   struct Prepared {
     cl::Kernel kernel;
     cl::NDRange offset, global, local;
+    cl::Buffer from, to; // of a transfer, which has no kernel
   };
+
+  void set_progressions(std::uint32_t wave, std::uint32_t iteration, cl::Kernel& kernel);
+  cl_int transfer(const Transfer& what, const Prepared& prepared);
 
   const device::Session& session_;
   const ResolvedProgram& program_;
+  const std::uint32_t phases_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Prepared> prepared_;
   std::set<std::pair<std::uint32_t, std::array<std::uint32_t, 3>>> compiled_; // op and work-group size
   std::uint64_t compile_ns_ = 0;

@@ -54,6 +54,15 @@ struct OpSpec {
 enum class Access : std::uint8_t { read, write, read_write };
 inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
 
+// A value that changes from iteration to iteration; lib/run/progression.hpp has the formula. Exactly one of
+// the first four.
+struct IterationSpec {
+  std::optional<Number> add, multiply, shift_left, shift_right;
+  std::uint64_t every = 1;
+  std::optional<std::uint64_t> cycle;
+  std::optional<std::uint64_t> modulo;
+};
+
 // Exactly one of buffer, null, local_bytes and a value; several numbers make a vector.
 struct ArgumentSpec {
   std::optional<std::string> buffer;
@@ -64,13 +73,36 @@ struct ArgumentSpec {
   std::optional<std::vector<Number>> i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64;
   std::optional<Value> structure; // its members by name
   std::optional<Identifier> enumeration;
-  std::optional<std::string> bytes; // hexadecimal, as they lie in memory
+  std::optional<std::string> bytes;       // hexadecimal, as they lie in memory
+  std::optional<IterationSpec> iteration; // of a number
 };
 
-struct WaveSpec {
+struct FillSpec {
+  std::string buffer;
+  Number value = std::uint64_t{0};
+  std::uint64_t offset = 0;           // elements
+  std::optional<std::uint64_t> count; // elements; left out, up to the end
+};
+
+struct CopySpec {
+  std::string from;
+  std::string to;
+  std::uint64_t from_offset = 0;      // elements of `from`
+  std::uint64_t to_offset = 0;        // elements of `to`
+  std::optional<std::uint64_t> count; // elements of `from`; left out, up to its end
+};
+
+// When a wave runs: once before the repetition, in each of its iterations, or once after it.
+enum class WavePhase : std::uint8_t { before, each, after };
+inline constexpr std::array<std::string_view, 3> wave_phase_names{"before", "each", "after"};
+
+struct WaveSpec { // exactly one of op, fill and copy
   std::optional<std::string> name;
-  std::string op;
-  std::vector<std::uint64_t> global_size; // work-items, 1 to 3 dimensions
+  std::optional<std::string> op;
+  std::optional<FillSpec> fill;
+  std::optional<CopySpec> copy;
+  WavePhase phase = WavePhase::each;
+  std::vector<std::uint64_t> global_size; // work-items, 1 to 3 dimensions; of an op
   std::optional<std::vector<std::uint64_t>> local_size;
   std::optional<std::vector<std::uint64_t>> global_offset;
   std::vector<ArgumentSpec> args;

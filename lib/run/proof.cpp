@@ -73,26 +73,32 @@ PlainRun Reference::run(Clock::time_point deadline) {
   constexpr std::uint64_t launches_between_looks = 4096;
   std::uint64_t launches = 0;
   std::uint32_t iteration = 0;
-  bool finished = false;
-  const auto start = Clock::now();
-  for (; iteration < program_.iterations && !finished && result.in_time; ++iteration) {
+  const auto run_phase = [&](WavePhase phase) {
     for (const std::uint32_t wave : waves_) {
-      waves.launch(wave, iteration % static_cast<std::uint32_t>(places_.size()));
+      if (program_.waves[wave].phase != phase || !result.in_time) {
+        continue;
+      }
+      waves.launch(wave, iteration);
       if (++launches % launches_between_looks == 0) {
         device::require(session_.queue.finish(), "running the plain launches");
-        if (Clock::now() >= deadline || InterruptWatch::interrupted()) {
-          result.in_time = false;
-          break;
-        }
+        result.in_time = Clock::now() < deadline && !InterruptWatch::interrupted();
       }
     }
+  };
+  bool finished = false;
+  const auto start = Clock::now();
+  run_phase(WavePhase::before);
+  while (iteration < program_.iterations && !finished && result.in_time) {
+    run_phase(WavePhase::each);
+    ++iteration;
     if (program_.until) {
       std::vector<std::byte> value(program_.until->value.size());
-      download(session_, memory[places_[(iteration + 1) % places_.size()][program_.until->buffer]], 0, value);
+      download(session_, memory[places_[iteration % places_.size()][program_.until->buffer]], 0, value);
       finished = same_value(program_, value);
       result.in_time &= Clock::now() < deadline && !InterruptWatch::interrupted();
     }
   }
+  run_phase(WavePhase::after);
   device::require(session_.queue.finish(), "running the plain launches");
   result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
 

@@ -19,8 +19,10 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapter& adapter,
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes) {
   std::uint64_t tiles = 0;
+  std::uint64_t repeated = 0;
   for (const ProgramWave& wave : program.waves) {
     tiles = saturating_add(tiles, wave.range.tiles());
+    repeated += wave.phase == WavePhase::each ? wave.range.tiles() : 0;
   }
   std::uint64_t edges = 0;
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -30,9 +32,10 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
   }
   policy::LaunchRequest request;
   std::uint64_t queued = 0;
-  if (__builtin_mul_overflow(tiles, program.iterations, &queued)) {
+  if (__builtin_mul_overflow(repeated, program.iterations, &queued)) {
     queued = longest_queue;
   }
+  queued = saturating_add(queued, tiles - repeated);
   request.queue_len = static_cast<std::uint32_t>(std::min(queued, longest_queue));
   request.max_workgroup_size_x = adapter.max_workgroup_size_x;
   request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;

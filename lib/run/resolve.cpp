@@ -6,6 +6,7 @@
 #include <tidegate/run/nd_range.hpp>
 #include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/source_unit.hpp>
+#include <tidegate/run/transfers.hpp>
 
 #include <fmt/format.h>
 
@@ -224,11 +225,29 @@ private:
         return added;
       }
     }
+    if (std::ranges::none_of(resolved_.waves,
+                             [](const ProgramWave& wave) { return wave.phase == WavePhase::each; })) {
+      return tl::unexpected(invalid("every wave runs before or after the repetition, and nothing in it",
+                                    "leave phase out", "/waves"));
+    }
+    spread_progressions();
     return {};
   }
 
   Result<void> wave(const WaveSpec& spec, const std::string& pointer) {
-    ProgramWave wave{.name = spec.name.value_or("")};
+    const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()};
+    if (said != 1) {
+      return tl::unexpected(
+          invalid(fmt::format("a wave is one thing, and this says {} of op, fill and copy", said),
+                  "give one of them", pointer));
+    }
+    auto resolved = spec.op ? op_wave(spec, pointer) : transfer_wave(spec, pointer);
+    if (!resolved) {
+      return tl::unexpected(std::move(resolved.error()));
+    }
+    ProgramWave& wave = *resolved;
+    wave.name = spec.name.value_or("");
+    wave.phase = spec.phase;
     const auto index = static_cast<std::uint32_t>(resolved_.waves.size());
     if (spec.name && (spec.name->empty() || !wave_index_.emplace(*spec.name, index).second)) {
       return tl::unexpected(Error{
@@ -238,20 +257,6 @@ private:
                                                       wave_index_[*spec.name], index, in_quotes(*spec.name)),
           .fix = "rename one of them, or leave the name out",
           .pointer = pointer + "/name"});
-    }
-    const auto op = op_index_.find(spec.op);
-    if (op == op_index_.end()) {
-      return tl::unexpected(unknown("op", spec.op, op_index_, pointer + "/op"));
-    }
-    wave.op = op->second;
-    const opencl_c::Function& kernel = resolved_.function(wave.op);
-    auto range = nd_range(spec, kernel, pointer);
-    if (!range) {
-      return tl::unexpected(std::move(range.error()));
-    }
-    wave.range = *range;
-    if (auto done = arguments(spec, kernel, pointer, wave); !done) {
-      return done;
     }
     for (std::size_t i = 0; i < spec.rules.size(); ++i) {
       if (spec.rules[i] >= std::numeric_limits<std::uint32_t>::digits) {
@@ -265,6 +270,70 @@ private:
     wave.bytes = spec.bytes ? *spec.bytes : envelope(wave);
     resolved_.waves.push_back(std::move(wave));
     return {};
+  }
+
+  Result<ProgramWave> op_wave(const WaveSpec& spec, const std::string& pointer) const {
+    ProgramWave wave;
+    const auto op = op_index_.find(*spec.op);
+    if (op == op_index_.end()) {
+      return tl::unexpected(unknown("op", *spec.op, op_index_, pointer + "/op"));
+    }
+    wave.op = op->second;
+    const opencl_c::Function& kernel = resolved_.function(wave.op);
+    auto range = nd_range(spec, kernel, pointer);
+    if (!range) {
+      return tl::unexpected(std::move(range.error()));
+    }
+    wave.range = *range;
+    if (auto done = arguments(spec, kernel, pointer, wave); !done) {
+      return tl::unexpected(std::move(done.error()));
+    }
+    return wave;
+  }
+
+  Result<ProgramWave> transfer_wave(const WaveSpec& spec, const std::string& pointer) {
+    const auto find = [this](const std::string& name, const std::string& at) { return buffer(name, at); };
+    auto wave = resolve_transfer(spec, resolved_.buffers, find, pointer);
+    if (!wave) {
+      return wave;
+    }
+    if (!transfer_ops_) {
+      auto unit = transfer_unit();
+      if (!unit) {
+        return tl::unexpected(std::move(unit.error()));
+      }
+      transfer_ops_ = static_cast<std::uint32_t>(resolved_.ops.size());
+      for (const std::string_view kernel : transfer_kernels) {
+        const auto found = std::ranges::find(unit->unit.functions, kernel, &opencl_c::Function::name);
+        resolved_.ops.push_back(
+            {.name = std::string(kernel),
+             .unit = static_cast<std::uint32_t>(resolved_.units.size()),
+             .function = static_cast<std::uint32_t>(found - unit->unit.functions.begin())});
+      }
+      resolved_.units.push_back(std::move(*unit));
+    }
+    wave->op = *transfer_ops_ + (spec.copy ? 1 : 0);
+    return wave;
+  }
+
+  // One wave's value changes: the other waves of its op say that theirs stay.
+  void spread_progressions() {
+    std::map<std::pair<std::uint32_t, std::size_t>, ElementType> changing;
+    for (const ProgramWave& wave : resolved_.waves) {
+      for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+        if (wave.arguments[i].progression) {
+          changing[{wave.op, i}] = wave.arguments[i].progression->type;
+        }
+      }
+    }
+    for (ProgramWave& wave : resolved_.waves) {
+      for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+        const auto found = changing.find({wave.op, i});
+        if (found != changing.end() && !wave.arguments[i].progression) {
+          wave.arguments[i].progression = constant_progression(found->second, wave.arguments[i].value);
+        }
+      }
+    }
   }
 
   Result<void> arguments(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
@@ -359,6 +428,15 @@ private:
                         resolved_.wave_text(*after), plural(resolved_.waves[*after].range.tiles(), "tile")),
             "both waves need the same number of work-groups", pointer));
       }
+      if (resolved_.waves[*before].phase > resolved_.waves[*after].phase) {
+        const auto phase = [this](std::uint32_t wave) {
+          return wave_phase_names[static_cast<std::size_t>(resolved_.waves[wave].phase)];
+        };
+        return tl::unexpected(invalid(fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"",
+                                                  resolved_.wave_text(*after), phase(*after),
+                                                  resolved_.wave_text(*before), phase(*before)),
+                                      "remove the dependency, or give the waves other phases", pointer));
+      }
       resolved_.dependencies.push_back(
           {.before = *before, .after = *after, .tile_local = dependency.tile_local});
     }
@@ -373,6 +451,7 @@ private:
   Index op_index_;
   Index wave_index_;
   Index unit_index_;
+  std::optional<std::uint32_t> transfer_ops_; // the first of transfer_kernels
 };
 
 } // namespace

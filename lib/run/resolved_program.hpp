@@ -9,6 +9,7 @@
 #include <tidegate/run/compiler_macros.hpp>
 #include <tidegate/run/program.hpp>
 #include <tidegate/run/program_files.hpp>
+#include <tidegate/run/progression.hpp>
 
 #include <array>
 #include <cstddef>
@@ -36,6 +37,7 @@ struct ProgramUnit {
   std::string options;            // as the program gives them
   opencl_c::CompilerOptions parsed_options;
   opencl_c::TranslationUnit unit;
+  bool built_in = false; // kernels/transfers.cl, not the user's
 };
 
 struct ProgramOp {
@@ -54,6 +56,8 @@ struct ProgramArgument {
   std::uint64_t local_bytes = 0;
   std::vector<std::byte> value; // as clSetKernelArg takes it: a vector of 3 has the room of 4
   std::uint32_t alignment = 0;  // of the value, bytes; 0: its size
+  // How the value changes. Where one wave of an op has it, all have: the same code serves them.
+  std::optional<Progression> progression = {};
 };
 
 // In x, y and z; dimensions that are not there have size 1.
@@ -74,9 +78,21 @@ struct NdRange {
   friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
+// What a wave of a built-in op does, as OpenCL's own commands take it.
+struct Transfer {
+  std::optional<std::uint32_t> from; // of a copy
+  std::uint32_t to = 0;
+  std::uint64_t from_offset = 0; // bytes
+  std::uint64_t to_offset = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::byte> pattern; // of a fill: one element
+};
+
 struct ProgramWave {
   std::string name; // empty without one
   std::uint32_t op = 0;
+  WavePhase phase = WavePhase::each;
+  std::optional<Transfer> transfer = {};
   NdRange range;
   std::vector<ProgramArgument> arguments;
   planning::Wave bytes;
@@ -123,15 +139,19 @@ struct ResolvedProgram {
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
                                 const AnswerMacros& answer, PathScope scope = PathScope::folder);
 
-// The dependencies that follow from what the waves read and write, in the order of the waves: a read waits
-// for the last write before it, a write for that and for the reads since.
+// The waves in the order in which the program means them: by phase, and by index in each.
+std::vector<std::uint32_t> phase_order(const std::vector<ProgramWave>& waves);
+
+// The dependencies that follow from what the waves read and write, in that order: a read waits for the last
+// write before it, a write for that and for the reads since.
 std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
                                                     std::size_t buffer_count);
 
 // The waves in an order that keeps every dependency, as early in the program's own order as they can be.
 std::vector<std::uint32_t> program_order(const ResolvedProgram& program);
 
-// The waves as the planners take them. The budget does not bind where all buffers fit into it together.
+// The waves as the planners take them: all of a phase wait for all of the one before. The budget does not
+// bind where all buffers fit into it together.
 planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes);
 
 } // namespace tidegate::run

@@ -139,8 +139,9 @@ public:
     if (!ops_.alone[op].empty()) {
       return ops_.alone[op];
     }
-    if (program_.units[program_.ops[op].unit].parsed_options.others !=
-        program_.units[unit_].parsed_options.others) {
+    if (!program_.units[program_.ops[op].unit].built_in &&
+        program_.units[program_.ops[op].unit].parsed_options.others !=
+            program_.units[unit_].parsed_options.others) {
       return "its compiler options differ from those of the other ops";
     }
     if (!ops_.kernels[op].needs_whole_group) {
@@ -181,7 +182,7 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps
   std::map<std::uint32_t, std::uint64_t> all;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
-    if (size > max_group_size || !ops.alone[wave.op].empty()) {
+    if (size > max_group_size || wave.transfer || !ops.alone[wave.op].empty()) { // transfers go with any size
       continue;
     }
     all[size] += wave.range.tiles();
@@ -284,10 +285,10 @@ bool Schedule::any_plain() const {
   return std::ranges::any_of(stages, &Stage::plain);
 }
 
-std::uint64_t Schedule::tiles_per_iteration() const {
+std::uint64_t Schedule::tiles_in(std::size_t begin, std::size_t end) const {
   std::uint64_t tiles = 0;
-  for (const Stage& stage : stages) {
-    tiles += stage.tiles;
+  for (std::size_t stage = begin; stage < end; ++stage) {
+    tiles += stages[stage].tiles;
   }
   return tiles;
 }
@@ -298,6 +299,9 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
   Schedule schedule{.group_size = choose_group_size(program, ops, max_group_size)};
   std::map<std::vector<std::string>, std::uint64_t> weights;
   for (const ProgramWave& wave : program.waves) {
+    if (wave.transfer) {
+      continue;
+    }
     weights[program.units[program.ops[wave.op].unit].parsed_options.others] += wave.range.tiles();
   }
   const auto options = heaviest(weights, std::vector<std::string>());
@@ -339,6 +343,11 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
     }
     add(shared);
     std::ranges::move(alone, std::back_inserter(schedule.stages));
+    // Groups come phase by phase.
+    const auto phase =
+        groups.group(group).empty() ? WavePhase::after : program.waves[groups.group(group)[0]].phase;
+    schedule.repeat_begin = phase == WavePhase::before ? schedule.stages.size() : schedule.repeat_begin;
+    schedule.repeat_end = phase != WavePhase::after ? schedule.stages.size() : schedule.repeat_end;
   }
   return schedule;
 }
@@ -352,6 +361,13 @@ std::string schedule_violation(const ResolvedProgram& program, const Schedule& s
         return fmt::format("stage {} runs wave {} a second time", stage, wave);
       }
       stage_of[wave] = stage;
+      const WavePhase phase = stage < schedule.repeat_begin ? WavePhase::before
+                              : stage < schedule.repeat_end ? WavePhase::each
+                                                            : WavePhase::after;
+      if (program.waves[wave].phase != phase) {
+        return fmt::format("stage {} runs {} in the phase \"{}\"", stage, program.wave_text(wave),
+                           wave_phase_names[static_cast<std::size_t>(phase)]);
+      }
       tiles += program.waves[wave].range.tiles();
     }
     if (tiles != schedule.stages[stage].tiles || tiles == 0) {

@@ -48,16 +48,28 @@ struct Passenger {
   std::string reason;
 };
 
+// Stages one after another, of which a range repeats:
+//
+//   before | repeat_begin …  repeat_end | after
+//   once   | in each iteration          | once
 struct Schedule {
   std::uint32_t group_size = 0; // work-items of the work-groups that serve the tiles
-  std::vector<Stage> stages;    // of an iteration
+  std::vector<Stage> stages;
+  std::size_t repeat_begin = 0; // in stages
+  std::size_t repeat_end = 0;
   std::vector<Passenger> left_behind;
   std::uint32_t main_options = 0; // the unit whose compiler options the generated kernel takes
   std::vector<std::vector<std::uint32_t>> places; // places[phase][buffer]: in whose memory it is, by swaps
 
   [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(places.size()); }
   [[nodiscard]] bool any_plain() const;
-  [[nodiscard]] std::uint64_t tiles_per_iteration() const;
+  [[nodiscard]] std::uint64_t tiles_in(std::size_t begin, std::size_t end) const; // of these stages
+  [[nodiscard]] std::uint64_t tiles_once() const { return tiles_in(0, stages.size()); }
+  [[nodiscard]] std::uint64_t tiles_per_iteration() const { return tiles_in(repeat_begin, repeat_end); }
+  // Of a whole run.
+  [[nodiscard]] std::uint64_t tiles_in_all(std::uint64_t iterations) const {
+    return tiles_once() + (iterations - 1) * tiles_per_iteration();
+  }
 };
 
 // Stages for a plan's groups. With `launch`, a stage of one wave is the user's own kernel: there is nothing
@@ -66,8 +78,9 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
                                const planning::WaveGroups& groups, Strategy strategy,
                                std::uint32_t max_group_size);
 
-// An independent look at a schedule, from its definition: every wave in exactly one stage, every dependency
-// from an earlier stage to a later one. The first violation as a sentence, or an empty string.
+// An independent look at a schedule, from its definition: every wave in exactly one stage, in the range of
+// its phase, every dependency from an earlier stage to a later one. The first violation as a sentence, or an
+// empty string.
 std::string schedule_violation(const ResolvedProgram& program, const Schedule& schedule);
 
 } // namespace tidegate::run

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace tidegate::run {
@@ -31,20 +32,21 @@ double barrier_ns(const Schedule& schedule, std::uint32_t compute_units,
       static_cast<double>(choose_workers(schedule, compute_units, static_cast<std::uint32_t>(resident)));
   return proved_barrier_ns(profile) * (fixed + (1 - fixed) * std::min(workers / resident, 1.0));
 }
+using Stages = std::span<const Stage>;
 
 // Runs of stages that share a persistent launch, between the plain ones.
-std::size_t segments(const Schedule& schedule) {
+std::size_t segments(Stages stages) {
   std::size_t count = 0;
   bool inside = false;
-  for (const Stage& stage : schedule.stages) {
+  for (const Stage& stage : stages) {
     count += !stage.plain && !inside ? 1 : 0;
     inside = !stage.plain;
   }
   return count;
 }
 
-std::size_t plain_stages(const Schedule& schedule) {
-  return static_cast<std::size_t>(std::ranges::count_if(schedule.stages, &Stage::plain));
+std::size_t plain_stages(Stages stages) {
+  return static_cast<std::size_t>(std::ranges::count_if(stages, &Stage::plain));
 }
 
 StrategyChoice choose_by_cost(const ResolvedProgram& program, const Schedule& launches,
@@ -67,7 +69,7 @@ StrategyChoice choose_by_cost(const ResolvedProgram& program, const Schedule& la
                   "{:.1f} us, a launch {:.1f} us",
                   persistent_ns / 1000, launch_ns / 1000,
                   barrier_ns(persistent, compute_units, profile) / 1000, profile.launch_ns / 1000);
-  if (const std::size_t alone = plain_stages(persistent); alone != 0) {
+  if (const std::size_t alone = plain_stages(persistent.stages); alone != 0) {
     reason += fmt::format("; {} cannot share a launch", plural(alone, "wave"));
   }
   return {.strategy = pays * persistent_ns < launch_ns ? Strategy::barrier : Strategy::launch,
@@ -92,21 +94,26 @@ std::uint32_t choose_workers(const Schedule& schedule, std::uint32_t compute_uni
 
 double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, double iterations,
                    std::uint32_t compute_units, const device::DeviceProfile& profile) {
-  const auto stages = static_cast<double>(schedule.stages.size());
   const double round_trip = profile.launch_round_trip_ns;
-  if (strategy == Strategy::launch) {
-    return iterations * (stages * profile.launch_ns + (until ? round_trip : 0));
-  }
   // Filling the counters of a persistent launch, reading its progress back and waiting for both are about two
   // launches with a wait.
   const double start = 2 * round_trip;
   const double barrier = barrier_ns(schedule, compute_units, profile);
-  const auto plain = static_cast<double>(plain_stages(schedule));
-  if (plain == 0) {
-    return start + iterations * stages * barrier;
-  }
-  return iterations * (static_cast<double>(segments(schedule)) * start + (stages - plain) * barrier +
-                       plain * profile.launch_ns + (until ? round_trip : 0));
+  const bool one_launch = strategy == Strategy::barrier && !schedule.any_plain();
+  const auto once = [&](Stages stages) {
+    const auto plain = static_cast<double>(plain_stages(stages));
+    const auto count = static_cast<double>(stages.size());
+    if (strategy == Strategy::launch) {
+      return count * profile.launch_ns;
+    }
+    return (one_launch ? 0 : static_cast<double>(segments(stages)) * start) +
+           (count > plain ? (count - plain) * barrier : 0) + plain * profile.launch_ns;
+  };
+  const Stages all = schedule.stages;
+  const Stages each = all.subspan(schedule.repeat_begin, schedule.repeat_end - schedule.repeat_begin);
+  const double asking = until && !one_launch ? round_trip : 0;
+  return (one_launch ? start : 0) + once(all.first(schedule.repeat_begin)) +
+         iterations * (once(each) + asking) + once(all.subspan(schedule.repeat_end));
 }
 
 StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedProgram& program,

@@ -3,6 +3,7 @@
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/priority_documents.hpp>
+#include <tidegate/documents/program_documents.hpp>
 #include <tidegate/documents/tuning_documents.hpp>
 
 #include <doctest/doctest.h>
@@ -309,4 +310,43 @@ TEST_CASE("the kind of a document is found without decoding it") {
   CHECK(kind_of("[]") == "");
   CHECK(kind_of(R"({"kind":3})") == "");
   CHECK(kind_of("{").error().code == ErrorCode::syntax_error);
+}
+
+namespace {
+
+std::string program_with(std::string_view argument) {
+  return R"({"buffers":{},"ops":{},"waves":[{"op":"k","global_size":[1],"args":[)" + std::string(argument) +
+         "]}]}";
+}
+
+} // namespace
+
+TEST_CASE("values of structures are numbers, names, arrays and objects, as deep as they come") {
+  const auto decoded = decode<run::WaveProgram>(
+      program_with(R"({"struct":{"a":-1,"b":[1.5,[18446744073709551615]],"c":{"d":"RED","e":{}},"f":[]}})"));
+  REQUIRE(decoded);
+  const auto& members = std::get<Value::Object>(decoded->waves[0].args[0].structure->is);
+  REQUIRE(members.size() == 4);
+  CHECK(std::get<Number>(members[0].second.is) == Number(std::int64_t{-1}));
+  const auto& b = std::get<Value::List>(members[1].second.is);
+  CHECK(std::get<Number>(b[0].is) == Number(1.5));
+  CHECK(std::get<Number>(std::get<Value::List>(b[1].is)[0].is) ==
+        Number(std::uint64_t{18446744073709551615U}));
+  const auto& c = std::get<Value::Object>(members[2].second.is);
+  CHECK(std::get<std::string>(c[0].second.is) == "RED");
+  CHECK(std::get<Value::Object>(c[1].second.is).empty());
+  CHECK(std::get<Value::List>(members[3].second.is).empty());
+}
+
+TEST_CASE("values of structures are refused at their place") {
+  const auto refused = [](std::string_view argument) {
+    return refusal<run::WaveProgram>(program_with(argument));
+  };
+  CHECK(refused(R"({"struct":{"a":[1,true]}})").find("/waves/0/args/0/struct/a/1") != std::string::npos);
+  CHECK(refused(R"({"struct":{"a":1,"a":2}})").find("duplicate key \"a\"") != std::string::npos);
+  CHECK(refused(R"({"struct":{"a":18446744073709551616}})").find("does not fit into 64 bits") !=
+        std::string::npos);
+  const std::string deep(100, '[');
+  CHECK(refused(R"({"struct":)" + deep + std::string(100, ']') + "}").find("nesting deeper than 64 levels") !=
+        std::string::npos);
 }

@@ -15,14 +15,16 @@ KERNELS = """
 enum shape { ROUND, SQUARE = 5, FLAT };
 typedef struct { uchar kind; float3 at; struct { short n[3]; enum shape of; } in; } thing;
 struct __attribute__((packed)) tight { uchar first; uint second; };
-struct bits { uint low : 4; uint high : 28; };
+union either { uint whole; ushort halves[2]; };
 
 kernel void spread(global float* out, const thing t, struct tight p, enum shape s) {
   size_t i = get_global_id(0);
   float values[8] = {t.kind, t.at.x, t.at.y, t.at.z, t.in.n[2], t.in.of, p.second, s};
   out[i] += values[i];
 }
-kernel void bits_of(global uint* out, struct bits b) { out[get_global_id(0)] += b.low * 100 + b.high; }
+kernel void halves_of(global uint* out, union either e) {
+  out[get_global_id(0)] += e.halves[0] * 100u + e.halves[1];
+}
 kernel void maybe(global uint* out, global const uint* more, constant uint* table) {
   size_t i = get_global_id(0);
   out[i] += (more ? more[i] : 1000u) + (table ? table[0] : 7u);
@@ -40,7 +42,7 @@ def arguments_program() -> dict[str, Any]:
                "u": buffer("i32", init=IOTA, output="u.npy"), "a": buffer(init=IOTA)}
     waves = [wave("spread", "f", {"struct": THING}, {"struct": {"first": 1, "second": 2**31}}, {"enum": "SQUARE"}),
              wave("spread", "f", {"bytes": "03" + "00" * 47}, {"bytes": "01 05000000"}, {"i32": 2}),
-             wave("bits_of", "u", {"bytes": "21000000"}),
+             wave("halves_of", "u", {"bytes": "01000200"}),
              wave("maybe", "u", "a", {"null": True}), wave("maybe", "u", {"null": True}, "a"),
              wave("wide", {"buffer": "a", "reinterpret": True}, "u")]
     document = program(buffers, *waves)
@@ -98,13 +100,13 @@ class Arguments(Programs):
                      "  at: /waves/0/args/1/struct/in/n\n"
                      "  fix: give 3 values\n")
         self.refused(0, 1, {"struct": {**THING, "kind": 256}},
-                     "tidegate: P: error: 256 is outside the range of u8 [out_of_range]\n"
+                     "tidegate: P: error: 256 is outside the range of u8, 0 to 255 [out_of_range]\n"
                      "  at: /waves/0/args/1/struct/kind\n"
                      "  fix: give an integer from 0 to 255\n")
         self.refused(0, 3, {"enum": "OVAL"},
                      'tidegate: P: error: there is no enumerator "OVAL" [unknown_name]\n'
                      "  at: /waves/0/args/3/enum\n"
-                     '  fix: give one of "ROUND", "SQUARE" or "FLAT", or a number\n')
+                     '  fix: give one of ROUND, SQUARE or FLAT, or a number\n')
         self.refused(0, 1, {"bytes": "0011"},
                      'tidegate: P: error: 2 bytes given, "const thing t" has 48 [argument_mismatch]\n'
                      "  at: /waves/0/args/1/bytes\n"
@@ -113,11 +115,11 @@ class Arguments(Programs):
                      'tidegate: P: error: "0g" are no bytes [invalid_program]\n'
                      "  at: /waves/0/args/1/bytes\n"
                      '  fix: give two hexadecimal digits for each byte, such as "0000803f"\n')
-        self.refused(2, 1, {"struct": {"low": 1, "high": 2}},
-                     'tidegate: P: error: the argument is a structure, the kernel\'s parameter is "struct bits b" '
+        self.refused(2, 1, {"struct": {"whole": 1}},
+                     'tidegate: P: error: the argument is a structure, the kernel\'s parameter is "union either e" '
                      "[argument_mismatch]\n"
                      "  at: /waves/2/args/1\n"
-                     '  fix: give {"bytes": …}: the layout of "struct bits b" is not certain, it has bit-fields\n')
+                     '  fix: give {"bytes": …}: the layout of "union either e" is not certain, it has a union\n')
         self.refused(0, 1, {"null": True},
                      'tidegate: P: error: the argument is a null pointer, the kernel\'s parameter is "const thing t" '
                      "[argument_mismatch]\n"

@@ -235,6 +235,12 @@ class Draw:
             waves.append(self.wave("mix_in", out=self.transient))
         few = [op for op in self.family.ops if op != "step_on"]
         waves += [self.wave(self.rng.choice(few)) for _ in range(self.rng.randint(0, 12 - len(waves)))]
+        own = len(self.family.ops) + (self.transient is not None)
+        for wave in waves[own:]:  # the first group keeps every kernel in use
+            if self.rng.random() < 0.3:
+                wave["phase"] = self.rng.choice(("before", "after"))
+                if self.transient in uses_of(wave):
+                    wave["phase"] = "after"
         for number, wave in enumerate(waves):
             if self.rng.random() < 0.5:
                 wave["name"] = f"wave {number}"
@@ -344,7 +350,8 @@ class Draw:
         """What follows from the order and the arguments, and some that follow from nothing."""
         uses = [uses_of(wave) for wave in waves]
         made = []
-        for after, before in ((j, i) for j in range(len(waves)) for i in range(j)):
+        order = in_phases(waves)
+        for after, before in ((order[j], order[i]) for j in range(len(waves)) for i in range(j)):
             clash = any(name in uses[before] and (uses[before][name] or written)
                         for name, written in uses[after].items())
             redundant = before >= len(self.family.ops) and self.rng.random() < 0.1
@@ -357,6 +364,14 @@ class Draw:
 
 CONST = {"accumulate", "rotate_by", "scattered", "backwards", "group_sum", "transposed", "volume", "axpy", "to_float",
          "to_uint"}  # whose first parameter is const
+
+
+PHASES = ("before", "each", "after")
+
+
+def in_phases(waves: list[Document]) -> list[int]:
+    """The waves in the order in which they are meant."""
+    return sorted(range(len(waves)), key=lambda number: PHASES.index(waves[number].get("phase", "each")))
 
 
 def uses_of(wave: Document) -> dict[str, bool]:
@@ -378,17 +393,25 @@ def evaluated(program: Document) -> dict[str, List]:
         memory[name] = [init["fill"] if "fill" in init else iota["start"] + i * iota["step"]
                         for i in range(buffer["count"])]
     until = program.get("until")
-    for _ in range(program.get("repeat", 10**6 if until else 1)):
+
+    def run_waves(phase: str) -> None:
         for wave in program["waves"]:
+            if wave.get("phase", "each") != phase:
+                continue
             rest = [0] * (3 - len(wave["global_size"]))
             range_ = Range(wave["global_size"] + [1] * len(rest), wave["local_size"] + [1] * len(rest),
                            wave.get("global_offset", [0] * len(wave["global_size"])) + rest)
             args = [memory[arg["buffer"]] if "buffer" in arg else arg.get("u32") for arg in wave["args"]]
             INTEGERS[wave["op"]](range_, *args)
+
+    run_waves("before")
+    for _ in range(program.get("repeat", 10**6 if until else 1)):
+        run_waves("each")
         for one, other in program.get("swap", []):
             memory[one], memory[other] = memory[other], memory[one]
         if until and memory[until["buffer"]][0] == until["equals"]:
             break
+    run_waves("after")
     return memory
 
 

@@ -45,8 +45,14 @@ std::string first_clash(const ResolvedProgram& program, const planning::WaveGrou
       written[i] = true;
     }
   }
-  for (std::uint32_t iteration = 0; iteration < std::min(program.iterations, 3U); ++iteration) {
+  const std::uint32_t iterations = std::min(program.iterations, 3U);
+  for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
     for (std::size_t group = 0; group < groups.group_count(); ++group) {
+      const WavePhase phase = program.waves[groups.group(group).front()].phase;
+      if ((phase == WavePhase::before && iteration != 0) ||
+          (phase == WavePhase::after && iteration + 1 != iterations)) {
+        continue;
+      }
       const auto for_each = [&](auto&& act) {
         for (const std::uint32_t wave : groups.group(group)) {
           for (const ProgramArgument& argument : program.waves[wave].arguments) {
@@ -109,6 +115,25 @@ TEST_CASE("transient buffers live from the first group that touches them to the 
   CHECK(overlap(program, layout, 0, 2));
   // In one group all of them are alive.
   CHECK(plan(program, {{0, 1, 2}}).arena_bytes == 300);
+}
+
+TEST_CASE("what one phase leaves for another lives until then, and no longer") {
+  // 0 to 1 before, 1 to 2 and 2 to 3 repeated, 3 to 4 after.
+  ResolvedProgram program = program_of(1, {100, 100, 100, 100, 100});
+  program.waves = {wave_of(0, {writes(0)}), wave_of(0, {reads(0), writes(1)}),
+                   wave_of(0, {reads(1), writes(2)}), wave_of(0, {reads(2), writes(3)}),
+                   wave_of(0, {reads(3), writes(4)})};
+  program.waves[0].phase = program.waves[1].phase = WavePhase::before;
+  program.waves[4].phase = WavePhase::after;
+  program.iterations = 3;
+  const MemoryLayout layout = plan(program, {{0}, {1}, {2}, {3}, {4}});
+  CHECK(overlap(program, layout, 0, 2) + overlap(program, layout, 0, 3) + overlap(program, layout, 0, 4) > 0);
+  // Every iteration reads 1: it lives through all of them, beside 2 and 3.
+  CHECK_FALSE(overlap(program, layout, 1, 2));
+  CHECK_FALSE(overlap(program, layout, 1, 3));
+  CHECK(layout.arena_bytes == 300);
+  program.iterations = 1;
+  CHECK(plan(program, {{0}, {1}, {2}, {3}, {4}}).arena_bytes == 200);
 }
 
 TEST_CASE("what somebody gives or keeps lives throughout") {
@@ -226,6 +251,10 @@ TEST_CASE("random programs never read what another buffer has overwritten") {
                                                 : updates(buffer));
       }
       program.waves.push_back(wave_of(0, std::move(arguments)));
+      const bool others = program.waves.size() > 1;
+      program.waves.back().phase = others && random.chance(20)   ? WavePhase::before
+                                   : others && random.chance(25) ? WavePhase::after
+                                                                 : WavePhase::each;
     }
     program.iterations = 1 + random.below(3);
     program.dependencies = derive_dependencies(program.waves, sizes.size());

@@ -94,10 +94,11 @@ inline planning::WaveGroups groups_of(const std::vector<std::vector<std::uint32_
 
 // Each wave as soon as what it waits for has run.
 inline planning::WaveGroups layers_of(const ResolvedProgram& program) {
+  const planning::WaveDag dag = wave_dag(program, 0);
   std::vector<std::size_t> layer(program.waves.size(), 0);
   std::size_t count = 0;
   for (std::size_t round = 0; round < program.waves.size(); ++round) {
-    for (const ResolvedDependency& dependency : program.dependencies) {
+    for (const planning::Dependency& dependency : dag.dependencies) {
       layer[dependency.after] = std::max(layer[dependency.after], layer[dependency.before] + 1);
     }
   }

@@ -225,6 +225,16 @@ ResolvedProgram checked_program() {
   return program;
 }
 
+// Wave 1 runs before the repetition, wave 2 after it, waves 0 and 3 in it.
+ResolvedProgram phased_program() {
+  ResolvedProgram program = program_of(1, {});
+  program.waves = {wave_of(0, {}), wave_of(0, {}), wave_of(0, {}), wave_of(0, {})};
+  program.waves[1].phase = WavePhase::before;
+  program.waves[2].phase = WavePhase::after;
+  program.iterations = 10;
+  return program;
+}
+
 std::string violation(auto&& corrupt) {
   const ResolvedProgram program = checked_program();
   Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
@@ -260,6 +270,28 @@ TEST_CASE("a wrong schedule is named: waves") {
   CHECK(violation([](Schedule& made) {
           made.stages = {{.waves = {0}, .tiles = 2}, {.waves = {1, 2}, .tiles = 2}};
         }) == "wave 2 waits for \"second\", which no earlier stage runs");
+}
+
+TEST_CASE("a range of the stages repeats") {
+  const ResolvedProgram program = phased_program();
+  Schedule made = schedule(program, ops_of({false}), groups_of({{1}, {0, 3}, {2}}));
+  CHECK(stages(made) == "1:1 0,3:2 2:1");
+  CHECK(made.repeat_begin == 1);
+  CHECK(made.repeat_end == 2);
+  CHECK(made.tiles_once() == 4);
+  CHECK(made.tiles_per_iteration() == 2);
+  CHECK(made.tiles_in_all(10) == 22);
+  made.repeat_end = 3;
+  CHECK(schedule_violation(program, made) == "stage 2 runs wave 2 in the phase \"each\"");
+  made.repeat_end = 2;
+  made.repeat_begin = 0;
+  CHECK(schedule_violation(program, made) == "stage 0 runs wave 1 in the phase \"each\"");
+  made.repeat_begin = 1;
+  std::swap(made.stages[0], made.stages[1]);
+  CHECK(schedule_violation(program, made) == "stage 0 runs wave 0 in the phase \"before\"");
+  const Schedule no_more = schedule(program, ops_of({false}), groups_of({{1}, {3}, {0}, {2}}));
+  CHECK(no_more.repeat_begin == 1);
+  CHECK(no_more.repeat_end == 3);
 }
 
 TEST_CASE("a wrong schedule is named: tiles") {

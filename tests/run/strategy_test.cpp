@@ -29,7 +29,7 @@ device::DeviceInfo gpu() {
 
 // Stages of one wave each; of every `period` stages the first `plain` cannot share a launch.
 Schedule schedule_of(std::uint32_t stages, std::uint32_t plain = 0, std::uint32_t period = 1) {
-  Schedule schedule{.group_size = 256, .places = {{}}};
+  Schedule schedule{.group_size = 256, .repeat_end = stages, .places = {{}}};
   for (std::uint32_t i = 0; i < stages; ++i) {
     schedule.stages.push_back({.waves = {i}, .tiles = 132, .plain = i % period < plain});
   }
@@ -52,6 +52,18 @@ TEST_CASE("many stages pay, few do not") {
   CHECK(chosen(schedule_of(4)) == Strategy::launch);   // 22 us to start, 3.6 us gained a stage
   CHECK(chosen(schedule_of(10)) == Strategy::barrier); // measured: 1.11 times as fast as plain launches
   CHECK(chosen(schedule_of(4), 10) == Strategy::barrier);
+}
+
+TEST_CASE("what runs before and after the repetition counts once") {
+  Schedule schedule = schedule_of(5);
+  schedule.repeat_begin = 2;
+  schedule.repeat_end = 3;
+  const device::DeviceProfile profile = *gpu().profile;
+  CHECK(overhead_ns(schedule, Strategy::launch, false, 100, profile) == 104 * 4500);
+  CHECK(overhead_ns(schedule, Strategy::barrier, false, 100, profile) == 2 * 11000 + 104 * 1000);
+  CHECK(overhead_ns(schedule, Strategy::launch, true, 100, profile) == 104 * 4500 + 100 * 11000);
+  schedule.stages[1].plain = true; // two persistent launches more than iterations: before, and after
+  CHECK(overhead_ns(schedule, Strategy::barrier, false, 100, profile) == 102 * 2 * 11000 + 103 * 1000 + 4500);
 }
 
 TEST_CASE("waves that cannot share a launch are counted") {

@@ -1,0 +1,151 @@
+"""tidegate run: waves before, in and after the repetition, fills and copies, and values that change from iteration to
+iteration, in both strategies and modes, beside an evaluation in Python.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import unittest
+from typing import Any
+
+from support import Document, run
+from test_run import Programs, buffer, wave
+
+KERNELS = """
+kernel void add(global uint* a, uint by) { a[get_global_id(0)] += by; }
+kernel void blend(global const uint* a, global uint* b, long by, float scale) {
+  size_t i = get_global_id(0);
+  b[i] = a[i] * 3u + (uint)by + (uint)(scale * 8.0f);
+}
+kernel void count(global int* counter, int by) { if (get_global_id(0) == 0) counter[0] += by; }
+"""
+N = 600
+M = 2**32
+
+
+def phases_program(repeat: int | None) -> Document:
+    """The waves stand in another order than they run in: that of the phases counts."""
+    def add(name: str, value: int, **rest: Any) -> Document:
+        by: Document = {"u32": value}
+        if "iteration" in rest:
+            by["iteration"] = rest.pop("iteration")
+        return wave("add", name, by, size=N, local=1, **rest)
+
+    waves = [
+        add("kept", 100, iteration={"add": 1}, phase="after"),
+        {"copy": {"from": "passing", "to": "kept", "from_offset": 500, "to_offset": 1, "count": 99}, "phase": "after"},
+        add("x", 1, iteration={"add": 3, "modulo": 7}),
+        wave("blend", "x", "y", {"i64": -1, "iteration": {"multiply": -3}}, {"f32": 0.5, "iteration": {"add": 0.25}},
+             size=N, local=4),
+        add("passing", 1, iteration={"shift_left": 1, "cycle": 3, "every": 2}),
+        {"copy": {"from": "y", "to": "kept", "from_offset": 3, "to_offset": 7, "count": 400}},
+        wave("count", "counter", {"i32": 1}, size=4, local=4),
+        {"fill": {"buffer": "bytes", "value": 7, "offset": 3, "count": 18}, "phase": "before"},
+        {"copy": {"from": "x", "to": "passing"}, "phase": "before"},
+        add("passing", 40, iteration={"add": 9}, phase="before"),
+        {"fill": {"buffer": "counter", "value": -3}, "phase": "before"},
+    ]
+    buffers = {"x": buffer(count=N, init={"iota": {}}, output="x.npy"),
+               "y": buffer(count=N, init={"iota": {"step": 5}}, output="y.npy"),
+               "passing": buffer(count=N), "kept": buffer(count=N, output="kept.npy"),
+               "bytes": buffer("u8", 29, init={"fill": 1}, output="bytes.npy"),
+               "counter": buffer("i32", 1, output="counter.npy")}
+    return {"buffers": buffers, "waves": waves, "swap": [["x", "y"]],
+            "ops": {name: {"source": "phases.cl"} for name in ("add", "blend", "count")},
+            **({"until": {"buffer": "counter", "equals": 2}} if repeat is None else {"repeat": repeat})}
+
+
+def evaluated(iterations: int) -> dict[str, list[int]]:
+    x, y = list(range(N)), [5 * i for i in range(N)]
+    kept, passing = [0] * N, [value + 40 for value in x]
+    for i in range(iterations):
+        x = [value + (1 + 3 * i) % 7 for value in x]
+        y = [(3 * value - (-3)**i + int(8 * (0.5 + 0.25 * i))) % M for value in x]
+        passing = [value + (1 << i // 2 % 3) for value in passing]
+        kept[7:407] = y[3:403]
+        x, y = y, x
+    kept = [value + 100 + iterations for value in kept]
+    kept[1:100] = passing[500:599]
+    return {"x": x, "y": y, "kept": kept, "bytes": [1] * 3 + [7] * 18 + [1] * 8, "counter": [iterations - 3]}
+
+
+class Small(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("phases.cl", KERNELS)
+
+
+class Phases(Small):
+    def checked(self, document: Document, iterations: int, *options: str) -> Document:
+        report = self.report_of(document, "--verify", "--max-wall-time", "100", *options)
+        for name, values in evaluated(iterations).items():
+            self.assertEqual(self.output(f"{name}.npy", document["buffers"][name]["type"]), values, name)
+        self.assertEqual((report["iterations"], report["items_remaining"]), (iterations, 0))
+        # 2 copies and 2 fills of one tile each, and what is added; in an iteration 1500 tiles of kernels and a copy.
+        self.assertEqual(report["items_processed"], (3 + N) + iterations * (2 * N + N // 4 + 1 + 1) + (N + 1))
+        return report
+
+    def test_every_way(self) -> None:
+        for strategy, mode in itertools.product(("launch", "barrier"), ("interpreter", "jit")):
+            report = self.checked(phases_program(5), 5, "--strategy", strategy, "--mode", mode)
+            groups = [group["waves"] for group in report["plan"]["barriers"]["groups"]]
+            phase = [{7, 8, 9, 10}, {2, 3, 4, 5, 6}, {0, 1}]
+            self.assertTrue(all(any(set(group) <= waves for waves in phase) for group in groups), groups)
+
+    def test_until(self) -> None:
+        """The repetition ends and what comes after it runs, in both strategies."""
+        for strategy in ("launch", "barrier"):
+            report = self.checked(phases_program(None), 5, "--strategy", strategy, "--mode", "interpreter")
+            self.assertTrue(report["until"]["reached"])
+
+    def test_slices(self) -> None:
+        """Slices end and begin anywhere, also before and after the repetition."""
+        report = self.checked(phases_program(5), 5, "--strategy", "barrier", "--mode", "interpreter", "--workers", "1",
+                              "--slice", "1")
+        self.assertGreater(len(report["slices_ns"]), 1)
+
+    def test_plan(self) -> None:
+        """`tidegate plan` keeps the phases apart, and a plan that does not is refused."""
+        path = self.file("program.json", json.dumps(phases_program(5)))
+        for strategy in ("layered", "compact"):
+            result = run("plan", str(path), "--strategy", strategy)
+            self.assertEqual((result.rc, result.stderr), (0, ""))
+            self.file("plan.json", result.stdout)
+            self.report_of(phases_program(5), "--dry-run", "--plan", str(self.folder / "plan.json"))
+
+
+class Errors(Small):
+    def refused(self, change: Any, text: str, code: int = 3) -> None:
+        document = phases_program(5)
+        change(document)
+        result = self.run_document(document, "--dry-run")
+        self.assertEqual((result.rc, result.stderr.replace(f"{self.folder}/program.json", "P")), (code, text))
+
+    def test_errors(self) -> None:
+        self.refused(lambda p: p["waves"][2].update(fill={"buffer": "x"}),
+                     "tidegate: P: error: a wave is one thing, and this says 2 of op, fill and copy [invalid_program]\n"
+                     "  at: /waves/2\n"
+                     "  fix: give one of them\n")
+        self.refused(lambda p: p.update(waves=[p["waves"][7]]),
+                     "tidegate: P: error: every wave runs before or after the repetition, and nothing in it "
+                     "[invalid_program]\n"
+                     "  at: /waves\n"
+                     "  fix: leave phase out\n")
+        self.refused(lambda p: p.update(dependencies=[{"before": 2, "after": 9}]),
+                     'tidegate: P: error: wave 9 of the phase "before" waits for wave 2 of the phase "each" '
+                     "[invalid_program]\n"
+                     "  at: /dependencies/0\n"
+                     "  fix: remove the dependency, or give the waves other phases\n")
+        self.refused(lambda p: p["waves"][2]["args"].__setitem__(1, {"u32": [1, 2], "iteration": {"add": 1}}),
+                     "tidegate: P: error: iteration is said of something that is no single number [invalid_program]\n"
+                     "  at: /waves/2/args/1/iteration\n"
+                     '  fix: leave it out, or give one number such as {"u32": 0}\n')
+        self.refused(lambda p: p["waves"][1]["copy"].update(count=101),
+                     'tidegate: P: error: 101 elements from element 500 on, "passing" has 600 [out_of_range]\n'
+                     "  at: /waves/1/copy\n"
+                     "  fix: give a part of the buffer, of one element at least\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
