@@ -27,7 +27,7 @@ Words words_of(const Token& pragma) {
 }
 
 template <std::size_t N>
-bool one_of(const std::array<std::string_view, N>& known, std::string_view word) {
+bool is_known(const std::array<std::string_view, N>& known, std::string_view word) {
   return std::ranges::find(known, word) != known.end();
 }
 
@@ -40,7 +40,7 @@ bool ends_by_itself(const Words& words) {
   static constexpr std::array<std::string_view, 16> known{
       "unroll", "nounroll", "unroll_and_jam", "nounroll_and_jam", "ivdep", "loop_count", "vector",
       "novector", "message", "region", "endregion", "mark", "ident", "comment", "warning", "once"};
-  return words.empty() || one_of(known, words[0]) || starts_with(words, {"clang", "loop"}) ||
+  return words.empty() || is_known(known, words[0]) || starts_with(words, {"clang", "loop"}) ||
          starts_with(words, {"clang", "diagnostic"}) || starts_with(words, {"GCC", "diagnostic"}) ||
          starts_with(words, {"GCC", "unroll"}) || starts_with(words, {"GCC", "ivdep"});
 }
