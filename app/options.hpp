@@ -26,12 +26,14 @@ enum class Format : std::uint8_t { json, table };
 // what help texts call it.
 template <class Target, class Read>
 OptionModel option(std::string name, std::string value, Target& target, Read read, std::string meaning) {
-  return {.names = {std::move(name)},
-          .value = std::move(value),
-          .meaning = std::move(meaning),
-          .take = [&target, read](const std::string& text) -> Result<void> {
-            return read(text).map([&target](auto&& given) { target = std::move(given); });
-          }};
+  OptionModel model;
+  model.names.push_back(std::move(name));
+  model.value = std::move(value);
+  model.meaning = std::move(meaning);
+  model.take = [&target, read](const std::string& text) -> Result<void> {
+    return read(text).map([&target](auto&& given) { target = std::move(given); });
+  };
+  return model;
 }
 
 Result<std::string> read_text(const std::string& text);    // as it is

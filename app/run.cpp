@@ -199,7 +199,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
                             "--max-wall-time",
                             std::to_string(settings.max_wall_time_s),
                             "-o",
-                            "/dev/null"};
+                            "/dev/null",
+                            "--errors",
+                            "json"};
     options.program_text = *text;
   }
   const auto program = commands::read_program(*text);

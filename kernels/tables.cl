@@ -14,3 +14,6 @@ typedef struct {
   uint first_tile; // in its stage
   uint tiles;
 } tg_entry;
+
+// The buffer that a word of a descriptor stands for, where it may be none.
+global void* tg_buffer(global uchar* arena, ulong offset) { return offset == ~0ul ? (global void*)0 : (global void*)(arena + offset); }

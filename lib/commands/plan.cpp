@@ -62,8 +62,7 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
     return tl::unexpected(program.error());
   }
   std::set<std::string> assumed;
-  const auto resolved =
-      run::resolve(*program, options.folder, run::assume_macros(assumed), options.scope);
+  const auto resolved = run::resolve(*program, options.folder, run::assume_macros(assumed), options.scope);
   if (!resolved) {
     return tl::unexpected(resolved.error());
   }

@@ -18,6 +18,7 @@ std::string type_phrase(const Type& type) {
   case Kind::choice: return "one of the names " + one_of(type.choices);
   case Kind::record:
   case Kind::map: return "an object";
+  case Kind::value: return "a number, a name, an array or an object";
   case Kind::list: break;
   }
   if (!type.left_out_word.empty()) {

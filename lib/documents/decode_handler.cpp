@@ -1,4 +1,5 @@
 #include <tidegate/core/text.hpp>
+#include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/decode_handler.hpp>
 
 #include <algorithm>
@@ -30,6 +31,9 @@ bool DecodeHandler::unsigned_integer(std::uint64_t value) {
   if (type->kind == Kind::number) {
     return store(Number(value));
   }
+  if (type->kind == Kind::value) {
+    return store(Value{Number(value)});
+  }
   if (type->kind != Kind::u16 && type->kind != Kind::u32 && type->kind != Kind::u64 &&
       type->kind != Kind::identifier) {
     return wrong_type("a number");
@@ -54,6 +58,9 @@ bool DecodeHandler::negative_integer(std::int64_t value) {
     if (type != nullptr && type->kind == Kind::number) {
       return store(Number(-0.0));
     }
+    if (type != nullptr && type->kind == Kind::value) {
+      return store(Value{Number(-0.0)});
+    }
     return type != nullptr && type->or_single ? single(*type, [&] { return negative_integer(0); })
                                               : unsigned_integer(0);
   }
@@ -71,6 +78,7 @@ bool DecodeHandler::negative_integer(std::int64_t value) {
   case Kind::identifier: return out_of_range();
   case Kind::f64: return store(static_cast<double>(value));
   case Kind::number: return store(Number(value));
+  case Kind::value: return store(Value{Number(value)});
   default: return wrong_type("a number");
   }
 }
@@ -95,6 +103,7 @@ bool DecodeHandler::Double(double value) {
     }
     return not_an_integer();
   case Kind::number:
+  case Kind::value:
     if (text.find_first_of(".eE") == std::string_view::npos) {
       return fail(ErrorCode::out_of_range, fmt::format("{} does not fit into 64 bits", text),
                   "give a smaller integer, or one with a decimal point");
@@ -106,7 +115,9 @@ bool DecodeHandler::Double(double value) {
     double exact = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), exact);
     const double rounded = result.ec == std::errc() ? exact : value;
-    return type->kind == Kind::f64 ? store(rounded) : store(Number(rounded));
+    return type->kind == Kind::f64      ? store(rounded)
+           : type->kind == Kind::number ? store(Number(rounded))
+                                        : store(Value{Number(rounded)});
   }
   default: return wrong_type("a number");
   }
@@ -123,6 +134,9 @@ bool DecodeHandler::String(const char* text, rj::SizeType length, bool /*copy*/)
   }
   if (type != nullptr && type->kind == Kind::text) {
     return store(std::string(value));
+  }
+  if (type != nullptr && type->kind == Kind::value) {
+    return store(Value{std::string(value)});
   }
   if (type != nullptr && type->kind == Kind::identifier) {
     return store(Identifier(value));
@@ -225,16 +239,22 @@ bool DecodeHandler::StartObject() {
     return ok();
   }
   const Type* type = expected_type();
-  if (type == nullptr || (type->kind != Kind::record && type->kind != Kind::map)) {
+  const bool is_value = type != nullptr && type->kind == Kind::value;
+  if (type == nullptr || (type->kind != Kind::record && type->kind != Kind::map && !is_value)) {
     return wrong_type("an object");
+  }
+  if (is_value && frames_.size() >= nesting_limit) { // its description has no depth of its own
+    return wrong_type("an object this deep");
   }
   void* object = target();
   if (object == nullptr) {
     return false;
   }
-  if (type->kind == Kind::map) {
-    type->map->clear(object);
-    frames_.push_back({.map = type->map, .object = object});
+  if (type->kind == Kind::map || is_value) {
+    const MapAccess* map = is_value ? &detail::map_access<Value::Object> : type->map;
+    object = is_value ? &static_cast<Value*>(object)->is.emplace<Value::Object>() : object;
+    map->clear(object);
+    frames_.push_back({.map = map, .object = object});
     map_keys_.emplace_back();
     return ok();
   }
@@ -273,15 +293,21 @@ bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
 
 bool DecodeHandler::StartArray() {
   const Type* type = expected_type();
-  if (type == nullptr || type->kind != Kind::list) {
+  const bool is_value = type != nullptr && type->kind == Kind::value;
+  if (type == nullptr || (type->kind != Kind::list && !is_value)) {
     return wrong_type("an array");
+  }
+  if (is_value && frames_.size() >= nesting_limit) {
+    return wrong_type("an array this deep");
   }
   void* list = target();
   if (list == nullptr) {
     return false;
   }
-  type->list->clear(list);
-  frames_.push_back({.list = type->list, .object = list});
+  const ListAccess* access = is_value ? &detail::list_access<Value::List> : type->list;
+  list = is_value ? &static_cast<Value*>(list)->is.emplace<Value::List>() : list;
+  access->clear(list);
+  frames_.push_back({.list = access, .object = list});
   return ok();
 }
 

@@ -14,6 +14,7 @@
 
 #include <tidegate/core/identifier.hpp>
 #include <tidegate/core/number.hpp>
+#include <tidegate/core/value.hpp>
 
 #include <array>
 #include <cstddef>
@@ -42,7 +43,8 @@ enum class Kind : std::uint8_t {
   choice,
   record,
   list,
-  map, // an object whose keys are names of the document's own
+  map,   // an object whose keys are names of the document's own
+  value, // a number, a string, or an array or object of such
 };
 
 struct Record;
@@ -240,6 +242,8 @@ constexpr Type type_of() {
     return {.kind = Kind::number};
   } else if constexpr (std::is_same_v<T, std::string>) {
     return {.kind = Kind::text};
+  } else if constexpr (std::is_same_v<T, tidegate::Value>) {
+    return {.kind = Kind::value};
   } else if constexpr (std::is_same_v<T, Identifier>) {
     return integer<std::uint64_t>(Kind::identifier);
   } else if constexpr (std::is_enum_v<T>) {

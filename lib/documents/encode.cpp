@@ -42,6 +42,7 @@ public:
     case Kind::record: record(*type.record, value); break;
     case Kind::list: list(*type.list, value); break;
     case Kind::map: map(*type.map, value); break;
+    case Kind::value: structured(*static_cast<const Value*>(value)); break;
     }
   }
 
@@ -87,6 +88,18 @@ private:
       value(map.element, map.at(object, i));
     }
     close('}');
+  }
+
+  void structured(const Value& value) {
+    if (const auto* plain = std::get_if<Number>(&value.is)) {
+      number(*plain);
+    } else if (const auto* text = std::get_if<std::string>(&value.is)) {
+      append_string(json_, *text);
+    } else if (const auto* items = std::get_if<Value::List>(&value.is)) {
+      list(detail::list_access<Value::List>, items);
+    } else {
+      map(detail::map_access<Value::Object>, &std::get<Value::Object>(value.is));
+    }
   }
 
   void number(const Number& number) {

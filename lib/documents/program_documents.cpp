@@ -95,6 +95,9 @@ constexpr Field op_fields[] = {
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
     optional<&ArgumentSpec::access>("access", "what the kernel does with it, where the signature says more"),
+    defaulted<&ArgumentSpec::reinterpret>(
+        "reinterpret", "whether the kernel takes the buffer's elements for others on purpose"),
+    defaulted<&ArgumentSpec::null>("null", "whether it is a null pointer"),
     optional<&ArgumentSpec::local_bytes>("local_bytes", "local memory, for a local pointer"),
     optional<&ArgumentSpec::i8>("i8", "char value, or several for a vector").or_single(),
     optional<&ArgumentSpec::u8>("u8", "uchar value, or several for a vector").or_single(),
@@ -107,6 +110,10 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::f16>("f16", "half value, or several for a vector").or_single(),
     optional<&ArgumentSpec::f32>("f32", "float value, or several for a vector").or_single(),
     optional<&ArgumentSpec::f64>("f64", "double value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::structure>(
+        "struct", "structure by value: its members by name, each a number, array or object"),
+    optional<&ArgumentSpec::enumeration>("enum", "enumeration by value: an enumerator's name, or a number"),
+    optional<&ArgumentSpec::bytes>("bytes", "any value as its bytes in memory, two hexadecimal digits each"),
 };
 
 constexpr Field envelope_fields[] = {

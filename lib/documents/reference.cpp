@@ -21,6 +21,7 @@ std::string type_word(const Type& type) {
   case Kind::choice: return "name";
   case Kind::record: return "object";
   case Kind::map: return type_word(type.map->element) + "{}";
+  case Kind::value: return "value";
   case Kind::list: break;
   }
   const std::string element = type_word(type.list->element);

@@ -262,8 +262,9 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     reported<&RunReport::left_behind>("left_behind", "waves that cannot share a launch"),
     reported<&RunReport::assumed_macros>(
-        "assumed_macros", "without a device: macros of its compiler that the sources depend on, and that were "
-                          "taken to be as OpenCL C 3.0 has them, or else not defined"),
+        "assumed_macros",
+        "without a device: macros of its compiler that the sources depend on, and that were "
+        "taken to be as OpenCL C 3.0 has them, or else not defined"),
     reported<&RunReport::recommended_geometry>("recommended_geometry", "the policy's"),
     reported<&RunReport::effective_geometry>("effective_geometry", "what was launched"),
     required<&RunReportDocument::memory>("memory", "the arena"),

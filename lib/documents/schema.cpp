@@ -34,6 +34,7 @@ Json type_schema(const Type& type, Direction direction) {
   case Kind::record: return record_schema(*type.record, direction);
   case Kind::map:
     return {{"type", "object"}, {"additionalProperties", type_schema(type.map->element, direction)}};
+  case Kind::value: return {{"type", {"number", "string", "array", "object"}}};
   case Kind::list: break;
   }
   const Json item = type_schema(type.list->element, direction);

@@ -93,7 +93,8 @@ private:
     rename(range, edits);
     add_global_typedefs(unit_, range, edits);
     for (const Name& name : unit_.names) {
-      if (range.begin <= name.token && name.token < range.end && name.is_file_scope && is_unused_sampler(name)) {
+      if (range.begin <= name.token && name.token < range.end && name.is_file_scope &&
+          is_unused_sampler(name)) {
         std::size_t end = name.declarator.end;
         while (!tokens_[end].is(";")) {
           ++end;
@@ -112,7 +113,8 @@ private:
     }
     return found && std::ranges::none_of(unit_.functions, [&](const Function& function) {
              bool used = false;
-             for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name); ++i) {
+             for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name);
+                  ++i) {
                const Name* const name = unit_.meaning(i);
                used |= name != nullptr && name->specifiers.begin == sampler.specifiers.begin;
              }
@@ -278,7 +280,8 @@ private:
 
   // Types of the body that variables are made of move with them, under names of their own; from here on
   // `moved_` has those, and the values of constants.
-  void move_types(const LocalVariables& variables, const Function& kernel, const std::string& name, Edits& edits) {
+  void move_types(const LocalVariables& variables, const Function& kernel, const std::string& name,
+                  Edits& edits) {
     moved_.clear();
     for (const HoistedType& type : variables.types) {
       for (const std::size_t token : type.names) {
@@ -375,7 +378,8 @@ private:
       Edits inside;
       rename(variable.declaration, inside);
       replace_moved(variable.declaration, inside);
-      const std::string prefix = fmt::format("tg_constant{}_{}_", function.size(), function); // no two are alike
+      const std::string prefix =
+          fmt::format("tg_constant{}_{}_", function.size(), function); // no two are alike
       for (const HoistedName& name : variable.names) {
         inside[name.token] = {.replaced = true, .text = prefix + name.unique};
       }
@@ -444,9 +448,10 @@ private:
   const std::set<std::string> reachable_;
   std::set<std::string> sees_constant_arguments_; // what kernels call that have such arguments
   const std::map<std::string, std::string>& renamed_;
-  const bool packs_;                         // a #pragma pack is in force somewhere
-  std::map<std::size_t, std::string> moved_; // by token that declares it, what a name of the kernel at hand becomes
-  std::string failed_;                       // the function that could not be carried
+  const bool packs_; // a #pragma pack is in force somewhere
+  std::map<std::size_t, std::string>
+      moved_;          // by token that declares it, what a name of the kernel at hand becomes
+  std::string failed_; // the function that could not be carried
   CarriedUnit carried_;
   TokenWriter writer_;
 };

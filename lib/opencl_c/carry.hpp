@@ -33,8 +33,9 @@ struct CarriedKernel {
 struct CarriedUnit {
   std::string text; // the file's declarations, with the kernels as functions
   std::map<std::string, CarriedKernel> kernels;
-  std::map<std::string, Error> left_behind; // kernels that mean the same only in a program of their own, and why
-  bool enables_fp64 = false;                // the text belongs behind those that do not
+  std::map<std::string, Error>
+      left_behind;           // kernels that mean the same only in a program of their own, and why
+  bool enables_fp64 = false; // the text belongs behind those that do not
 };
 
 // Carries `kernels` and what they call. Names of file scope that are in `renamed` get the name given there:

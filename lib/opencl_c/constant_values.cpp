@@ -95,8 +95,8 @@ std::optional<std::int64_t> ConstantValues::value(TokenRange expression) const {
       i = closing(tokens, i + 1);
     } else if (token.is("(") && i + 1 < expression.end && tokens[i + 1].kind == TokenKind::identifier) {
       const auto type = type_in(i); // of a cast
-      const bool integer = type && type->width == 1 &&
-                           (type->scalar.ends_with("int") || type->scalar.ends_with("long"));
+      const bool integer =
+          type && type->width == 1 && (type->scalar.ends_with("int") || type->scalar.ends_with("long"));
       i = integer ? closing(tokens, i) : i;
       if (!integer) {
         numbers.push_back(token);

@@ -16,7 +16,8 @@ public:
   // Of a unit whose names are resolved, and that outlives it.
   explicit ConstantValues(const TranslationUnit& unit);
 
-  // Of an expression of numbers, enumerators, sizes of arithmetic types and casts to integers; nothing for others.
+  // Of an expression of numbers, enumerators, sizes of arithmetic types and casts to integers; nothing for
+  // others.
   [[nodiscard]] std::optional<std::int64_t> value(TokenRange expression) const;
 
   // By "enum TAG" and by the name of a typedef: the integer type that the compiler makes of an enumeration.

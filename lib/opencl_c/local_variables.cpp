@@ -194,9 +194,8 @@ private:
       }
       type.names.push_back(other.token);
     }
-    const bool known = std::ranges::any_of(found_.types, [&](const HoistedType& found) {
-      return found.statement.begin == statement->begin;
-    });
+    const bool known = std::ranges::any_of(
+        found_.types, [&](const HoistedType& found) { return found.statement.begin == statement->begin; });
     if (known) {
       return true;
     }

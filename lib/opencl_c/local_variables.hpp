@@ -27,19 +27,19 @@ struct HoistedVariable {
 
 // A statement that declares types alone, which variables that move are made of.
 struct HoistedType {
-  TokenRange statement;              // with its semicolon
-  std::vector<std::size_t> names;    // tokens of its types, tags and enumerators
+  TokenRange statement;           // with its semicolon
+  std::vector<std::size_t> names; // tokens of its types, tags and enumerators
 };
 
 struct LocalVariables {
   std::vector<HoistedVariable> locals;
   std::vector<HoistedVariable> constants;
-  std::vector<HoistedType> types;             // in their order
-  std::set<std::size_t> inlined;              // tokens of constant variables whose value stands for them
+  std::vector<HoistedType> types; // in their order
+  std::set<std::size_t> inlined;  // tokens of constant variables whose value stands for them
 };
 
-// unsupported_kernel for a declaration that needs something else of the kernel than its types, enumerators and
-// constants.
+// unsupported_kernel for a declaration that needs something else of the kernel than its types, enumerators
+// and constants.
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
 
 // The value of "const TYPE NAME = VALUE", or nothing.

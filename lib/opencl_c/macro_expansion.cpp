@@ -19,7 +19,8 @@ constexpr std::size_t most_depth = 256;                     // of calls in argum
 MacroExpander::MacroExpander(const std::vector<std::string>& files, PredefinedMacros* predefined,
                              NextLine next_line)
     : files_(files), predefined_(predefined), next_line_(std::move(next_line)), bytes_left_(most_bytes) {
-  for (const auto& [name, kind] : {std::pair("__LINE__", MacroKind::line), {"__FILE__", MacroKind::file},
+  for (const auto& [name, kind] : {std::pair("__LINE__", MacroKind::line),
+                                   {"__FILE__", MacroKind::file},
                                    {"__COUNTER__", MacroKind::counter}}) {
     macros_.emplace(name, std::make_shared<Macro>(Macro{.name = name, .kind = kind}));
   }
@@ -61,15 +62,16 @@ const std::string* MacroExpander::predefined(const std::string& name) {
 }
 
 // Pushes what the compiler's own macro stands for, where it matters before the compiler sees the text: in
-// conditions; in arguments, which # and ## look at; and where the kernel that is generated may be compiled with
-// other options, which version, extension and feature macros tell of.
+// conditions; in arguments, which # and ## look at; and where the kernel that is generated may be compiled
+// with other options, which version, extension and feature macros tell of.
 Result<bool> MacroExpander::enter_predefined(const Token& name) {
   const bool keyword = is_qualifier(name.text) || is_attribute(name.text) ||
                        name.text.starts_with("__builtin_") || name.text.starts_with("__read_") ||
                        name.is("__write_only");
   const bool tells_of_options = !keyword && (name.text.starts_with("__") || name.text.starts_with("cl_") ||
                                              name.text.starts_with("CL_"));
-  if (predefined_ == nullptr || name.is("defined") || !(in_condition_ || (depth_ > 0 && has_operators_) || tells_of_options)) {
+  if (predefined_ == nullptr || name.is("defined") ||
+      !(in_condition_ || (depth_ > 0 && has_operators_) || tells_of_options)) {
     return false;
   }
   const std::string* const text = predefined(name.text);

@@ -39,7 +39,8 @@ public:
   // all.
   using NextLine = std::function<Result<std::optional<std::vector<Token>>>()>;
 
-  // `files` is what Token::file indexes; it must outlive the expander, as must `predefined` unless it is null.
+  // `files` is what Token::file indexes; it must outlive the expander, as must `predefined` unless it is
+  // null.
   // __LINE__, __FILE__ and __COUNTER__ are defined from the start.
   MacroExpander(const std::vector<std::string>& files, PredefinedMacros* predefined, NextLine next_line);
 

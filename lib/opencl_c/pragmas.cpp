@@ -22,12 +22,13 @@ Words words_of(const Token& pragma) {
   for (const Token& token : line.value_or(std::vector<Token>())) {
     words.push_back(token.text);
   }
-  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(words.size(), 2)));
+  words.erase(words.begin(),
+              words.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(words.size(), 2)));
   return words;
 }
 
 template <std::size_t N>
-bool is_known(const std::array<std::string_view, N>& known, std::string_view word) {
+bool is_among(const std::array<std::string_view, N>& known, std::string_view word) {
   return std::ranges::find(known, word) != known.end();
 }
 
@@ -38,9 +39,10 @@ bool starts_with(const Words& words, std::initializer_list<std::string_view> wan
 // Of the statement behind them, or of nothing that is compiled.
 bool ends_by_itself(const Words& words) {
   static constexpr std::array<std::string_view, 16> known{
-      "unroll", "nounroll", "unroll_and_jam", "nounroll_and_jam", "ivdep", "loop_count", "vector",
-      "novector", "message", "region", "endregion", "mark", "ident", "comment", "warning", "once"};
-  return words.empty() || is_known(known, words[0]) || starts_with(words, {"clang", "loop"}) ||
+      "unroll",   "nounroll", "unroll_and_jam", "nounroll_and_jam", "ivdep", "loop_count", "vector",
+      "novector", "message",  "region",         "endregion",        "mark",  "ident",      "comment",
+      "warning",  "once"};
+  return words.empty() || is_among(known, words[0]) || starts_with(words, {"clang", "loop"}) ||
          starts_with(words, {"clang", "diagnostic"}) || starts_with(words, {"GCC", "diagnostic"}) ||
          starts_with(words, {"GCC", "unroll"}) || starts_with(words, {"GCC", "ivdep"});
 }

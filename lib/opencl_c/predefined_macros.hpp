@@ -1,5 +1,5 @@
-// What a device's compiler predefines, as far as it has been asked: only the compiler itself knows, and what it
-// says depends on its options.
+// What a device's compiler predefines, as far as it has been asked: only the compiler itself knows, and what
+// it says depends on its options.
 //
 // preprocess() looks every macro that matters up here, goes on as if what is not known were not defined, and
 // leaves the questions behind. Whoever can ask the compiler answers them, and preprocesses again, until there
@@ -16,8 +16,8 @@
 namespace tidegate::opencl_c {
 
 struct PredefinedMacros {
-  // By name: all that the macro stands for, macros in it replaced too; its own name for a macro with arguments
-  // and for an operator as __has_builtin; nothing for a name that is not defined.
+  // By name: all that the macro stands for, macros in it replaced too; its own name for a macro with
+  // arguments and for an operator as __has_builtin; nothing for a name that is not defined.
   std::map<std::string, std::optional<std::string>, std::less<>> names;
   // Of #if, with macros that take arguments; nothing for one that the compiler refuses.
   std::map<std::string, std::optional<bool>, std::less<>> conditions;

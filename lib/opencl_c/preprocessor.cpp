@@ -149,8 +149,8 @@ std::string Preprocessor::own_macros() {
   for (const std::string& own : expander_.overridden()) {
     const bool by_option = std::ranges::any_of(
         options_.definitions, [&own](const MacroDefinition& definition) { return definition.name == own; });
-    if (left.contains(own) || by_option || std::ranges::find(options_.undefinitions, own) !=
-                                               options_.undefinitions.end()) {
+    if (left.contains(own) || by_option ||
+        std::ranges::find(options_.undefinitions, own) != options_.undefinitions.end()) {
       return fmt::format("it defines or undefines {}, which the device's compiler defines, too",
                          in_quotes(own));
     }
@@ -159,7 +159,8 @@ std::string Preprocessor::own_macros() {
       const std::string* const text =
           may_be_predefined(name) ? expander_.predefined(std::string(name)) : nullptr;
       const auto other = words(text == nullptr ? "" : *text);
-      if (!value.empty() && !std::ranges::search(other, value).empty()) {
+      if (!value.empty() &&
+          std::search(other.begin(), other.end(), value.begin(), value.end()) != other.end()) {
         return fmt::format("it redefines {}, and {} of the device's compiler may be made of that",
                            in_quotes(own), in_quotes(name));
       }
@@ -286,7 +287,9 @@ Result<Token> Preprocessor::pragma(Line line, const Token& place) {
     token.line = place.line;
     token.column = place.column;
   }
-  const auto is = [&line](std::size_t i, std::string_view word) { return i < line.size() && line[i].text == word; };
+  const auto is = [&line](std::size_t i, std::string_view word) {
+    return i < line.size() && line[i].text == word;
+  };
   const bool as_it_is = is(2, "OPENCL") || is(2, "STDC") || is(2, "GCC") || is(2, "push_macro") ||
                         is(2, "pop_macro") || (is(2, "clang") && (is(3, "diagnostic") || is(3, "poison")));
   const std::size_t words = is(2, "clang") || is(2, "omp") ? 4 : 3;

@@ -38,8 +38,8 @@ struct PreprocessorOptions {
 // macros are known to conditions and stay in the text, unless their value has to be known there already.
 //
 // A token of a macro's expansion, also of an argument, stands where the outermost macro was called. A #pragma
-// (but #pragma once) and a _Pragma become one token "#pragma ..."; macros are replaced in those where compilers
-// replace them, as in "#pragma unroll N". Of two definitions of a macro the later one counts.
+// (but #pragma once) and a _Pragma become one token "#pragma ..."; macros are replaced in those where
+// compilers replace them, as in "#pragma unroll N". Of two definitions of a macro the later one counts.
 //
 // kernel_source, with the file, line and column: a directive or macro call that is wrong, a comment or
 // literal without an end, #error, a file that is not found, and programs without bounds: includes more than

@@ -32,7 +32,8 @@ struct Token {
 struct TokenStream {
   std::vector<std::string> files; // paths as messages show them
   std::vector<Token> tokens;
-  std::string own_macros; // why the tokens mean the same only where the program's own text is compiled; or empty
+  std::string
+      own_macros; // why the tokens mean the same only where the program's own text is compiled; or empty
 };
 
 } // namespace tidegate::opencl_c

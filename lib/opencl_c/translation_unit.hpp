@@ -31,7 +31,8 @@ struct Parameter {
   bool is_pointer = false;
   bool is_const = false; // what it points to
   bool is_enumeration = false;
-  std::string type; // "float4", "uint", "struct point": of what it points to, typedefs and enumerations resolved
+  std::string
+      type; // "float4", "uint", "struct point": of what it points to, typedefs and enumerations resolved
   TokenRange tokens;
 };
 

@@ -73,23 +73,32 @@ bool is_collective(std::string_view name) {
 
 bool is_built_in_function(std::string_view name) {
   static constexpr std::array<std::string_view, 15> prefixes{
-      "as_",     "convert_", "vload", "vstore", "atomic_", "atom_", "native_", "half_",
-      "isgreater", "isless", "read_", "write_", "prefetch", "get_", "shuffle"};
+      "as_",       "convert_", "vload", "vstore", "atomic_",  "atom_", "native_", "half_",
+      "isgreater", "isless",   "read_", "write_", "prefetch", "get_",  "shuffle"};
   static constexpr std::array<std::string_view, 112> functions{
-      "acos",     "acosh",    "acospi",   "asin",      "asinh",    "asinpi",     "atan",       "atan2",
-      "atanh",    "atanpi",   "atan2pi",  "cbrt",      "ceil",     "copysign",   "cos",        "cosh",
-      "cospi",    "erfc",     "erf",      "exp",       "exp2",     "exp10",      "expm1",      "fabs",
-      "fdim",     "floor",    "fma",      "fmax",      "fmin",     "fmod",       "fract",      "frexp",
-      "hypot",    "ilogb",    "ldexp",    "lgamma",    "lgamma_r", "log",        "log2",       "log10",
-      "log1p",    "logb",     "mad",      "maxmag",    "minmag",   "modf",       "nan",        "nextafter",
-      "pow",      "pown",     "powr",     "remainder", "remquo",   "rint",       "rootn",      "round",
-      "rsqrt",    "sin",      "sincos",   "sinh",      "sinpi",    "sqrt",       "tan",        "tanh",
-      "tanpi",    "tgamma",   "trunc",    "abs",       "abs_diff", "add_sat",    "hadd",       "rhadd",
-      "clamp",    "clz",      "ctz",      "mad_hi",    "mad_sat",  "max",        "min",        "mul_hi",
-      "rotate",   "sub_sat",  "upsample", "popcount",  "mad24",    "mul24",      "degrees",    "mix",
-      "radians",  "step",     "smoothstep", "sign",    "cross",    "dot",        "distance",   "length",
-      "normalize", "fast_distance", "fast_length", "fast_normalize", "isequal", "isnotequal", "isfinite", "isinf",
-      "isnan",    "isnormal", "isordered", "isunordered", "signbit", "any",      "all",        "bitselect"};
+      "acos",       "acosh",      "acospi",        "asin",        "asinh",
+      "asinpi",     "atan",       "atan2",         "atanh",       "atanpi",
+      "atan2pi",    "cbrt",       "ceil",          "copysign",    "cos",
+      "cosh",       "cospi",      "erfc",          "erf",         "exp",
+      "exp2",       "exp10",      "expm1",         "fabs",        "fdim",
+      "floor",      "fma",        "fmax",          "fmin",        "fmod",
+      "fract",      "frexp",      "hypot",         "ilogb",       "ldexp",
+      "lgamma",     "lgamma_r",   "log",           "log2",        "log10",
+      "log1p",      "logb",       "mad",           "maxmag",      "minmag",
+      "modf",       "nan",        "nextafter",     "pow",         "pown",
+      "powr",       "remainder",  "remquo",        "rint",        "rootn",
+      "round",      "rsqrt",      "sin",           "sincos",      "sinh",
+      "sinpi",      "sqrt",       "tan",           "tanh",        "tanpi",
+      "tgamma",     "trunc",      "abs",           "abs_diff",    "add_sat",
+      "hadd",       "rhadd",      "clamp",         "clz",         "ctz",
+      "mad_hi",     "mad_sat",    "max",           "min",         "mul_hi",
+      "rotate",     "sub_sat",    "upsample",      "popcount",    "mad24",
+      "mul24",      "degrees",    "mix",           "radians",     "step",
+      "smoothstep", "sign",       "cross",         "dot",         "distance",
+      "length",     "normalize",  "fast_distance", "fast_length", "fast_normalize",
+      "isequal",    "isnotequal", "isfinite",      "isinf",       "isnan",
+      "isnormal",   "isordered",  "isunordered",   "signbit",     "any",
+      "all",        "bitselect"};
   return one_of(functions, name) || name == "select" || name == "printf" || name == "vec_step" ||
          name == "mem_fence" || is_work_item_function(name) || is_collective(name) ||
          std::ranges::any_of(prefixes, [name](std::string_view prefix) { return name.starts_with(prefix); });

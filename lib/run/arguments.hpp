@@ -6,10 +6,8 @@
 #include <tidegate/run/resolved_program.hpp>
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace tidegate::run {
 
@@ -19,11 +17,8 @@ using FindBuffer = std::function<Result<std::uint32_t>(const std::string& name, 
 // argument_mismatch, with what the program gives and what the kernel takes, when the two do not agree.
 // `pointer` is the argument's place in the program.
 Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
-                                         const std::string& declaration,
+                                         const opencl_c::TranslationUnit& unit,
                                          std::span<const ProgramBuffer> buffers,
                                          const FindBuffer& find_buffer, const std::string& pointer);
-
-// The element type that a scalar of OpenCL C has in programs: f32 for "float".
-std::optional<ElementType> element_type_of(std::string_view scalar);
 
 } // namespace tidegate::run

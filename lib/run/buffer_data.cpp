@@ -62,7 +62,8 @@ T rounded(auto value) {
   }
 }
 
-// Without std::trunc, whose static form picks its code by the processor and links only beside the shared C library.
+// Without std::trunc, whose static form picks its code by the processor and links only beside the shared C
+// library.
 bool is_whole(double value) {
   double whole = 0;
   return std::modf(value, &whole) == 0;
@@ -119,10 +120,6 @@ std::string range_text(ElementType type) {
 
 Error out_of_range(std::string message, std::string fix) {
   return {.code = ErrorCode::out_of_range, .message = std::move(message), .fix = std::move(fix)};
-}
-
-bool is_float(ElementType type) {
-  return type >= ElementType::f16;
 }
 
 Error does_not_fit(const Number& number, ElementType type) {

@@ -13,30 +13,6 @@
 namespace tidegate::run {
 namespace {
 
-// As many groups as the stages have work for, and no more than are resident. Every group more makes the
-// barrier dearer, every group less hides less of the memory's latency: measured on an H200 (RESULTS.md),
-// two tiles for each group and four groups for each compute unit are best until there are tiles enough to
-// fill it.
-std::uint32_t choose_workers(const CompiledProgram& compiled, std::uint32_t compute_units,
-                             std::uint32_t resident) {
-  std::uint32_t tiles = 1;
-  for (const StageRow& stage : compiled.tables.stages) {
-    tiles = std::max(tiles, stage.tiles);
-  }
-  const std::uint32_t units = std::max(compute_units, 1U);
-  const std::uint32_t tiles_per_unit = (tiles + units - 1) / units;
-  constexpr std::uint32_t few_groups = 4;
-  constexpr std::uint32_t full_from = 48; // tiles for each unit
-  std::uint32_t workers =
-      tiles_per_unit >= full_from ? resident : std::clamp((tiles_per_unit + 1) / 2, 1U, few_groups) * units;
-  workers = std::min({resident, workers, tiles});
-  const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
-  if (recommended.topology == policy::Topology::memory_constrained) {
-    workers = std::min(workers, std::max(recommended.worker_groups, 1U));
-  }
-  return std::max(workers, 1U);
-}
-
 // Drivers for CPUs compile a kernel in its first launch, for its work-group size and for small or large
 // ranges: launches that do nothing make them compile before the waves run.
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
@@ -63,6 +39,16 @@ void compile_now(const device::Session& session, const CompiledProgram& compiled
                     "compiling the generated kernel");
   }
   device::require(session.queue.finish(), "compiling the generated kernel");
+}
+
+// The policy may want fewer than there is work for.
+std::uint32_t workers_for(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                          std::uint32_t resident) {
+  const std::uint32_t workers = choose_workers(compiled.schedule, device.compute_units, resident);
+  const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
+  return recommended.topology == policy::Topology::memory_constrained
+             ? std::clamp(recommended.worker_groups, 1U, workers)
+             : workers;
 }
 
 } // namespace
@@ -98,8 +84,7 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
   }
   const std::uint32_t resident = resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
                                                  compiled.tables.dynamic_local_bytes);
-  return {.resident = resident,
-          .workers = asked_for ? *asked_for : choose_workers(compiled, device.compute_units, resident)};
+  return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, device, resident)};
 }
 
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,

@@ -208,7 +208,7 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
                          .schedule = std::move(schedule),
                          .table_bytes = table_bytes,
                          .memory = std::move(memory),
-                         .recommendation = std::move(recommendation),
+                         .recommendation = recommendation,
                          .mode = std::move(mode_choice),
                          .tables = std::move(tables),
                          .ordering = ordering,

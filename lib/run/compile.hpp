@@ -1,5 +1,6 @@
-// From a program to a kernel: resolve, group, outline, choose a strategy, schedule, lay memory out, recommend,
-// generate. Every pass takes plain structs and returns one. A device is only asked what its compiler predefines.
+// From a program to a kernel: resolve, group, outline, choose a strategy, schedule, lay memory out,
+// recommend, generate. Every pass takes plain structs and returns one. A device is only asked what its
+// compiler predefines.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -59,8 +60,8 @@ struct CompiledProgram {
   KernelSource source;
   std::vector<Warning> warnings;           // what the program most likely does not mean
   std::vector<std::string> assumed_macros; // without a device: that the sources depend on
-  std::uint64_t plan_ns = 0;     // that grouping took
-  std::uint64_t lineage_ns = 0;  // that tracing source rules took
+  std::uint64_t plan_ns = 0;               // that grouping took
+  std::uint64_t lineage_ns = 0;            // that tracing source rules took
 
   [[nodiscard]] bool persistent() const { return strategy.strategy == Strategy::barrier; }
 };

@@ -17,6 +17,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace tidegate::run {
@@ -33,7 +34,9 @@ struct Question {
   std::string text;
   bool is_condition = false;
 
-  auto operator<=>(const Question&) const = default;
+  friend bool operator<(const Question& a, const Question& b) {
+    return std::tie(a.text, a.is_condition) < std::tie(b.text, b.is_condition);
+  }
 };
 using Answers = std::map<Question, std::string>;
 
@@ -53,8 +56,8 @@ std::string program_text(std::span<const Question> questions, bool quoted) {
   for (const Question& question : questions) {
     const bool value = quoted && !question.is_condition && !opencl_c::is_condition_operator(question.text);
     source += question.is_condition ? fmt::format("#if {}\n\"1\"\n", question.text)
-              : value ? fmt::format("#ifdef {0}\n\"1\" TG_EXPANDED({0})\n", question.text)
-                      : fmt::format("#ifdef {0}\n\"1{0}\"\n", question.text);
+              : value               ? fmt::format("#ifdef {0}\n\"1\" TG_EXPANDED({0})\n", question.text)
+                                    : fmt::format("#ifdef {0}\n\"1{0}\"\n", question.text);
     source += "#else\n\"0\"\n#endif\n\"\\n\"\n";
   }
   source += ";\n"
@@ -90,8 +93,8 @@ std::string run_program(const device::Session& session, const cl::Program& progr
   }
 }
 
-// Asks for all together, or, where the compiler refuses that, for one half and then the other: what it refuses
-// alone is a name that cannot be quoted, or a condition that is wrong.
+// Asks for all together, or, where the compiler refuses that, for one half and then the other: what it
+// refuses alone is a name that cannot be quoted, or a condition that is wrong.
 Result<void> ask(const device::Session& session, const std::string& options,
                  std::span<const Question> questions, bool quoted, Answers& answers) {
   auto program = device::build_program(session, program_text(questions, quoted), options);
@@ -206,7 +209,8 @@ public:
     }
     for (const std::string& condition : macros.unknown_conditions) {
       const std::string& answer = answers_.at({.text = condition, .is_condition = true});
-      macros.conditions[condition] = answer == refused_condition ? std::nullopt : std::optional(answer == "1");
+      macros.conditions[condition] =
+          answer == refused_condition ? std::nullopt : std::optional(answer == "1");
     }
     macros.unknown_names.clear();
     macros.unknown_conditions.clear();
@@ -243,12 +247,23 @@ private:
 // What a compiler of OpenCL C 3.0 says without being asked.
 std::optional<std::string> assumed_macro(const std::string& name, const opencl_c::CompilerOptions& options) {
   static const std::map<std::string, std::string, std::less<>> values{
-      {"CL_VERSION_1_0", "100"},   {"CL_VERSION_1_1", "110"},        {"CL_VERSION_1_2", "120"},
-      {"CL_VERSION_2_0", "200"},   {"CL_VERSION_3_0", "300"},        {"__OPENCL_VERSION__", "300"},
-      {"__ENDIAN_LITTLE__", "1"},  {"cl_khr_fp64", "1"},             {"cl_khr_byte_addressable_store", "1"},
-      {"__opencl_c_fp64", "1"},    {"__opencl_c_int64", "1"},        {"cl_khr_global_int32_base_atomics", "1"},
-      {"CHAR_BIT", "8"},           {"INT_MAX", "2147483647"},        {"INT_MIN", "(-2147483647 - 1)"},
-      {"UINT_MAX", "0xffffffffu"}, {"LONG_MAX", "9223372036854775807l"}};
+      {"CL_VERSION_1_0", "100"},
+      {"CL_VERSION_1_1", "110"},
+      {"CL_VERSION_1_2", "120"},
+      {"CL_VERSION_2_0", "200"},
+      {"CL_VERSION_3_0", "300"},
+      {"__OPENCL_VERSION__", "300"},
+      {"__ENDIAN_LITTLE__", "1"},
+      {"cl_khr_fp64", "1"},
+      {"cl_khr_byte_addressable_store", "1"},
+      {"__opencl_c_fp64", "1"},
+      {"__opencl_c_int64", "1"},
+      {"cl_khr_global_int32_base_atomics", "1"},
+      {"CHAR_BIT", "8"},
+      {"INT_MAX", "2147483647"},
+      {"INT_MIN", "(-2147483647 - 1)"},
+      {"UINT_MAX", "0xffffffffu"},
+      {"LONG_MAX", "9223372036854775807l"}};
   if (name == "__OPENCL_C_VERSION__") {
     const std::string& standard = options.language_standard;
     return standard.starts_with("CL3")   ? "300"

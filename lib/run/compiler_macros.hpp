@@ -1,5 +1,6 @@
-// What a device's compiler predefines: asked with a small program that quotes each macro in question and whose one
-// kernel hands the text back. Answers are kept in the cache folder by device, driver and compiler options.
+// What a device's compiler predefines: asked with a small program that quotes each macro in question and
+// whose one kernel hands the text back. Answers are kept in the cache folder by device, driver and compiler
+// options.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -23,8 +24,9 @@ using AnswerMacros =
 // build_failure.
 AnswerMacros ask_compiler(const device::DeviceInfo& device, std::filesystem::path cache_folder);
 
-// For planning without a device: what every compiler of OpenCL C 3.0 defines, with doubles and without images;
-// other names are taken to be not defined. Names that were asked for are added to `assumed`, which must outlive it.
+// For planning without a device: what every compiler of OpenCL C 3.0 defines, with doubles and without
+// images; other names are taken to be not defined. Names that were asked for are added to `assumed`, which
+// must outlive it.
 AnswerMacros assume_macros(std::set<std::string>& assumed);
 
 } // namespace tidegate::run

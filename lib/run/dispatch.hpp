@@ -94,8 +94,7 @@ private:
   std::vector<cl_uint> zeros_;
   std::uint64_t budget_ = 0;      // tiles of the next slice
   std::uint64_t most_budget_ = 0; // so that counters of arrivals stay within 31 bits
-  std::uint64_t batch_ =
-      1; // launches between two waits of the host; the first one may be the one that never returns
+  std::uint64_t batch_ = 64;      // launches between two waits of the host
   Clock::time_point settled_at_;
   bool finished_ = false; // `until` was met
   DispatchOutcome outcome_;

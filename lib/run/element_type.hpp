@@ -19,5 +19,8 @@ inline std::string_view name(ElementType type) {
 inline std::size_t element_bytes(ElementType type) {
   return element_type_bytes[static_cast<std::size_t>(type)];
 }
+inline bool is_float(ElementType type) {
+  return type >= ElementType::f16;
+}
 
 } // namespace tidegate::run

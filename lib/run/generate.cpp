@@ -1,7 +1,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/kernels.hpp>
 #include <tidegate/opencl_c/words.hpp>
-#include <tidegate/run/arguments.hpp>
+#include <tidegate/run/argument_values.hpp>
 #include <tidegate/run/generate.hpp>
 
 #include <fmt/format.h>
@@ -54,6 +54,7 @@ public:
     }
     user_code();
     source_ += "\n#line 1 \"tidegate/generated.cl\"\n";
+    size_checks();
     locals();
     run_tile();
     if (request_.strategy == Strategy::barrier) {
@@ -102,6 +103,32 @@ private:
   void user_code() {
     for (const std::uint32_t unit : ops_.order) {
       source_ += ops_.texts[unit];
+    }
+  }
+
+  // A type's name as the carried sources have it.
+  [[nodiscard]] std::string type_text(std::uint32_t op, const std::string& type) const {
+    const auto& renamed = ops_.renamed[program_.ops[op].unit];
+    const std::size_t tag = type.rfind(' ') + 1; // "struct point"
+    const auto found = renamed.find(type.substr(tag));
+    return found == renamed.end() ? type : type.substr(0, tag) + found->second;
+  }
+
+  // Structures lie in the descriptors as this program laid them out: the compiler says whether that is how
+  // it does.
+  void size_checks() {
+    for (std::size_t code = 0; code < tables_.cases.size(); ++code) {
+      const Case& served = tables_.cases[code];
+      const auto& arguments = program_.waves[served.wave].arguments;
+      const auto& parameters = program_.function(served.op).parameters;
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i].kind == ProgramArgument::Kind::value &&
+            !opencl_c::arithmetic_type(parameters[i].type)) {
+          source_ += fmt::format("typedef char tg_argument_has_{}_bytes_{}_{}[sizeof({}) == {} ? 1 : -1];\n",
+                                 arguments[i].value.size(), code, i, type_text(served.op, parameters[i].type),
+                                 arguments[i].value.size());
+        }
+      }
     }
   }
 
@@ -200,7 +227,7 @@ private:
     const auto places = argument_places(arguments);
     std::string text = kernel.function + "(item";
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      text += ", " + argument(arguments[i], places[i].word, parameters[i].type, served, kernel);
+      text += ", " + argument(i, places[i].word, parameters[i].type, served, kernel);
     }
     if (!kernel.locals.empty()) {
       text += fmt::format(", &locals->of_{}", served.op);
@@ -208,23 +235,34 @@ private:
     return text + ")";
   }
 
+  [[nodiscard]] bool may_be_null(std::uint32_t op, std::size_t index) const {
+    return std::ranges::any_of(program_.waves, [&](const ProgramWave& wave) {
+      return wave.op == op && wave.arguments[index].kind == ProgramArgument::Kind::null;
+    });
+  }
+
   // Pointers are handed over as pointers to void, which C converts to what the parameter is.
-  [[nodiscard]] std::string argument(const ProgramArgument& argument, std::uint32_t word,
-                                     const std::string& type, const Case& served,
-                                     const opencl_c::CarriedKernel& kernel) const {
+  [[nodiscard]] std::string argument(std::size_t index, std::uint32_t word, const std::string& type,
+                                     const Case& served, const opencl_c::CarriedKernel& kernel) const {
+    const ProgramArgument& argument = program_.waves[served.wave].arguments[index];
     constexpr std::size_t word_bytes = sizeof(served.words[0]);
     const std::size_t count = std::max<std::size_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
     const bool constant = is_constant(served, word, count);
     const std::string offset =
         constant ? fmt::format("{}ul", served.words[word]) : fmt::format("w[{}]", word);
     switch (argument.kind) {
-    case ProgramArgument::Kind::buffer: return fmt::format("(global void*)(arena + {})", offset);
+    case ProgramArgument::Kind::null:
+    case ProgramArgument::Kind::buffer:
+      return constant && argument.kind == ProgramArgument::Kind::null ? "0"
+             : !constant && may_be_null(served.op, index) ? fmt::format("tg_buffer(arena, {})", offset)
+                                                          : fmt::format("(global void*)(arena + {})", offset);
     case ProgramArgument::Kind::local: return fmt::format("(local void*)(dynamic + (uint){})", offset);
     case ProgramArgument::Kind::value: break;
     }
     // Compilers compute with constants more exactly than devices do: then the bytes would differ.
-    return constant && !kernel.rounds ? literal(type, argument.value)
-                                      : fmt::format("*(global const {}*)(w + {})", type, word);
+    return constant && !kernel.rounds && opencl_c::arithmetic_type(type)
+               ? literal(type, argument.value)
+               : fmt::format("*(global const {}*)(w + {})", type_text(served.op, type), word);
   }
 
   void until() {

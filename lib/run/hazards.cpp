@@ -14,18 +14,18 @@ namespace {
 
 constexpr std::size_t most_warnings = 16;
 
-struct Use {
+struct BufferUse {
   bool reads = false;
   bool writes = false;
   bool stated = true; // every argument says its access itself
 };
 
 // By buffer.
-std::map<std::uint32_t, Use> uses_of(const ProgramWave& wave) {
-  std::map<std::uint32_t, Use> uses;
+std::map<std::uint32_t, BufferUse> uses_of(const ProgramWave& wave) {
+  std::map<std::uint32_t, BufferUse> uses;
   for (const ProgramArgument& argument : wave.arguments) {
     if (argument.kind == ProgramArgument::Kind::buffer) {
-      Use& use = uses[argument.buffer];
+      BufferUse& use = uses[argument.buffer];
       use.reads |= argument.access != Access::write;
       use.writes |= argument.access != Access::read;
       use.stated &= argument.access_stated;
@@ -34,7 +34,7 @@ std::map<std::uint32_t, Use> uses_of(const ProgramWave& wave) {
   return uses;
 }
 
-std::string_view verb(const Use& use) {
+std::string_view verb(const BufferUse& use) {
   return !use.writes ? "reads" : use.reads ? "reads and writes" : "writes";
 }
 
@@ -142,6 +142,26 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
   }
 }
 
+// Buffers that a kernel takes for others than they are: as often a mistake as meant.
+void reinterpreted_buffers(const ResolvedProgram& program, std::vector<Warning>& warnings) {
+  std::set<std::pair<std::uint32_t, std::string>> told;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const auto& arguments = program.waves[wave].arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].reinterpreted.empty() ||
+          !told.emplace(arguments[i].buffer, arguments[i].reinterpreted).second) {
+        continue;
+      }
+      const ProgramBuffer& buffer = program.buffers[arguments[i].buffer];
+      warnings.push_back(
+          {.message = fmt::format("{} takes {}, a buffer of {}, for one of {}", program.wave_text(wave),
+                                  in_quotes(buffer.name), name(buffer.spec.type), arguments[i].reinterpreted),
+           .fix = "give another buffer, or say \"reinterpret\": true where it is meant",
+           .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
+    }
+  }
+}
+
 } // namespace
 
 std::vector<Warning> find_hazards(const ResolvedProgram& program) {
@@ -150,6 +170,7 @@ std::vector<Warning> find_hazards(const ResolvedProgram& program) {
     unordered_conflicts(program, warnings);
   }
   undefined_reads(program, warnings);
+  reinterpreted_buffers(program, warnings);
   if (std::ranges::none_of(program.buffers,
                            [](const ProgramBuffer& buffer) { return buffer.spec.output.has_value(); })) {
     warnings.push_back({.message = "the program keeps none of its results",

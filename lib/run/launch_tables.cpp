@@ -32,6 +32,8 @@ std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Sche
     words.resize(places[i].word + (size + word_bytes - 1) / word_bytes);
     if (argument.kind == ProgramArgument::Kind::buffer) {
       words[places[i].word] = memory.offsets[schedule.places[phase][argument.buffer]];
+    } else if (argument.kind == ProgramArgument::Kind::null) {
+      words[places[i].word] = null_word;
     } else if (argument.kind == ProgramArgument::Kind::local) {
       words[places[i].word] = places[i].local_offset;
     } else {
@@ -148,7 +150,9 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
   for (const ProgramArgument& argument : arguments) {
     const std::uint64_t words =
         std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
-    word = round_up(word, words); // sizes are powers of two
+    // Scalars and vectors lie on a multiple of their size.
+    word = round_up(
+        word, argument.alignment == 0 ? words : std::max<std::uint64_t>(argument.alignment / word_bytes, 1));
     places.push_back({.word = static_cast<std::uint32_t>(word), .local_offset = local});
     word += words;
     if (argument.kind == ProgramArgument::Kind::local) {

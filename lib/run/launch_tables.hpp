@@ -67,7 +67,10 @@ struct LaunchTables {
 // Words of a descriptor before the arguments, as tg_range_at() reads them.
 inline constexpr std::uint32_t range_words = 13;
 
-// Where an argument's words lie in a descriptor; a vector lies on a multiple of its size.
+// In place of the offset of a buffer.
+inline constexpr std::uint64_t null_word = ~std::uint64_t{0};
+
+// Where an argument's words lie in a descriptor, aligned as its type asks for.
 struct ArgumentPlace {
   std::uint32_t word = 0;
   std::uint64_t local_offset = 0; // of a local argument, in the dynamic local memory

@@ -10,14 +10,15 @@
 namespace tidegate::run {
 namespace {
 
-struct Use {
+struct Lifetime {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   bool read_first = false; // in the first group that touches it
 };
 
-std::vector<std::optional<Use>> uses(const ResolvedProgram& program, const planning::WaveGroups& groups) {
-  std::vector<std::optional<Use>> uses(program.buffers.size());
+std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program,
+                                          const planning::WaveGroups& groups) {
+  std::vector<std::optional<Lifetime>> uses(program.buffers.size());
   for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
     for (const std::uint32_t wave : groups.group(group)) {
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
@@ -26,7 +27,7 @@ std::vector<std::optional<Use>> uses(const ResolvedProgram& program, const plann
         }
         auto& use = uses[argument.buffer];
         if (!use) {
-          use = Use{.first = group, .last = group};
+          use = Lifetime{.first = group, .last = group};
         }
         use->last = group;
         use->read_first |= use->first == group && argument.access != Access::write;

@@ -90,6 +90,7 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
         case ProgramArgument::Kind::buffer:
           status = prepared.kernel.setArg(i, memory[places[phase][argument.buffer]]);
           break;
+        case ProgramArgument::Kind::null: status = prepared.kernel.setArg(i, sizeof(cl_mem), nullptr); break;
         case ProgramArgument::Kind::local:
           status = prepared.kernel.setArg(i, argument.local_bytes, nullptr);
           break;

@@ -4,6 +4,7 @@
 
 #include <tidegate/core/identifier.hpp>
 #include <tidegate/core/number.hpp>
+#include <tidegate/core/value.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/run/element_type.hpp>
@@ -53,12 +54,17 @@ struct OpSpec {
 enum class Access : std::uint8_t { read, write, read_write };
 inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
 
-// Exactly one of buffer, local_bytes and a value; several values make a vector.
+// Exactly one of buffer, null, local_bytes and a value; several numbers make a vector.
 struct ArgumentSpec {
   std::optional<std::string> buffer;
   std::optional<Access> access; // of a buffer; left out, what the kernel's signature says
+  bool reinterpret = false;     // a buffer whose elements the kernel takes for others
+  bool null = false;            // the null pointer
   std::optional<std::uint64_t> local_bytes;
   std::optional<std::vector<Number>> i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64;
+  std::optional<Value> structure; // its members by name
+  std::optional<Identifier> enumeration;
+  std::optional<std::string> bytes; // hexadecimal, as they lie in memory
 };
 
 struct WaveSpec {

@@ -293,8 +293,8 @@ private:
               "work on buffers instead: images, samplers and pipes are not supported"));
         }
       }
-      auto argument = resolve_argument(spec.args[i], parameter, opencl_c::resolved_text(unit, parameter),
-                                       resolved_.buffers, find, fmt::format("{}/args/{}", pointer, i));
+      auto argument = resolve_argument(spec.args[i], parameter, unit, resolved_.buffers, find,
+                                       fmt::format("{}/args/{}", pointer, i));
       if (!argument) {
         return tl::unexpected(std::move(argument.error()));
       }

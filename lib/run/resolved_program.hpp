@@ -45,13 +45,15 @@ struct ProgramOp {
 };
 
 struct ProgramArgument {
-  enum class Kind : std::uint8_t { buffer, local, value };
+  enum class Kind : std::uint8_t { buffer, null, local, value };
   Kind kind = Kind::value;
   std::uint32_t buffer = 0;
   Access access = Access::read;
   bool access_stated = false; // by the program, not by the kernel's signature
+  std::string reinterpreted;  // the type that the kernel takes its elements for, where nobody meant to
   std::uint64_t local_bytes = 0;
   std::vector<std::byte> value; // as clSetKernelArg takes it: a vector of 3 has the room of 4
+  std::uint32_t alignment = 0;  // of the value, bytes; 0: its size
 };
 
 // In x, y and z; dimensions that are not there have size 1.

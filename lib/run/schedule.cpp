@@ -51,13 +51,14 @@ bool is_reserved(std::string_view name) {
   return name.starts_with("tg_") || name.starts_with("TG_") || name.starts_with("tidegate_");
 }
 
-// A unit without names that begin as generated ones do, wherever it uses them, and what its kernels are called now.
+// A unit without names that begin as generated ones do, wherever it uses them, and what its names of file
+// scope are now.
 Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::TranslationUnit& unit,
-                                                         std::map<std::string, std::string>& kernels) {
+                                                         std::map<std::string, std::string>& names) {
   const Words words = words_of(unit.source.tokens);
   if (std::ranges::none_of(words, is_reserved)) {
-    for (const opencl_c::Function& function : unit.functions) {
-      kernels[function.name] = function.name;
+    for (const std::string& name : unit.file_scope_names) {
+      names[name] = name;
     }
     return unit;
   }
@@ -71,8 +72,8 @@ Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::Transla
       token.text.insert(0, prefix);
     }
   }
-  for (const opencl_c::Function& function : unit.functions) {
-    kernels[function.name] = (is_reserved(function.name) ? prefix : "") + function.name;
+  for (const std::string& name : unit.file_scope_names) {
+    names[name] = (is_reserved(name) ? prefix : "") + name;
   }
   return opencl_c::parse_translation_unit(std::move(source));
 }
@@ -105,8 +106,8 @@ std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& sour
   return result;
 }
 
-// A built-in function that the unit overloads and that another unit calls, or an empty string. What is generated
-// calls them with types that they have themselves.
+// A built-in function that the unit overloads and that another unit calls, or an empty string. What is
+// generated calls them with types that they have themselves.
 std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t unit,
                             const std::vector<Words>& words) {
   for (const opencl_c::Function& function : source.functions) {
@@ -121,8 +122,9 @@ std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t
 }
 
 std::string reason_of(const Error& error) {
-  return error.line ? fmt::format("{} ({}:{})", error.message, printable(error.source.value_or("")), *error.line)
-                    : error.message;
+  return error.line
+             ? fmt::format("{} ({}:{})", error.message, printable(error.source.value_or("")), *error.line)
+             : error.message;
 }
 
 // By wave what keeps it from riding in a shared launch, or an empty string.
@@ -235,7 +237,8 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program) {
   CarriedOps carried{.texts = std::vector<std::string>(program.units.size()),
                      .order = {},
                      .kernels = std::vector<opencl_c::CarriedKernel>(program.ops.size()),
-                     .alone = std::vector<std::string>(program.ops.size())};
+                     .alone = std::vector<std::string>(program.ops.size()),
+                     .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
   std::vector<std::uint32_t> last;
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
     if (kernels[unit].empty()) {
@@ -246,8 +249,13 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program) {
       wanted.insert(names[unit].at(kernel));
     }
     const std::string overload = shared_overload(units[unit], unit, words);
-    auto result = opencl_c::carry(units[unit], overload.empty() ? wanted : std::set<std::string>(),
-                                  renamed(units[unit], unit, words));
+    const auto renamings = renamed(units[unit], unit, words);
+    for (const auto& [own, kept] : names[unit]) {
+      const auto found = renamings.find(kept);
+      carried.renamed[unit][own] = found == renamings.end() ? kept : found->second;
+    }
+    auto result =
+        opencl_c::carry(units[unit], overload.empty() ? wanted : std::set<std::string>(), renamings);
     if (!result) {
       return tl::unexpected(std::move(result.error()));
     }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,10 +28,12 @@ struct CarriedOps {
   std::vector<std::uint32_t> order;             // of the texts, one behind the other
   std::vector<opencl_c::CarriedKernel> kernels; // by op
   std::vector<std::string> alone;               // by op why it is launched as the user wrote it; or empty
+  std::vector<std::map<std::string, std::string>>
+      renamed; // by unit, names of file scope that have others now
 };
 
-// Carries every op that a wave runs. Names of file scope that two units share are renamed, and so are those that
-// could be met by what is generated.
+// Carries every op that a wave runs. Names of file scope that two units share are renamed, and so are those
+// that could be met by what is generated.
 Result<CarriedOps> carry_ops(const ResolvedProgram& program);
 
 struct Stage {

@@ -11,8 +11,8 @@
 namespace tidegate::run {
 
 // `answer` tells what the compiler predefines, and is asked only for what the source depends on. Errors of
-// options, of reading, also from out of the scope, of the preprocessor and of the declarations; those without a
-// line of their own stand at the op, `pointer`.
+// options, of reading, also from out of the scope, of the preprocessor and of the declarations; those without
+// a line of their own stand at the op, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer);
 

@@ -28,9 +28,15 @@ struct StrategyQuestion {
 StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedProgram& program,
                                const Schedule& launches, const Schedule& persistent);
 
+// Work-groups of a persistent launch for a schedule, of those that are `resident` together. Every group more
+// makes the barrier dearer, every group less hides less of the memory's latency: measured on an H200
+// (RESULTS.md), two tiles for each group and four groups for each compute unit are best until there are tiles
+// enough to fill it.
+std::uint32_t choose_workers(const Schedule& schedule, std::uint32_t compute_units, std::uint32_t resident);
+
 // Nanoseconds that a schedule spends on starting and meeting, beside the work itself, in `iterations` of its
 // iterations: the model behind the choice. Figures of the profile's self-test.
 double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, double iterations,
-                   const device::DeviceProfile& profile);
+                   std::uint32_t compute_units, const device::DeviceProfile& profile);
 
 } // namespace tidegate::run

@@ -23,7 +23,8 @@ kernel void picture(global uint* x, read_only image2d_t image) {}
 SOUND: Document = {
     "buffers": {"first": {"type": "u32", "count": 8, "init": {"iota": {}}},
                 "second": {"type": "u32", "count": 8, "output": "second.npy"},
-                "floats": {"type": "f32", "count": 8, "output": "floats.npy"}},
+                "floats": {"type": "f32", "count": 8, "output": "floats.npy"},
+                "bytes": {"type": "u8", "count": 6}},
     "ops": {name: {"source": "ops.cl"} for name in ("twice", "summed", "eight", "picture")},
     "waves": [{"name": "one", "op": "twice", "global_size": [8], "local_size": [8],
                "args": [{"buffer": "first"}, {"buffer": "second"}, {"u32": 8}]}]}
@@ -140,11 +141,12 @@ class Arguments(Mistakes):
                      "  fix: give one argument for each parameter, in their order\n")
 
     def test_element_type(self) -> None:
-        self.refused(argument(0, {"buffer": "floats"}),
-                     'tidegate: FOLDER/program.json: error: the buffer "floats" has elements of type f32, the '
-                     'kernel\'s parameter is "global const uint* a" [argument_mismatch]\n'
+        """Any will do, as for clSetKernelArg, if the buffer holds a whole number of them."""
+        self.refused(argument(0, {"buffer": "bytes"}),
+                     'tidegate: FOLDER/program.json: error: the buffer "bytes" has 6 elements of u8, 6 bytes, the '
+                     'kernel\'s parameter is "global const uint* a" with elements of 4 bytes [argument_mismatch]\n'
                      "  at: /waves/0/args/0\n"
-                     "  fix: make it a buffer of u32, or give another one\n")
+                     "  fix: give a buffer of u32, or one that holds a whole number of them\n")
 
     def test_type_of_a_value(self) -> None:
         self.refused(argument(2, {"i32": 8}),

@@ -42,6 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::require_sound(carried.error());
     return 0;
   }
-  fuzz::require(carried->kernels.size() + carried->left_behind.size() == kernels.size(), "every kernel is carried or left behind");
+  fuzz::require(carried->kernels.size() + carried->left_behind.size() == kernels.size(),
+                "every kernel is carried or left behind");
   return 0;
 }

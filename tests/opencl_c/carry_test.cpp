@@ -327,10 +327,10 @@ TEST_CASE("a variable of a for statement hides it for that statement") {
 TEST_CASE("tables in constant memory move to file scope") {
   CHECK(carried("kernel void k(global int* a) { constant int t[2] = {1, 2}, m = 3; *a = t[0] + m; { constant "
                 "int t = 4; *a = t; } }") ==
-        expected(
-            "constant int tg_constant1_k_t[2] = {1, 2}, tg_constant1_k_m = 3; constant int tg_constant1_k_t_2 = 4;"
-            "KERNEL k(tg_item tg_self, global int* a) "
-            "{ ; *a = tg_constant1_k_t[0] + tg_constant1_k_m; { ; *a = tg_constant1_k_t_2; } }"));
+        expected("constant int tg_constant1_k_t[2] = {1, 2}, tg_constant1_k_m = 3; constant int "
+                 "tg_constant1_k_t_2 = 4;"
+                 "KERNEL k(tg_item tg_self, global int* a) "
+                 "{ ; *a = tg_constant1_k_t[0] + tg_constant1_k_m; { ; *a = tg_constant1_k_t_2; } }"));
   CHECK_FALSE(kernel(carry_all("kernel void k() { constant int t = 1; }")).needs_whole_group);
 }
 
@@ -661,16 +661,18 @@ TEST_CASE("what one kernel cannot be carried for keeps no other one back") {
 }
 
 TEST_CASE("types, enumerators and constants of the body move with the variables that need them") {
-  CHECK(carried("kernel void k(global int* a) { enum { size = 4, more }; local int t[size]; t[more - 1] = size; }") ==
+  CHECK(carried("kernel void k(global int* a) { enum { size = 4, more }; local int t[size]; t[more - 1] = "
+                "size; }") ==
         expected("enum { tg_type1_k12_size = 4, tg_type1_k16_more };"
                  "typedef struct { int t[tg_type1_k12_size]; } tg_locals_k;"
                  "KERNEL k(tg_item tg_self, global int* a, local tg_locals_k* tg_locals) "
                  "{ ; tg_locals->t[tg_type1_k16_more - 1] = tg_type1_k12_size; }"));
-  CHECK(carried("kernel void k() { typedef struct p { int x; } cell; local cell t[2]; struct p q = t[0]; }") ==
-        expected("typedef struct tg_type1_k8_p { int x; } tg_type1_k14_cell;"
-                 "typedef struct { tg_type1_k14_cell t[2]; } tg_locals_k;"
-                 "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
-                 "{ ; struct tg_type1_k8_p q = tg_locals->t[0]; }"));
+  CHECK(
+      carried("kernel void k() { typedef struct p { int x; } cell; local cell t[2]; struct p q = t[0]; }") ==
+      expected("typedef struct tg_type1_k8_p { int x; } tg_type1_k14_cell;"
+               "typedef struct { tg_type1_k14_cell t[2]; } tg_locals_k;"
+               "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
+               "{ ; struct tg_type1_k8_p q = tg_locals->t[0]; }"));
   CHECK(carried("kernel void k() { const int n = 16, m = 2 * n; local float t[m]; t[n] = 1; }") ==
         expected("typedef struct { float t[((int)(2 * ((int)(16))))]; } tg_locals_k;"
                  "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
@@ -685,7 +687,9 @@ TEST_CASE("samplers of file scope go along with the kernels that use them") {
 
 TEST_CASE("the effect of a pragma ends with its source") {
   const std::string kernel = "\nkernel void k(global int* a) { a[0] = 1; }";
-  const auto text = [&kernel](const std::string& pragma) { return carry_all("#pragma " + pragma + kernel).text; };
+  const auto text = [&kernel](const std::string& pragma) {
+    return carry_all("#pragma " + pragma + kernel).text;
+  };
   CHECK(text("pack(1)").starts_with("\n#pragma pack(push)\n#pragma pack()\n"));
   CHECK(text("pack(1)").ends_with("\n#pragma pack(pop)\n"));
   for (const std::string pragma :
@@ -694,8 +698,9 @@ TEST_CASE("the effect of a pragma ends with its source") {
   }
   CHECK(text("unroll").ends_with("}\n"));
   CHECK(text("message \"hello\"").ends_with("}\n"));
-  CHECK(count(carry_all("kernel void k(global float* a) {\n#pragma OPENCL FP_CONTRACT OFF\n a[0] = 1; }").text,
-              "DEFAULT") == 0);
+  CHECK(
+      count(carry_all("kernel void k(global float* a) {\n#pragma OPENCL FP_CONTRACT OFF\n a[0] = 1; }").text,
+            "DEFAULT") == 0);
   CHECK(carry_all("#pragma OPENCL EXTENSION cl_khr_fp64 : enable" + kernel).enables_fp64);
   CHECK_FALSE(carry_all("#pragma OPENCL EXTENSION cl_khr_fp16 : enable" + kernel).enables_fp64);
 

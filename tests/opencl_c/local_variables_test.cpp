@@ -145,7 +145,8 @@ TEST_CASE("types and enumerators that the kernel declares go along") {
         "local struct point a[2]: a with struct point { int x; }; point");
   CHECK(found("typedef struct { int x; } point; local point a;") ==
         "local point a: a with typedef struct { int x; } point; point");
-  CHECK(found("enum { size = 4 }; local int a[size];") == "local int a[size]: a with enum { size = 4 }; size");
+  CHECK(found("enum { size = 4 }; local int a[size];") ==
+        "local int a[size]: a with enum { size = 4 }; size");
   CHECK(found("enum { size = 4 }; typedef float row[size]; local row a[2];") ==
         "local row a[2]: a with enum { size = 4 }; size with typedef float row[size]; row");
   CHECK(found("typedef float real, pair[2]; if (n) { local real a[2]; }") ==
@@ -163,8 +164,8 @@ TEST_CASE("constants stand for their values") {
   CHECK(found("enum { two = 2 }; const int size = 8 * two; local float t[size];") ==
         "local float t[size]: t with enum { two = 2 }; two inlines size");
   CHECK(found("int size = 16; local float t[size];").find("unsupported_kernel") != std::string::npos);
-  CHECK(found("constant float w[] = {1, 2}; local int a[sizeof(w) / sizeof(w[0])];").find("unsupported_kernel") !=
-        std::string::npos);
+  CHECK(found("constant float w[] = {1, 2}; local int a[sizeof(w) / sizeof(w[0])];")
+            .find("unsupported_kernel") != std::string::npos);
 }
 
 TEST_CASE("names of file scope and of other blocks may be used") {

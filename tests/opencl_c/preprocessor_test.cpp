@@ -339,7 +339,8 @@ TEST_CASE("macros are replaced in pragmas as compilers replace them") {
   CHECK(text_of("#define TEXT(x) #x\n#define N 8\n_Pragma(TEXT(unroll N)) for") == "#pragma unroll 8 for");
   CHECK(text_of("#define ON OFF\n#pragma OPENCL FP_CONTRACT ON\n#pragma STDC FP_CONTRACT ON") ==
         "#pragma OPENCL FP_CONTRACT ON #pragma STDC FP_CONTRACT ON");
-  CHECK(text_of("#define N 2\n#pragma unroll N\n#undef N\n#pragma unroll N") == "#pragma unroll 2 #pragma unroll N");
+  CHECK(text_of("#define N 2\n#pragma unroll N\n#undef N\n#pragma unroll N") ==
+        "#pragma unroll 2 #pragma unroll N");
 }
 
 namespace {
@@ -379,15 +380,16 @@ TEST_CASE("what the compiler predefines decides conditions and stays in the text
                         {{"__OPENCL_C_VERSION__", "300"}}) == "new");
   CHECK(with_predefined("#if defined FLT_MAX && INT_MAX == 2147483647\nyes\n#endif",
                         {{"FLT_MAX", "0x1p127f"}, {"INT_MAX", "2147483647"}}) == "yes");
-  CHECK(with_predefined("#undef NULL\n#ifdef NULL\nyes\n#else\nno\n#endif", {{"NULL", "((void*)0)"}}) == "no");
-  CHECK(with_predefined("#ifdef A\n#define B 2\n#endif\n#if defined(B) && !defined(C)\nB\n#endif", {{"A", "1"}}) ==
-        "2"); // asked in rounds
+  CHECK(with_predefined("#undef NULL\n#ifdef NULL\nyes\n#else\nno\n#endif", {{"NULL", "((void*)0)"}}) ==
+        "no");
+  CHECK(with_predefined("#ifdef A\n#define B 2\n#endif\n#if defined(B) && !defined(C)\nB\n#endif",
+                        {{"A", "1"}}) == "2"); // asked in rounds
   // What depends on the options is settled here: the text may be compiled with others.
-  CHECK(with_predefined("__OPENCL_C_VERSION__ __FAST_RELAXED_MATH__ NULL", {{"__OPENCL_C_VERSION__", "120"}}) ==
-        "120 __FAST_RELAXED_MATH__ NULL");
+  CHECK(with_predefined("__OPENCL_C_VERSION__ __FAST_RELAXED_MATH__ NULL",
+                        {{"__OPENCL_C_VERSION__", "120"}}) == "120 __FAST_RELAXED_MATH__ NULL");
   // So is what # and ## see.
-  CHECK(with_predefined("#define TEXT(x) #x\n#define QUOTE(x) TEXT(x)\nQUOTE(M_PI) TEXT(M_PI)", {{"M_PI", "3.14"}}) ==
-        "\"3.14\" \"M_PI\"");
+  CHECK(with_predefined("#define TEXT(x) #x\n#define QUOTE(x) TEXT(x)\nQUOTE(M_PI) TEXT(M_PI)",
+                        {{"M_PI", "3.14"}}) == "\"3.14\" \"M_PI\"");
   CHECK(with_predefined("#define JOIN(a, b) a##b\n#define CAT(a, b) JOIN(a, b)\nCAT(v, CL_VERSION_1_2)",
                         {{"CL_VERSION_1_2", "120"}}) == "v120");
 }
@@ -404,16 +406,19 @@ TEST_CASE("the compiler itself answers conditions with macros that take argument
 }
 
 TEST_CASE("__has_include looks where #include does") {
-  PredefinedMacros macros{.names = {{"__has_include", "__has_include"}, {"b", std::nullopt}, {"h", std::nullopt}}};
-  const Files files{{"k.cl", "#if __has_include(\"a.h\") && !__has_include(<b.h>) && !__has_include(\"b.h\")\nyes\n#endif"},
-                    {"a.h", ""}};
+  PredefinedMacros macros{
+      .names = {{"__has_include", "__has_include"}, {"b", std::nullopt}, {"h", std::nullopt}}};
+  const Files files{
+      {"k.cl", "#if __has_include(\"a.h\") && !__has_include(<b.h>) && !__has_include(\"b.h\")\nyes\n#endif"},
+      {"a.h", ""}};
   CHECK(text_of(files, {.predefined = &macros}) == "yes");
 }
 
 TEST_CASE("a program's own meaning of a macro of the compiler") {
   const auto own = [](const std::string& source) {
     std::string reason;
-    with_predefined(source, {{"SCHAR_MAX", "127"}, {"CHAR_MAX", "127"}, {"M_PI", "3.14"}, {"NULL", "0"}}, {}, &reason);
+    with_predefined(source, {{"SCHAR_MAX", "127"}, {"CHAR_MAX", "127"}, {"M_PI", "3.14"}, {"NULL", "0"}}, {},
+                    &reason);
     return reason;
   };
   CHECK(own("#define M_PI 3.0f\nM_PI NULL") == ""); // its own text has the value

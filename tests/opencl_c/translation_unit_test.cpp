@@ -318,9 +318,11 @@ TEST_CASE("reqd_work_group_size of constants") {
     return unit.definition("k")->required_local_size.value_or(std::array<std::uint64_t, 3>{0, 0, 0});
   };
   using Size = std::array<std::uint64_t, 3>;
-  CHECK(size("enum { W = 8, H };\nkernel __attribute__((reqd_work_group_size(W, H, 1))) void k() {}") == Size{8, 9, 1});
+  CHECK(size("enum { W = 8, H };\nkernel __attribute__((reqd_work_group_size(W, H, 1))) void k() {}") ==
+        Size{8, 9, 1});
   CHECK(size("enum { A = -2, B, C = 3 * (B + 3) };\n"
-             "kernel __attribute__((reqd_work_group_size(C, (int)sizeof(float4), 1))) void k() {}") == Size{6, 16, 1});
+             "kernel __attribute__((reqd_work_group_size(C, (int)sizeof(float4), 1))) void k() {}") ==
+        Size{6, 16, 1});
   CHECK(size("kernel __attribute__((reqd_work_group_size(unknown, 1, 1))) void k() {}") == Size{0, 0, 0});
 }
 
@@ -341,7 +343,8 @@ TEST_CASE("enumerations as parameters are numbers") {
 }
 
 TEST_CASE("a parameter is shown with what its type stands for") {
-  const TranslationUnit unit = parse("#define REAL float\ntypedef REAL real;\nkernel void k(global const real* in, int n) {}");
+  const TranslationUnit unit =
+      parse("#define REAL float\ntypedef REAL real;\nkernel void k(global const real* in, int n) {}");
   CHECK(resolved_text(unit, unit.definition("k")->parameters[0]) == "global const float* in");
   CHECK(resolved_text(unit, unit.definition("k")->parameters[1]) == "int n");
 }

@@ -348,10 +348,9 @@ TEST_CASE("arguments that are not what the kernel takes") {
   CHECK(refusal(call("local float* a", {buffer("x")})) ==
         "argument_mismatch /waves/0/args/0: the argument is the buffer \"x\", the kernel's parameter is "
         "\"local float* a\"");
-  CHECK(refusal(call("global int* a", {buffer("x")})) ==
-        "argument_mismatch /waves/0/args/0: the buffer \"x\" has elements of type f32, the kernel's "
-        "parameter is "
-        "\"global int* a\"");
+  CHECK(refusal(call("global double* a", {buffer("n")})) ==
+        "argument_mismatch /waves/0/args/0: the buffer \"n\" has 1 element of u32, 4 bytes, the kernel's "
+        "parameter is \"global double* a\" with elements of 8 bytes");
   CHECK(refusal(call("global float* a", {local_bytes(16)})) ==
         "argument_mismatch /waves/0/args/0: the argument is local memory, the kernel's parameter is \"global "
         "float* a\"");
@@ -371,8 +370,12 @@ TEST_CASE("what an error proposes") {
   CHECK(fix(call("global float* a", {f32({1.0})})) == "give {\"buffer\": …}");
   CHECK(fix(call("local float* a", {f32({1.0})})) == "give {\"local_bytes\": …}");
   CHECK(fix(call("bool a", {f32({1.0})})) ==
-        "give a kernel with other parameters: values of this type cannot be given");
-  CHECK(fix(call("global int* a", {buffer("x")})) == "make it a buffer of i32, or give another one");
+        "give {\"bytes\": …}: the layout of \"bool a\" is not certain, it has a member of type bool");
+  CHECK(fix(call("enum e a", {f32({1.0})}, "enum e { A }; ")) == "give {\"enum\": …} or {\"u32\": …}");
+  CHECK(fix(call("struct s a", {f32({1.0})}, "struct s { int x; }; ")) ==
+        "give {\"struct\": {…}} or {\"bytes\": …}");
+  CHECK(fix(call("global double* a", {buffer("n")})) ==
+        "give a buffer of f64, or one that holds a whole number of them");
 }
 
 TEST_CASE("arguments that fit") {
@@ -383,6 +386,30 @@ TEST_CASE("arguments that fit") {
   const ProgramArgument local = argument_of(call("local float* a", {local_bytes(48)}));
   CHECK(local.kind == ProgramArgument::Kind::local);
   CHECK(local.local_bytes == 48);
+}
+
+TEST_CASE("a kernel may take a buffer's elements for others") {
+  const auto reinterpreted = [](const std::string& parameter, ArgumentSpec argument, bool meant = false) {
+    argument.reinterpret = meant;
+    return argument_of(call(parameter, {std::move(argument)})).reinterpreted;
+  };
+  CHECK(reinterpreted("global float4* a", buffer("x")).empty());
+  CHECK(reinterpreted("global int* a", buffer("n")).empty()); // another sign
+  CHECK(reinterpreted("global int* a", buffer("x")) == "i32");
+  CHECK(reinterpreted("global double* a", buffer("x")) == "f64");
+  CHECK(reinterpreted("global uchar4* a", buffer("n")) == "u8");
+  CHECK(reinterpreted("global uchar4* a", buffer("n"), true).empty());
+}
+
+TEST_CASE("null pointers") {
+  ArgumentSpec null;
+  null.null = true;
+  CHECK(argument_of(call("global float* a", {null})).kind == ProgramArgument::Kind::null);
+  CHECK(argument_of(call("constant struct s* a", {null}, "struct s { int x; }; ")).kind ==
+        ProgramArgument::Kind::null);
+  CHECK(refusal(call("local float* a", {null})) ==
+        "argument_mismatch /waves/0/args/0: the argument is a null pointer, the kernel's parameter is "
+        "\"local float* a\"");
 }
 
 TEST_CASE("access follows the signature and may be narrowed") {

@@ -1,0 +1,423 @@
+#include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
+#include <tidegate/opencl_c/condition.hpp>
+#include <tidegate/opencl_c/type_layout.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace tidegate::opencl_c {
+namespace {
+
+template <class T>
+using Certain = tl::expected<T, std::string>;
+
+tl::unexpected<std::string> uncertain(std::string reason) {
+  return tl::unexpected(std::move(reason));
+}
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// What attributes say of a layout.
+struct Attributes {
+  bool packed = false;
+  std::uint64_t aligned = 1;
+};
+
+class Reader {
+public:
+  explicit Reader(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {}
+
+  // A type and where its specifiers end. Words of the type may stand around qualifiers.
+  struct Specified {
+    TypeLayout type;
+    std::vector<std::uint64_t> dimensions; // of a typedef for an array
+    std::size_t end = 0;
+  };
+  Certain<Specified> specifiers(TokenRange range) {
+    Specified found{.end = range.begin};
+    std::vector<std::string_view> words;
+    bool complete = false;
+    for (std::size_t& i = found.end; i < range.end; ++i) {
+      const Token& token = tokens_[i];
+      if (is_attribute(token.text)) {
+        const std::size_t close = closing(tokens_, i + 1);
+        for (; i < close; ++i) {
+          if (says(tokens_[i], "aligned") || says(tokens_[i], "packed")) {
+            return uncertain("it has a type with attributes");
+          }
+        }
+      } else if (token.is("struct") || token.is("enum")) {
+        TIDEGATE_TRY(found.type, token.is("enum") ? enumeration(i, range.end) : structure(i, range.end));
+        complete = true;
+      } else if (token.is("union")) {
+        return uncertain("it has a union");
+      } else if (token.kind != TokenKind::identifier) {
+        break;
+      } else if (is_qualifier(token.text) || token.is("typedef")) {
+        continue;
+      } else if (!complete && is_type_word(token.text)) {
+        words.push_back(token.text);
+      } else if (const Name* name = unit_.meaning(i);
+                 !complete && words.empty() && name != nullptr && name->kind == NameKind::type) {
+        TIDEGATE_TRY(found.type, named(*name, found.dimensions));
+        complete = true;
+      } else {
+        break;
+      }
+    }
+    if (!complete) {
+      TIDEGATE_TRY(found.type, arithmetic(words));
+    }
+    return found;
+  }
+
+private:
+  static bool says(const Token& token, std::string_view word) {
+    std::string_view text = token.text;
+    if (text.starts_with("__") && text.ends_with("__") && text.size() > 4) {
+      text = text.substr(2, text.size() - 4);
+    }
+    return text == word;
+  }
+
+  static Certain<TypeLayout> arithmetic(const std::vector<std::string_view>& words) {
+    static const std::map<std::string, std::string> no_typedefs;
+    const std::string name = canonical_type(words, no_typedefs);
+    const auto type = arithmetic_type(name);
+    if (!type) {
+      return uncertain(fmt::format("it has a member of type {}", name.empty() ? "int" : name));
+    }
+    static const std::map<std::string_view, std::uint64_t> sizes{
+        {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2},  {"int", 4},
+        {"uint", 4}, {"float", 4}, {"long", 8},  {"ulong", 8},  {"double", 8}};
+    const std::uint64_t bytes = sizes.at(type->scalar) * (type->width == 3 ? 4 : type->width);
+    return TypeLayout{.name = name, .bytes = bytes, .alignment = bytes, .members = {}, .enumerators = {}};
+  }
+
+  // What a typedef stands for.
+  Certain<TypeLayout> named(const Name& name, std::vector<std::uint64_t>& dimensions) {
+    TIDEGATE_TRY(Specified specified, specifiers(name.specifiers));
+    TIDEGATE_TRY(const Declarator declarator, this->declarator(name.declarator));
+    dimensions = declarator.dimensions;
+    dimensions.insert(dimensions.end(), specified.dimensions.begin(), specified.dimensions.end());
+    if (specified.type.kind == TypeLayout::Kind::structure && specified.type.name == "struct") {
+      specified.type.name = declarator.name; // it has no other
+    }
+    return std::move(specified.type);
+  }
+
+  struct Declarator {
+    std::string name;
+    std::vector<std::uint64_t> dimensions;
+  };
+  Certain<Declarator> declarator(TokenRange range) {
+    Declarator found;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      if (is_attribute(tokens_[i].text)) {
+        return uncertain("it has a member with attributes");
+      }
+      if (tokens_[i].is("*") || tokens_[i].is("(")) {
+        return uncertain("it has a pointer");
+      }
+      if (tokens_[i].is(":")) {
+        return uncertain("it has bit-fields");
+      }
+      if (tokens_[i].is("[")) {
+        const std::size_t close = closing(tokens_, i);
+        const auto bound = constant({.begin = i + 1, .end = close});
+        if (!bound || *bound <= 0) {
+          return uncertain("it has an array whose bound is no plain constant");
+        }
+        found.dimensions.push_back(static_cast<std::uint64_t>(*bound));
+        i = close;
+      } else if (tokens_[i].kind == TokenKind::identifier && !is_qualifier(tokens_[i].text)) {
+        found.name = tokens_[i].text;
+      }
+    }
+    return found;
+  }
+
+  // An integer expression of numbers and enumerators.
+  [[nodiscard]] std::optional<std::int64_t> constant(TokenRange range) const {
+    std::vector<Token> expression;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      Token token = tokens_[i];
+      if (token.kind == TokenKind::identifier) {
+        const Name* const name = unit_.meaning(i);
+        const auto value = name != nullptr && name->kind == NameKind::enumerator
+                               ? enumerator_at(name->token)
+                               : std::optional<std::int64_t>();
+        if (!value) {
+          return {};
+        }
+        token.kind = TokenKind::number;
+        token.text = std::to_string(*value < 0 ? -*value : *value);
+        if (*value < 0) {
+          expression.push_back(tokens_[i]);
+          expression.back().kind = TokenKind::punctuator;
+          expression.back().text = "-";
+        }
+      }
+      expression.push_back(std::move(token));
+    }
+    const auto value = evaluate_integer(expression, tokens_[range.begin], "");
+    return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+  }
+
+  // The value of the enumerator that is declared at a token.
+  [[nodiscard]] std::optional<std::int64_t> enumerator_at(std::size_t token) const {
+    std::size_t open = token;
+    for (std::size_t depth = 1; depth != 0;) {
+      --open;
+      depth += tokens_[open].is("}") || tokens_[open].is(")") ? 1U : 0U;
+      depth -= tokens_[open].is("{") || tokens_[open].is("(") ? 1U : 0U;
+    }
+    const auto all = enumerators({.begin = open + 1, .end = closing(tokens_, open)}, token);
+    return all ? std::optional(all->back().second) : std::nullopt;
+  }
+
+  // Those of a body, up to the one at `last`.
+  using Enumerators = std::vector<std::pair<std::string, std::int64_t>>;
+  [[nodiscard]] std::optional<Enumerators> enumerators(TokenRange body, std::size_t last) const {
+    Enumerators found;
+    std::int64_t next = 0;
+    for (std::size_t i = body.begin; i < body.end; ++i) {
+      const std::size_t name = i;
+      std::size_t end = i;
+      while (end < body.end && !tokens_[end].is(",")) {
+        end = tokens_[end].is("(") ? closing(tokens_, end) + 1 : end + 1;
+      }
+      if (name + 1 < end && tokens_[name + 1].is("=")) {
+        const auto value = constant({.begin = name + 2, .end = end});
+        if (!value) {
+          return {};
+        }
+        next = *value;
+      } else if (name + 1 != end) {
+        return {};
+      }
+      found.emplace_back(tokens_[name].text, next++);
+      if (name == last) {
+        break;
+      }
+      i = end;
+    }
+    return found;
+  }
+
+  // At struct or enum: passes attributes and the tag. The body is here, or where the tag was given one.
+  struct Tagged {
+    std::string tag;
+    std::optional<TokenRange> body;
+    Attributes attributes;
+  };
+  Certain<Tagged> tagged(std::size_t& i, std::size_t end) {
+    const std::string keyword = tokens_[i].text;
+    Tagged found;
+    std::size_t next = i + 1;
+    TIDEGATE_CHECK(attributes(next, found.attributes));
+    if (next < end && tokens_[next].kind == TokenKind::identifier) {
+      found.tag = tokens_[next++].text;
+    }
+    TIDEGATE_CHECK(attributes(next, found.attributes));
+    if (next < end && tokens_[next].is("{")) {
+      TIDEGATE_TRY(next, body(next, found));
+    } else {
+      const auto place = definition(keyword, found.tag);
+      if (!place) {
+        return uncertain(fmt::format("{} {} is declared nowhere", keyword, found.tag));
+      }
+      std::size_t there = *place + 1;
+      TIDEGATE_CHECK(attributes(there, found.attributes));
+      ++there; // the tag
+      TIDEGATE_CHECK(attributes(there, found.attributes));
+      TIDEGATE_CHECK(body(there, found));
+    }
+    i = next - 1;
+    return found;
+  }
+
+  // From the opening brace to behind the attributes that follow the closing one.
+  Certain<std::size_t> body(std::size_t open, Tagged& found) {
+    const std::size_t close = closing(tokens_, open);
+    found.body = TokenRange{.begin = open + 1, .end = close};
+    std::size_t next = close + 1;
+    TIDEGATE_CHECK(attributes(next, found.attributes));
+    return next;
+  }
+
+  // Where a structure or enumeration of file scope gets its body.
+  [[nodiscard]] std::optional<std::size_t> definition(const std::string& keyword,
+                                                      const std::string& tag) const {
+    for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+      const auto inside = std::ranges::find_if(unit_.functions, [i](const Function& function) {
+        return function.body && function.body->begin == i;
+      });
+      if (inside != unit_.functions.end()) {
+        i = inside->body->end - 1;
+        continue;
+      }
+      if (tokens_[i].text != keyword) {
+        continue;
+      }
+      std::size_t next = pass_attributes(i + 1);
+      if (next < tokens_.size() && tokens_[next].text == tag) {
+        next = pass_attributes(next + 1);
+        if (next < tokens_.size() && tokens_[next].is("{")) {
+          return i;
+        }
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::size_t pass_attributes(std::size_t i) const {
+    while (i + 1 < tokens_.size() && is_attribute(tokens_[i].text)) {
+      i = closing(tokens_, i + 1) + 1;
+    }
+    return i;
+  }
+
+  Certain<bool> attributes(std::size_t& i, Attributes& found) const {
+    const std::size_t end = pass_attributes(i);
+    for (; i < end; ++i) {
+      if (says(tokens_[i], "packed")) {
+        found.packed = true;
+      } else if (says(tokens_[i], "aligned")) {
+        const auto value = tokens_[i + 1].is("(") ? constant({.begin = i + 2, .end = closing(tokens_, i + 1)})
+                                                  : std::nullopt;
+        if (!value || *value <= 0 || (*value & (*value - 1)) != 0) {
+          return uncertain("it has an alignment that is no plain constant");
+        }
+        found.aligned = std::max(found.aligned, static_cast<std::uint64_t>(*value));
+      }
+    }
+    return true;
+  }
+
+  Certain<TypeLayout> enumeration(std::size_t& i, std::size_t end) {
+    TIDEGATE_TRY(const Tagged found, tagged(i, end));
+    auto values = enumerators(*found.body, found.body->end);
+    if (!values || values->empty()) {
+      return uncertain("it has enumerators whose values are no plain constants");
+    }
+    const auto [least, most] =
+        std::ranges::minmax_element(*values, {}, [](const auto& enumerator) { return enumerator.second; });
+    const bool is_signed = least->second < 0;
+    const std::int64_t low = is_signed ? std::numeric_limits<std::int32_t>::min() : 0;
+    const std::int64_t high = is_signed ? std::numeric_limits<std::int32_t>::max()
+                                        : std::int64_t{std::numeric_limits<std::uint32_t>::max()};
+    if (least->second < low || most->second > high || found.attributes.packed ||
+        found.attributes.aligned != 1) {
+      return uncertain("it has an enumeration that is no int");
+    }
+    return TypeLayout{.kind = TypeLayout::Kind::enumeration,
+                      .name = is_signed ? "int" : "uint",
+                      .bytes = 4,
+                      .alignment = 4,
+                      .members = {},
+                      .enumerators = std::move(*values)};
+  }
+
+  Certain<TypeLayout> structure(std::size_t& i, std::size_t end) {
+    if (++depth_ > most_depth) {
+      return uncertain("it is nested too deeply");
+    }
+    TIDEGATE_TRY(const Tagged found, tagged(i, end));
+    if (under_pragma_pack(found.body->begin)) {
+      return uncertain("a #pragma pack stands before it");
+    }
+    TypeLayout type{.kind = TypeLayout::Kind::structure,
+                    .name = found.tag.empty() ? "struct" : "struct " + found.tag,
+                    .alignment = found.attributes.aligned,
+                    .members = {},
+                    .enumerators = {}};
+    for (std::size_t at = found.body->begin; at < found.body->end; ++at) {
+      std::size_t stop = at;
+      while (!tokens_[stop].is(";")) {
+        if (tokens_[stop].kind == TokenKind::pragma || stop >= found.body->end) {
+          return uncertain("a pragma or no semicolon stands in it");
+        }
+        stop = tokens_[stop].is("{") || tokens_[stop].is("(") ? closing(tokens_, stop) + 1 : stop + 1;
+      }
+      TIDEGATE_CHECK(members({.begin = at, .end = stop}, found.attributes.packed, type));
+      at = stop;
+    }
+    if (type.members.empty()) {
+      return uncertain("it has no members");
+    }
+    type.bytes = round_up(type.bytes, type.alignment);
+    --depth_;
+    return type;
+  }
+
+  // Those of one declaration in a structure.
+  Certain<bool> members(TokenRange range, bool packed, TypeLayout& structure) {
+    TIDEGATE_TRY(const Specified specified, specifiers(range));
+    if (specified.end == range.end) {
+      return uncertain("it has members without a name");
+    }
+    for (std::size_t at = specified.end; at < range.end; ++at) {
+      std::size_t stop = at;
+      while (stop < range.end && !tokens_[stop].is(",")) {
+        stop = tokens_[stop].is("[") || tokens_[stop].is("(") ? closing(tokens_, stop) + 1 : stop + 1;
+      }
+      TIDEGATE_TRY(Declarator declarator, this->declarator({.begin = at, .end = stop}));
+      MemberLayout member{.name = std::move(declarator.name),
+                          .dimensions = std::move(declarator.dimensions),
+                          .type = specified.type};
+      member.dimensions.insert(member.dimensions.end(), specified.dimensions.begin(),
+                               specified.dimensions.end());
+      std::uint64_t bytes = member.type.bytes;
+      for (const std::uint64_t count : member.dimensions) {
+        if (__builtin_mul_overflow(bytes, count, &bytes) || bytes > most_bytes) {
+          return uncertain("it is larger than an argument can be");
+        }
+      }
+      const std::uint64_t alignment = packed ? 1 : member.type.alignment;
+      member.offset = round_up(structure.bytes, alignment);
+      structure.bytes = member.offset + bytes;
+      structure.alignment = std::max(structure.alignment, alignment);
+      structure.members.push_back(std::move(member));
+      at = stop;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool under_pragma_pack(std::size_t token) const {
+    return std::any_of(
+        tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(token), [](const Token& candidate) {
+          return candidate.kind == TokenKind::pragma && candidate.text.find("pack") != std::string::npos;
+        });
+  }
+
+  static constexpr std::size_t most_depth = 32;
+  static constexpr std::uint64_t most_bytes = 1U << 16U;
+
+  const TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
+  std::size_t depth_ = 0;
+};
+
+} // namespace
+
+tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, TokenRange declaration) {
+  auto found = Reader(unit).specifiers(declaration);
+  if (!found) {
+    return tl::unexpected(std::move(found.error()));
+  }
+  if (!found->dimensions.empty()) {
+    return tl::unexpected(std::string("it is an array"));
+  }
+  return std::move(found->type);
+}
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,141 @@
+"""tidegate run: structures, enumerations and null pointers as arguments, and buffers that kernels take for others.
+
+One program has them all, in both strategies and modes; what it leaves is worked out by hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+import unittest
+from typing import Any
+
+from test_run import IOTA, Programs, buffer, program, wave
+
+KERNELS = """
+enum shape { ROUND, SQUARE = 5, FLAT };
+typedef struct { uchar kind; float3 at; struct { short n[3]; enum shape of; } in; } thing;
+struct __attribute__((packed)) tight { uchar first; uint second; };
+struct bits { uint low : 4; uint high : 28; };
+
+kernel void spread(global float* out, const thing t, struct tight p, enum shape s) {
+  size_t i = get_global_id(0);
+  float values[8] = {t.kind, t.at.x, t.at.y, t.at.z, t.in.n[2], t.in.of, p.second, s};
+  out[i] += values[i];
+}
+kernel void bits_of(global uint* out, struct bits b) { out[get_global_id(0)] += b.low * 100 + b.high; }
+kernel void maybe(global uint* out, global const uint* more, constant uint* table) {
+  size_t i = get_global_id(0);
+  out[i] += (more ? more[i] : 1000u) + (table ? table[0] : 7u);
+}
+kernel void wide(global const ulong* a, global uint* out) {
+  size_t i = get_global_id(0);
+  out[i] += (uint)(a[i / 2] >> 32 * (i & 1));
+}
+"""
+THING = {"kind": 3, "at": [1.5, -2, 4], "in": {"n": [1, 2, -9], "of": "FLAT"}}
+
+
+def arguments_program() -> dict[str, Any]:
+    buffers = {"f": buffer("f32", init={"fill": 0.5}, output="f.npy"),
+               "u": buffer("i32", init=IOTA, output="u.npy"), "a": buffer(init=IOTA)}
+    waves = [wave("spread", "f", {"struct": THING}, {"struct": {"first": 1, "second": 2**31}}, {"enum": "SQUARE"}),
+             wave("spread", "f", {"bytes": "03" + "00" * 47}, {"bytes": "01 05000000"}, {"i32": 2}),
+             wave("bits_of", "u", {"bytes": "21000000"}),
+             wave("maybe", "u", "a", {"null": True}), wave("maybe", "u", {"null": True}, "a"),
+             wave("wide", {"buffer": "a", "reinterpret": True}, "u")]
+    document = program(buffers, *waves)
+    document["ops"] = {name: {"source": "arguments.cl"} for name in document["ops"]}
+    return document
+
+
+class Arguments(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("arguments.cl", KERNELS)
+
+    def test_every_way(self) -> None:
+        first = [3, 1.5, -2, 4, -9, 6, 2.0**31, 5]
+        second = [3, 0, 0, 0, 0, 0, 5, 2]
+        for strategy, mode in itertools.product(("launch", "barrier"), ("interpreter", "jit")):
+            self.report_of(arguments_program(), "--strategy", strategy, "--mode", mode, "--verify")
+            self.assertEqual(self.output("f.npy", "f32"),
+                             [0.5 + a + b if a < 2**31 else 2.0**31 for a, b in zip(first, second)])
+            self.assertEqual(self.output("u.npy", "i32"),
+                             [i + (1 * 100 + 2) + (i + 7) + (1000 + 0) + i for i in range(8)])
+
+    def test_warning(self) -> None:
+        """Other elements than the buffer has are told, unless they are meant or differ in sign alone."""
+        document = arguments_program()
+        del document["waves"][5]["args"][0]["reinterpret"]
+        report = self.report_of(document, "--dry-run", warnings=1)
+        self.assertEqual(report["warnings"],
+                         [{"message": 'wave 5 takes "a", a buffer of u32, for one of u64',
+                           "fix": 'give another buffer, or say "reinterpret": true where it is meant',
+                           "pointer": "/waves/5/args/0"}])
+
+    def refused(self, wave_index: int, argument: int, given: Any, text: str) -> None:
+        document = arguments_program()
+        document["waves"][wave_index]["args"][argument] = given
+        result = self.run_document(document, "--dry-run")
+        place = f"{self.folder}/program.json"
+        self.assertEqual((result.rc, result.stderr.replace(place, "P")), (3, text))
+
+    def test_errors(self) -> None:
+        self.refused(0, 1, {"struct": {**THING, "kid": 3}},
+                     'tidegate: P: error: "thing" has no member "kid" [unknown_name]\n'
+                     "  at: /waves/0/args/1/struct/kid\n"
+                     '  fix: its members are "kind", "at", "in"\n')
+        self.refused(0, 1, {"struct": {"kind": 3, "at": [1, 2, 3]}},
+                     'tidegate: P: error: the member "in" of "thing" has no value [argument_mismatch]\n'
+                     "  at: /waves/0/args/1/struct\n"
+                     '  fix: give all of "kind", "at", "in"\n')
+        self.refused(0, 1, {"struct": {**THING, "at": [1, 2]}},
+                     "tidegate: P: error: float3 takes an array of 3 numbers [argument_mismatch]\n"
+                     "  at: /waves/0/args/1/struct/at\n"
+                     "  fix: give 3 numbers\n")
+        self.refused(0, 1, {"struct": {**THING, "in": {"n": [1, 2], "of": 0}}},
+                     "tidegate: P: error: 2 values given for an array of 3 [argument_mismatch]\n"
+                     "  at: /waves/0/args/1/struct/in/n\n"
+                     "  fix: give 3 values\n")
+        self.refused(0, 1, {"struct": {**THING, "kind": 256}},
+                     "tidegate: P: error: 256 is outside the range of u8 [out_of_range]\n"
+                     "  at: /waves/0/args/1/struct/kind\n"
+                     "  fix: give an integer from 0 to 255\n")
+        self.refused(0, 3, {"enum": "OVAL"},
+                     'tidegate: P: error: there is no enumerator "OVAL" [unknown_name]\n'
+                     "  at: /waves/0/args/3/enum\n"
+                     '  fix: give one of "ROUND", "SQUARE" or "FLAT", or a number\n')
+        self.refused(0, 1, {"bytes": "0011"},
+                     'tidegate: P: error: 2 bytes given, "const thing t" has 48 [argument_mismatch]\n'
+                     "  at: /waves/0/args/1/bytes\n"
+                     "  fix: give 48 bytes, padding included\n")
+        self.refused(0, 1, {"bytes": "0g"},
+                     'tidegate: P: error: "0g" are no bytes [invalid_program]\n'
+                     "  at: /waves/0/args/1/bytes\n"
+                     '  fix: give two hexadecimal digits for each byte, such as "0000803f"\n')
+        self.refused(2, 1, {"struct": {"low": 1, "high": 2}},
+                     'tidegate: P: error: the argument is a structure, the kernel\'s parameter is "struct bits b" '
+                     "[argument_mismatch]\n"
+                     "  at: /waves/2/args/1\n"
+                     '  fix: give {"bytes": …}: the layout of "struct bits b" is not certain, it has bit-fields\n')
+        self.refused(0, 1, {"null": True},
+                     'tidegate: P: error: the argument is a null pointer, the kernel\'s parameter is "const thing t" '
+                     "[argument_mismatch]\n"
+                     "  at: /waves/0/args/1\n"
+                     '  fix: give {"struct": {…}} or {"bytes": …}\n')
+        self.refused(2, 0, {"i32": 3, "reinterpret": True},
+                     "tidegate: P: error: reinterpret is said of something that is no buffer [invalid_program]\n"
+                     "  at: /waves/2/args/0/reinterpret\n"
+                     "  fix: leave it out\n")
+
+    def test_layout_that_the_compiler_denies(self) -> None:
+        """Bytes of a type whose layout is not known are checked when the kernel is built."""
+        document = arguments_program()
+        document["waves"][2]["args"][1] = {"bytes": "0000"}
+        result = self.run_document(document, "--strategy", "barrier", "--mode", "interpreter")
+        self.assertEqual(result.rc, 4)
+        self.assertIn("tg_argument_has_2_bytes", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
