@@ -663,14 +663,14 @@ TEST_CASE("what one kernel cannot be carried for keeps no other one back") {
 TEST_CASE("types, enumerators and constants of the body move with the variables that need them") {
   CHECK(carried("kernel void k(global int* a) { enum { size = 4, more }; local int t[size]; t[more - 1] = "
                 "size; }") ==
-        expected("enum { tg_type1_k11_size = 4, tg_type1_k15_more };"
-                 "typedef struct { int t[tg_type1_k11_size]; } tg_locals_k;"
+        expected("enum { tg_type1_k12_size = 4, tg_type1_k16_more };"
+                 "typedef struct { int t[tg_type1_k12_size]; } tg_locals_k;"
                  "KERNEL k(tg_item tg_self, global int* a, local tg_locals_k* tg_locals) "
-                 "{ ; tg_locals->t[tg_type1_k15_more - 1] = tg_type1_k11_size; }"));
+                 "{ ; tg_locals->t[tg_type1_k16_more - 1] = tg_type1_k12_size; }"));
   CHECK(
       carried("kernel void k() { typedef struct p { int x; } cell; local cell t[2]; struct p q = t[0]; }") ==
-      expected("typedef struct tg_type1_k8_p { int x; } tg_type1_k13_cell;"
-               "typedef struct { tg_type1_k13_cell t[2]; } tg_locals_k;"
+      expected("typedef struct tg_type1_k8_p { int x; } tg_type1_k14_cell;"
+               "typedef struct { tg_type1_k14_cell t[2]; } tg_locals_k;"
                "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
                "{ ; struct tg_type1_k8_p q = tg_locals->t[0]; }"));
   CHECK(carried("kernel void k() { const int n = 16, m = 2 * n; local float t[m]; t[n] = 1; }") ==

@@ -401,8 +401,8 @@ TEST_CASE("the compiler itself answers conditions with macros that take argument
                         {{"__has_builtin", "__has_builtin"}}, {{"__has_builtin(f)", false}}) == "no");
   PredefinedMacros macros{.names = {{"F", "F"}, {"x", std::nullopt}}, .conditions = {{"F(x)", std::nullopt}}};
   CHECK(text_of("#if F(x)\n#endif", {.predefined = &macros}) ==
-        "k.cl:1:2: error: the device's compiler refuses this condition [kernel_source]\n"
-        "  hint: it is `#if F(x)`, with the program's own macros replaced");
+        "tidegate: k.cl:1:2: error: the device's compiler refuses this condition [kernel_source]\n"
+        "  fix: it is `#if F(x)`, with the program's own macros replaced");
 }
 
 TEST_CASE("__has_include looks where #include does") {
