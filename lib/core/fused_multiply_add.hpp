@@ -1,5 +1,5 @@
-// a * b + c, rounded once. std::fma of the static C library picks its code by the processor and links only beside the
-// shared one, which the tool does without.
+// a * b + c, rounded once. std::fma of the static C library picks its code by the processor and links only
+// beside the shared one, which the tool does without.
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,8 @@
 
 namespace tidegate {
 
-// The product is exact in 113 bits. The sum is rounded to odd there (Boldo and Melquiond, 2008): a last bit of 1 wherever
-// something was lost keeps the second rounding from taking the first one for a tie.
+// The product is exact in 113 bits. The sum is rounded to odd there (Boldo and Melquiond, 2008): a last bit
+// of 1 wherever something was lost keeps the second rounding from taking the first one for a tie.
 template <class Float>
 Float fused_multiply_add(Float a, Float b, Float c) {
   if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c)) {

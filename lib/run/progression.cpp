@@ -132,8 +132,8 @@ std::vector<std::byte> value_in(const Progression& progression, std::uint32_t it
         fused_multiply_add(of(progression.by), static_cast<float>(steps), of(progression.first)));
   } else if (progression.type == ElementType::f64) {
     bits = std::bit_cast<std::uint64_t>(fused_multiply_add(std::bit_cast<double>(progression.by),
-                                                 static_cast<double>(steps),
-                                                 std::bit_cast<double>(progression.first)));
+                                                           static_cast<double>(steps),
+                                                           std::bit_cast<double>(progression.first)));
   } else {
     bits = integer(progression, steps);
   }

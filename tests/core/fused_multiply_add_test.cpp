@@ -16,7 +16,9 @@ template <class Float, class Bits>
 void compare(std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   const auto any = [&] { return std::bit_cast<Float>(static_cast<Bits>(engine())); };
-  const auto small = [&] { return static_cast<Float>(static_cast<std::int64_t>(engine() % 4096) - 2048) / 16; };
+  const auto small = [&] {
+    return static_cast<Float>(static_cast<std::int64_t>(engine() % 4096) - 2048) / 16;
+  };
   for (int round = 0; round < 100'000; ++round) {
     const bool wild = round % 2 == 0;
     const Float a = wild ? any() : small();
