@@ -1,6 +1,7 @@
 #include <tidegate/core/fused_multiply_add.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/program_error.hpp>
 #include <tidegate/run/progression.hpp>
 
 #include <fmt/format.h>
@@ -26,13 +27,6 @@ std::uint64_t widened(ElementType type, const std::vector<std::byte>& bytes) {
   const auto unused = static_cast<unsigned>(64 - 8 * bytes.size());
   return is_signed(type) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused)
                          : bits;
-}
-
-Error invalid(std::string message, std::string fix, std::string pointer) {
-  return {.code = ErrorCode::invalid_program,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .pointer = std::move(pointer)};
 }
 
 std::uint64_t integer(const Progression& progression, std::uint64_t steps) {
@@ -78,8 +72,8 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
   const auto said = std::ranges::count_if(forms, [](const Said& form) { return form.number.has_value(); });
   if (said != 1) {
     return tl::unexpected(
-        invalid(fmt::format("iteration says {} of add, multiply, shift_left and shift_right", said),
-                "say one of them", pointer));
+        invalid_program(fmt::format("iteration says {} of add, multiply, shift_left and shift_right", said),
+                        "say one of them", pointer));
   }
   const auto found = std::ranges::find_if(forms, [](const Said& form) { return form.number.has_value(); });
   Progression result{.type = type,
@@ -90,10 +84,10 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                      .modulo = spec.modulo.value_or(0)};
   const bool real = is_float(type);
   if (type == ElementType::f16 || (real && (result.form != Form::add || result.modulo != 0))) {
-    return tl::unexpected(invalid(type == ElementType::f16
-                                      ? "a half cannot change from iteration to iteration"
-                                      : "of floats the iterations can add, no more",
-                                  "give a buffer that a wave changes", pointer));
+    return tl::unexpected(invalid_program(type == ElementType::f16
+                                              ? "a half cannot change from iteration to iteration"
+                                              : "of floats the iterations can add, no more",
+                                          "give a buffer that a wave changes", pointer));
   }
   const std::string place = fmt::format("{}/{}", pointer, found->name);
   const bool shifts = result.form == Form::shift_left || result.form == Form::shift_right;

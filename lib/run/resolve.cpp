@@ -4,6 +4,7 @@
 #include <tidegate/run/buffer_data.hpp>
 #include <tidegate/run/buffer_files.hpp>
 #include <tidegate/run/nd_range.hpp>
+#include <tidegate/run/program_error.hpp>
 #include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/source_unit.hpp>
 #include <tidegate/run/transfers.hpp>
@@ -17,13 +18,6 @@
 
 namespace tidegate::run {
 namespace {
-
-Error invalid(std::string message, std::string fix, std::string pointer) {
-  return {.code = ErrorCode::invalid_program,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .pointer = std::move(pointer)};
-}
 
 // Names with their indices, for programs that name thousands of things.
 using Index = std::map<std::string, std::uint32_t, std::less<>>;
@@ -86,8 +80,9 @@ private:
         const int said = int{spec.init->fill.has_value()} + int{spec.init->iota.has_value()} +
                          int{spec.init->random.has_value()} + int{spec.init->file.has_value()};
         if (said != 1) {
-          return tl::unexpected(invalid(fmt::format("init says {} of fill, iota, random and file", said),
-                                        "say one of them, or leave init out", pointer + "/init"));
+          return tl::unexpected(
+              invalid_program(fmt::format("init says {} of fill, iota, random and file", said),
+                              "say one of them, or leave init out", pointer + "/init"));
         }
       }
       if (auto allowed = files_in_scope(spec, pointer); !allowed) {
@@ -132,13 +127,13 @@ private:
       ProgramBuffer& first = resolved_.buffers[*a];
       ProgramBuffer& second = resolved_.buffers[*b];
       if (*a == *b || first.spec.type != second.spec.type || first.spec.count != second.spec.count) {
-        return tl::unexpected(
-            invalid(*a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
-                             : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
-                                           plural(first.spec.count, "element"), name(first.spec.type),
-                                           in_quotes(second.name), plural(second.spec.count, "element"),
-                                           name(second.spec.type)),
-                    "swap two buffers of the same type and count", pointer));
+        return tl::unexpected(invalid_program(
+            *a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
+                     : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
+                                   plural(first.spec.count, "element"), name(first.spec.type),
+                                   in_quotes(second.name), plural(second.spec.count, "element"),
+                                   name(second.spec.type)),
+            "swap two buffers of the same type and count", pointer));
       }
       first.swapped = second.swapped = true;
       resolved_.swaps.push_back({*a, *b});
@@ -217,7 +212,8 @@ private:
 
   Result<void> waves() {
     if (program_.waves.empty()) {
-      return tl::unexpected(invalid("the program has no waves", "add one: an op over an NDRange", "/waves"));
+      return tl::unexpected(
+          invalid_program("the program has no waves", "add one: an op over an NDRange", "/waves"));
     }
     for (std::size_t i = 0; i < program_.waves.size(); ++i) {
       auto added = wave(program_.waves[i], fmt::format("/waves/{}", i));
@@ -227,8 +223,8 @@ private:
     }
     if (std::ranges::none_of(resolved_.waves,
                              [](const ProgramWave& wave) { return wave.phase == WavePhase::each; })) {
-      return tl::unexpected(invalid("every wave runs before or after the repetition, and nothing in it",
-                                    "leave phase out", "/waves"));
+      return tl::unexpected(invalid_program(
+          "every wave runs before or after the repetition, and nothing in it", "leave phase out", "/waves"));
     }
     spread_progressions();
     return {};
@@ -238,8 +234,8 @@ private:
     const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()};
     if (said != 1) {
       return tl::unexpected(
-          invalid(fmt::format("a wave is one thing, and this says {} of op, fill and copy", said),
-                  "give one of them", pointer));
+          invalid_program(fmt::format("a wave is one thing, and this says {} of op, fill and copy", said),
+                          "give one of them", pointer));
     }
     auto resolved = spec.op ? op_wave(spec, pointer) : transfer_wave(spec, pointer);
     if (!resolved) {
@@ -422,7 +418,7 @@ private:
       }
       if (dependency.tile_local &&
           resolved_.waves[*before].range.tiles() != resolved_.waves[*after].range.tiles()) {
-        return tl::unexpected(invalid(
+        return tl::unexpected(invalid_program(
             fmt::format("a tile_local dependency between {} with {} and {} with {}",
                         resolved_.wave_text(*before), plural(resolved_.waves[*before].range.tiles(), "tile"),
                         resolved_.wave_text(*after), plural(resolved_.waves[*after].range.tiles(), "tile")),
@@ -432,10 +428,11 @@ private:
         const auto phase = [this](std::uint32_t wave) {
           return wave_phase_names[static_cast<std::size_t>(resolved_.waves[wave].phase)];
         };
-        return tl::unexpected(invalid(fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"",
-                                                  resolved_.wave_text(*after), phase(*after),
-                                                  resolved_.wave_text(*before), phase(*before)),
-                                      "remove the dependency, or give the waves other phases", pointer));
+        return tl::unexpected(
+            invalid_program(fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"",
+                                        resolved_.wave_text(*after), phase(*after),
+                                        resolved_.wave_text(*before), phase(*before)),
+                            "remove the dependency, or give the waves other phases", pointer));
       }
       resolved_.dependencies.push_back(
           {.before = *before, .after = *after, .tile_local = dependency.tile_local});
