@@ -246,7 +246,7 @@ Result<ProgramArgument> resolve_bytes(const std::string& text, const Parameter& 
   if (bytes.size() != layout->bytes) {
     return tl::unexpected(argument_mismatch(
         fmt::format("{} given, {} has {}", plural(bytes.size(), "byte"),
-                    in_quotes(text_of(unit, parameter.tokens)), layout->bytes),
+                    in_quotes(opencl_c::resolved_text(unit, parameter)), layout->bytes),
         fmt::format("give {}, padding included", plural(layout->bytes, "byte")), pointer + "/bytes"));
   }
   ProgramArgument result = value_argument(*layout);
@@ -288,7 +288,7 @@ std::string wanted_argument(const Parameter& parameter, const TranslationUnit& u
   const auto layout = opencl_c::layout_of(unit, parameter.tokens);
   if (!layout) {
     return fmt::format("{{\"bytes\": …}}: the layout of {} is not certain, {}",
-                       in_quotes(text_of(unit, parameter.tokens)), layout.error());
+                       in_quotes(opencl_c::resolved_text(unit, parameter)), layout.error());
   }
   if (layout->kind == TypeLayout::Kind::structure) {
     return "{\"struct\": {…}} or {\"bytes\": …}";
@@ -304,7 +304,7 @@ std::string wanted_argument(const Parameter& parameter, const TranslationUnit& u
 
 Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const Parameter& parameter,
                                       const TranslationUnit& unit, const std::string& pointer) {
-  const std::string declaration = text_of(unit, parameter.tokens);
+  const std::string declaration = opencl_c::resolved_text(unit, parameter);
   const auto refused = [&] {
     return tl::unexpected(argument_mismatch(fmt::format("the argument is {}, the kernel's parameter is {}",
                                                         stated_text(argument), in_quotes(declaration)),

@@ -75,7 +75,7 @@ Result<ProgramArgument> resolve_null(const Parameter& parameter, const opencl_c:
   if (!parameter.is_pointer || parameter.space == AddressSpace::local) {
     return tl::unexpected(
         argument_mismatch(fmt::format("the argument is a null pointer, the kernel's parameter is {}",
-                                      in_quotes(text_of(unit, parameter.tokens))),
+                                      in_quotes(opencl_c::resolved_text(unit, parameter))),
                           "give " + wanted_argument(parameter, unit), pointer));
   }
   return ProgramArgument{.kind = ProgramArgument::Kind::null, .value = {}};

@@ -47,6 +47,15 @@ Result<void> check_files(const ResolvedProgram& program, const RunOptions& optio
   return keep_inputs(program, std::move(files));
 }
 
+// A driver that gives up while the waves run most often does so for what they did.
+Error explained(Error error, const Monitor& monitor) {
+  if (error.code == ErrorCode::opencl_failure && monitor.activity == Activity::running) {
+    error.fix = "a kernel may have written past the end of a buffer: --check-bounds tells of it; otherwise " +
+                error.fix;
+  }
+  return error;
+}
+
 Result<void> write_kernel(const std::string& path, const KernelSource& source) {
   TIDEGATE_TRY(Output file, Output::open(path));
   TIDEGATE_CHECK(file.write(source.source));
@@ -86,8 +95,11 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     }
     return report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start));
   }
-  TIDEGATE_TRY(const ExecutedProgram executed, execute(compiled, *device, options, monitor));
-  return report_of_run(compiled, executed, *device, options, elapsed_ns(start));
+  auto executed = execute(compiled, *device, options, monitor);
+  if (!executed) {
+    return tl::unexpected(explained(std::move(executed.error()), monitor));
+  }
+  return report_of_run(compiled, *executed, *device, options, elapsed_ns(start));
 }
 
 } // namespace tidegate::run
