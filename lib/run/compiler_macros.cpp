@@ -50,8 +50,10 @@ std::string compiler_options(const opencl_c::CompilerOptions& options) {
 
 // Every answer a line of one text. `quoted` says whether what names stand for is asked, too.
 std::string program_text(std::span<const Question> questions, bool quoted) {
-  std::string source = "#define TG_QUOTED(...) #__VA_ARGS__\n"
-                       "#define TG_EXPANDED(...) TG_QUOTED(__VA_ARGS__)\n"
+  // Without variadic macros, which NVIDIA's compiler refuses in OpenCL C 1.2: a name that stands for a comma
+  // is refused alone and left to the compiler.
+  std::string source = "#define TG_QUOTED(text) #text\n"
+                       "#define TG_EXPANDED(text) TG_QUOTED(text)\n"
                        "constant char tg_answers[] = \"\"\n";
   for (const Question& question : questions) {
     const bool value = quoted && !question.is_condition && !opencl_c::is_condition_operator(question.text);
