@@ -10,11 +10,23 @@
 
 namespace tidegate {
 
+struct ValueMember;
+
 struct Value {
   using List = std::vector<Value>;
-  using Object = std::vector<std::pair<std::string, Value>>; // in the document's order
+  using Object = std::vector<ValueMember>; // in the document's order
 
   std::variant<Number, std::string, List, Object> is;
+};
+
+// Named as in std::pair, which clang does not take of an incomplete type.
+struct ValueMember {
+  using second_type = Value;
+
+  std::string first;
+  Value second;
+
+  ValueMember(std::string name, Value value) : first(std::move(name)), second(std::move(value)) {}
 };
 
 } // namespace tidegate
