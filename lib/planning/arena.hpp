@@ -68,15 +68,15 @@ struct ArenaPlan {
 // The techniques of the exact search, each with its reason in arena_search.hpp. Turning one off changes how
 // long a search takes, never whether its answer is right.
 struct ArenaTechniques {
-  bool canonical_order = true;
-  bool dominance = true;
+  bool backjumping = true;
   bool section_bound = true;
-  bool monotone_floor = true;
-  bool unplaced_floor = true;
+  bool release_bound = true;
   bool lifted_floor = true;
   bool decomposition = true;
   bool failed_states = true;
-  bool lowest_first = true;
+  bool focus = true;
+  bool niche = true;
+  bool restarts = true;
   bool portfolio = true; // several preorders in turn, otherwise the first alone
 
   friend bool operator==(const ArenaTechniques&, const ArenaTechniques&) = default;

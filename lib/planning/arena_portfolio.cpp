@@ -63,15 +63,28 @@ std::vector<std::uint32_t> ranks(const ArenaComponent& component, const Preorder
   return result;
 }
 
-// The preorders that differ on this component.
-std::vector<std::vector<std::uint32_t>> distinct_ranks(const ArenaComponent& component, bool portfolio) {
-  std::vector<std::vector<std::uint32_t>> result;
+// Those that differ on this component.
+std::vector<ArenaStrategy> strategies(const ArenaComponent& component, const ArenaTechniques& techniques) {
+  std::vector<ArenaStrategy> result;
+  int k = 0;
   for (const Preorder& preorder : preorders) {
     std::vector<std::uint32_t> candidate = ranks(component, preorder);
-    if (std::find(result.begin(), result.end(), candidate) == result.end()) {
-      result.push_back(std::move(candidate));
+    const bool known = std::any_of(result.begin(), result.end(), [&](const ArenaStrategy& strategy) { return strategy.rank_of_item == candidate; });
+    if (!known) {
+#ifdef P2
+      result.push_back({std::move(candidate), techniques.niche && k++ % 2 == 1});
+#else
+#ifdef P3
+      if (techniques.niche && k++ % 2 == 0) {
+#else
+      if (techniques.niche) {
+#endif
+        result.push_back({candidate, true});
+      }
+      result.push_back({std::move(candidate), false});
+#endif
     }
-    if (!portfolio) {
+    if (!techniques.portfolio) {
       break;
     }
   }
@@ -88,8 +101,8 @@ public:
   Portfolio(const ArenaComponent& component, const ArenaOverlaps& overlaps, std::uint64_t capacity_bytes,
             const ArenaTechniques& techniques)
       : component_(component), overlaps_(overlaps), capacity_(capacity_bytes), techniques_(techniques),
-        ranks_(distinct_ranks(component, techniques.portfolio)), searches_(ranks_.size()),
-        verdicts_(ranks_.size()) {}
+        strategies_(strategies(component, techniques)),
+        searches_(strategies_.size()), verdicts_(strategies_.size()) {}
 
   ArenaAttempt run(std::uint64_t nodes, unsigned threads) {
     ArenaAttempt attempt;
@@ -129,7 +142,7 @@ private:
     const auto work = [&] {
       for (std::size_t i = next++; i < decided; i = next++) {
         if (!searches_[i]) {
-          searches_[i].emplace(component_, overlaps_, ranks_[i], capacity_, techniques_);
+          searches_[i].emplace(component_, overlaps_, strategies_[i], capacity_, techniques_);
         }
         verdicts_[i] = searches_[i]->run(slice);
         if (verdicts_[i] != ArenaVerdict::running) {
@@ -153,7 +166,7 @@ private:
   const ArenaOverlaps& overlaps_;
   const std::uint64_t capacity_;
   const ArenaTechniques& techniques_;
-  std::vector<std::vector<std::uint32_t>> ranks_;
+  std::vector<ArenaStrategy> strategies_;
   std::vector<std::optional<ArenaSearch>> searches_; // each is made when its first turn comes
   std::vector<ArenaVerdict> verdicts_;
 };
