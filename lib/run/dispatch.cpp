@@ -263,9 +263,10 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
   for (std::size_t i = begin; i < end; ++i) {
     const Stage& stage = schedule_.stages[i];
     if (stage.plain) {
+      ++monitor_.in_flight; // before: the first launch on a CPU is waited for
       plain_->launch(stage.waves.front(), iteration);
+      monitor_.deadline = limits_.deadline + compiled();
       ++outcome_.launches;
-      ++monitor_.in_flight;
       outcome_.tiles += stage.tiles;
     } else if (strategy_ == Strategy::launch) {
       launch_stage(row++, iteration);
