@@ -33,6 +33,8 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
           own.whole_group |= found->second.whole_group;
           own.floats |= found->second.floats;
           own.divides |= found->second.divides;
+          own.sub_group_functions.insert(found->second.sub_group_functions.begin(),
+                                         found->second.sub_group_functions.end());
         }
       }
       changed |= own != before;
@@ -56,6 +58,9 @@ void CallGraph::look_at(const Function& function) {
     } else {
       own.item |= is_work_item_function(name);
       own.whole_group |= is_collective(name);
+      if (is_sub_group_function(name)) {
+        own.sub_group_functions.insert(name);
+      }
       own.divides |= !is_work_item_function(name) && !is_collective(name);
     }
   }

@@ -80,7 +80,8 @@ private:
           return tl::unexpected(error_at(
               unit_, i, ErrorCode::unsupported_kernel,
               fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[i].text)),
-              "work on buffers instead: images, pipes and device-side enqueue are not supported"));
+              "write it without: `tidegate schema wave_program --format table` ends with what cannot be "
+              "run"));
         }
       }
     }
@@ -239,6 +240,7 @@ private:
     carried.function = name;
     const Needs needs = graph_.needs(function.name);
     carried.rounds = needs.floats && needs.divides;
+    carried.sub_group_functions = needs.sub_group_functions;
     carried.needs_whole_group = needs.whole_group || !variables->locals.empty() ||
                                 std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
                                   return parameter.space == AddressSpace::local;

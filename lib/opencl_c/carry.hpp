@@ -27,6 +27,7 @@ struct CarriedKernel {
   std::string function; // what to call; the first argument is a tg_item
   std::string locals;   // type of the last argument's target: its local variables; empty without
   bool rounds = false;  // floating-point division or functions: what is constant may be rounded otherwise
+  std::set<std::string> sub_group_functions; // that it calls, directly or not
   bool needs_whole_group = false; // work-items meet at a barrier, or another function that all must reach
 };
 

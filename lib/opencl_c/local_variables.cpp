@@ -24,7 +24,7 @@ public:
         i = closing(tokens_, i);
       } else if (token.is(";") || token.is("{") || token.is("}") || token.is(":")) {
         statement = i + 1;
-      } else if (const AddressSpace space = address_space(token.text);
+      } else if (const AddressSpace space = moving_space(i, statement);
                  space == AddressSpace::local || space == AddressSpace::constant) {
         const std::size_t end = statement_end(i);
         if (auto added = declaration({.begin = statement, .end = end}, i, space); !added) {
@@ -73,6 +73,18 @@ private:
       return !is_aggregate(i);
     }
     return true;
+  }
+
+  // The space of what functions may not declare, and so must move. Samplers count as constants: the
+  // language lets only kernels and files declare them.
+  [[nodiscard]] AddressSpace moving_space(std::size_t i, std::size_t statement) const {
+    if (!tokens_[i].is("sampler_t")) {
+      return address_space(tokens_[i].text);
+    }
+    const bool is_const = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(statement),
+                                      tokens_.begin() + static_cast<std::ptrdiff_t>(i),
+                                      [](const Token& token) { return token.is("const"); });
+    return is_const ? AddressSpace::constant : AddressSpace::none;
   }
 
   [[nodiscard]] std::size_t statement_end(std::size_t i) const {
