@@ -19,7 +19,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     global uchar* arena, global const tg_stage* stages, global const tg_entry* entries, global const ulong* words,
     volatile global tg_word* counters, global uint* progress, volatile global uint* poll, uint stage_end,
     uint repeat_begin, uint repeat_end, uint phase_count, uint entries_per_phase, uint iterations, uint iteration, uint stage, uint tile, uint budget,
-    uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic) {
+    uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic TG_OBJECT_PARAMETERS) {
   local tg_locals_union locals;
   local uint gave_up;
   if (iterations == 0) { // not a run but the question how many groups are resident together
@@ -49,7 +49,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       while (t >= entry.first_tile + entry.tiles) {
         entry = entries[++next_entry];
       }
-      tg_run_tile(entry.code, entry.descriptor, t - entry.first_tile, iteration, arena, words, (local uchar*)dynamic, &locals);
+      tg_run_tile(entry.code, entry.descriptor, t - entry.first_tile, iteration, arena, words, (local uchar*)dynamic, &locals TG_OBJECT_ARGUMENTS);
     }
     left -= end - tile;
     if (end != now.tiles) {

@@ -128,6 +128,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
                    document.memory.figures.optimal
                        ? "proved to be the least"
                        : fmt::format("at least {}", bytes_text(document.memory.figures.lower_bound_bytes)))});
+  if (document.memory.figures.image_bytes != 0) {
+    rows.push_back({"  images", bytes_text(document.memory.figures.image_bytes)});
+  }
   for (const run::LeftBehind& wave : report.left_behind) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
   }

@@ -19,6 +19,18 @@ template <>
 struct Choices<run::WavePhase> {
   static constexpr std::span<const std::string_view> names = run::wave_phase_names;
 };
+template <>
+struct Choices<run::ImageFormat> {
+  static constexpr std::span<const std::string_view> names = run::image_format_names;
+};
+template <>
+struct Choices<run::AddressMode> {
+  static constexpr std::span<const std::string_view> names = run::address_mode_names;
+};
+template <>
+struct Choices<run::FilterMode> {
+  static constexpr std::span<const std::string_view> names = run::filter_mode_names;
+};
 
 template <>
 struct DocumentOf<run::WaveProgram> {

@@ -188,6 +188,8 @@ constexpr Field offset_fields[] = {
 
 constexpr Field memory_fields[] = {
     required<&RunMemory::figures, &MemoryReport::arena_bytes>("arena_bytes", "device memory of all buffers"),
+    required<&RunMemory::figures, &MemoryReport::image_bytes>("image_bytes",
+                                                              "of all images, beside the arena"),
     required<&RunMemory::figures, &MemoryReport::sum_bytes>("sum_bytes",
                                                             "what they would take without sharing"),
     required<&RunMemory::figures, &MemoryReport::lower_bound_bytes>("lower_bound_bytes",

@@ -3,6 +3,7 @@
 #include <tidegate/opencl_c/type_layout.hpp>
 #include <tidegate/opencl_c/words.hpp>
 #include <tidegate/run/argument_values.hpp>
+#include <tidegate/run/image_arguments.hpp>
 #include <tidegate/run/buffer_data.hpp>
 
 #include <fmt/format.h>
@@ -282,6 +283,9 @@ bool states_one_number(const ArgumentSpec& argument) {
 }
 
 std::string wanted_argument(const Parameter& parameter, const TranslationUnit& unit) {
+  if (takes_object(parameter)) {
+    return parameter.type == "sampler_t" ? "{\"sampler\": {}}" : "{\"image\": …}";
+  }
   if (parameter.is_pointer) {
     return parameter.space == AddressSpace::local ? "{\"local_bytes\": …}" : "{\"buffer\": …}";
   }

@@ -86,11 +86,12 @@ Result<ProgramArgument> resolve_null(const Parameter& parameter, const opencl_c:
 Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Parameter& parameter,
                                          const opencl_c::TranslationUnit& unit,
                                          std::span<const ProgramBuffer> buffers,
-                                         const FindBuffer& find_buffer, const std::string& pointer) {
+                                         const FindBuffer& find_buffer, const FindImage& find_image,
+                                         const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
   const std::size_t values = count_values(argument);
   const std::size_t said =
-      values + (argument.buffer ? 1U : 0U) + (argument.local_bytes ? 1U : 0U) + (argument.null ? 1U : 0U);
+      values + (argument.buffer ? 1U : 0U) + (argument.image ? 1U : 0U) + (argument.sampler ? 1U : 0U) + (argument.local_bytes ? 1U : 0U) + (argument.null ? 1U : 0U);
   if (said != 1) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_program,
@@ -113,6 +114,9 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
   }
   if (argument.null) {
     return resolve_null(parameter, unit, pointer);
+  }
+  if (argument.image || argument.sampler) {
+    return resolve_object(argument, parameter, declaration, wanted_argument(parameter, unit), buffers, find_image, pointer);
   }
   if (argument.buffer) {
     return resolve_buffer(argument, parameter, unit, buffers, find_buffer, pointer);

@@ -3,6 +3,7 @@
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
+#include <tidegate/run/image_arguments.hpp>
 #include <tidegate/run/resolved_program.hpp>
 
 #include <functional>
@@ -19,6 +20,7 @@ using FindBuffer = std::function<Result<std::uint32_t>(const std::string& name, 
 Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
                                          const opencl_c::TranslationUnit& unit,
                                          std::span<const ProgramBuffer> buffers,
-                                         const FindBuffer& find_buffer, const std::string& pointer);
+                                         const FindBuffer& find_buffer, const FindImage& find_image,
+                                         const std::string& pointer);
 
 } // namespace tidegate::run

@@ -1,6 +1,7 @@
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/run/built_program.hpp>
+#include <tidegate/run/device_images.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/kernel_arguments.hpp>
 
@@ -18,6 +19,8 @@ namespace {
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
   constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/occupancy.cl
   const cl::Buffer nothing = allocate(session, poll_bytes);
+  const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, kernel.kernel,
+                                  first_object_argument(compiled.strategy.strategy));
   std::size_t most_groups = 1;
   if (compiled.persistent()) {
     device::require(session.queue.enqueueFillBuffer(nothing, cl_uchar{0}, 0, poll_bytes),
@@ -82,6 +85,8 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
   if (!compiled.persistent() || !built.kernel) {
     return {};
   }
+  const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, built.kernel->kernel,
+                                  first_object_argument(Strategy::barrier));
   const std::uint32_t resident = resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
                                                  compiled.tables.dynamic_local_bytes);
   return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, device, resident)};

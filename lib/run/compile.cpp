@@ -3,6 +3,7 @@
 #include <tidegate/core/try.hpp>
 #include <tidegate/run/compile.hpp>
 #include <tidegate/run/compiler_macros.hpp>
+#include <tidegate/run/device_features.hpp>
 #include <tidegate/run/hazards.hpp>
 #include <tidegate/run/wave_groups.hpp>
 
@@ -38,6 +39,18 @@ Adapter adapter_of(const device::DeviceInfo* device) {
   return {.max_workgroup_size_x = size,
           .max_compute_workgroups_per_dimension = std::numeric_limits<std::int32_t>::max(),
           .max_compute_invocations_per_workgroup = size};
+}
+
+KernelLimits kernel_limits(const device::DeviceInfo* device) {
+  KernelLimits limits{.group_size = adapter_of(device).max_workgroup_size_x};
+  if (device != nullptr) {
+    limits.objects = {.read_images = device->max_read_images,
+                      .write_images = device->max_write_images,
+                      .read_write_images = device->max_read_write_images,
+                      .samplers = device->max_samplers};
+    limits.one_call_with_barriers = device->type == device::DeviceType::cpu;
+  }
+  return limits;
 }
 
 Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& device) {
@@ -103,20 +116,24 @@ Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::Mem
       device == nullptr
           ? default_alignment
           : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device->base_alignment_bytes));
+  const std::uint64_t images = image_bytes(program);
+  const std::uint64_t beside =
+      table_bytes > ~std::uint64_t{0} - images ? ~std::uint64_t{0} : table_bytes + images;
   std::uint64_t capacity = budget_bytes;
-  if (device != nullptr) {
-    capacity = std::min(capacity, device->max_allocation_bytes + table_bytes);
+  if (device != nullptr && device->max_allocation_bytes <= ~std::uint64_t{0} - beside) {
+    capacity = std::min(capacity, device->max_allocation_bytes + beside);
   }
-  if (capacity != 0 && capacity <= table_bytes) {
+  if (capacity != 0 && capacity <= beside) {
     return tl::unexpected(Error{
         .code = ErrorCode::arena_over_capacity,
-        .message = fmt::format("descriptors and counters alone take {} of device memory, the budget is {}",
-                               bytes_text(table_bytes), bytes_text(capacity)),
+        .message = fmt::format("{} alone take {} of device memory, the budget is {}",
+                               images == 0 ? "descriptors and counters" : "images, descriptors and counters",
+                               bytes_text(beside), bytes_text(capacity)),
         .fix = "raise device_memory_budget_bytes",
-        .required_bytes = table_bytes,
+        .required_bytes = beside,
         .capacity_bytes = capacity});
   }
-  return plan_memory(program, plan, alignment, capacity == 0 ? 0 : capacity - table_bytes);
+  return plan_memory(program, plan, alignment, capacity == 0 ? 0 : capacity - beside);
 }
 
 ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& recommendation,
@@ -160,11 +177,12 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
 
   // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
   TIDEGATE_TRY(CarriedOps ops, carry_ops(program));
+  TIDEGATE_CHECK(check_features(program, ops, device));
 
   // Both schedules are made before one is chosen: what cannot share a launch decides whether sharing pays.
-  const std::uint32_t most = adapter_of(device).max_workgroup_size_x;
-  TIDEGATE_TRY(Schedule launches, make_schedule(program, ops, plan, Strategy::launch, most));
-  TIDEGATE_TRY(Schedule persistent, make_schedule(program, ops, plan, Strategy::barrier, most));
+  const KernelLimits limits = kernel_limits(device);
+  TIDEGATE_TRY(Schedule launches, make_schedule(program, ops, plan, Strategy::launch, limits));
+  TIDEGATE_TRY(Schedule persistent, make_schedule(program, ops, plan, Strategy::barrier, limits));
   StrategyChoice choice = choose_strategy({.asked_for = options.strategy,
                                            .device = device,
                                            .dry_run = options.dry_run,
@@ -179,7 +197,8 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
 
   // The policy's word on interpreter or JIT, topology and workers.
   TIDEGATE_TRY(Recommendation recommendation,
-               recommend(program, adapter_of(device), memory.arena_bytes + table_bytes, budget_bytes));
+               recommend(program, adapter_of(device), memory.arena_bytes + memory.image_bytes + table_bytes,
+                         budget_bytes));
 
   // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
   // times.

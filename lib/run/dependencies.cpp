@@ -31,7 +31,7 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
     std::set<std::uint32_t> read;
     std::set<std::uint32_t> written;
     for (const ProgramArgument& argument : waves[wave].arguments) {
-      if (argument.kind == ProgramArgument::Kind::buffer) {
+      if (argument.is_memory()) {
         if (argument.access != Access::write) {
           read.insert(argument.buffer);
         }

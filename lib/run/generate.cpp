@@ -76,6 +76,8 @@ private:
                            plural(tables_.cases.size(), "case"),
                            strategy_names[static_cast<std::size_t>(request_.strategy)], name(tables_.mode));
     source_ += fmt::format("#define TG_GROUP_SIZE {}\n", schedule_.group_size);
+    source_ += fmt::format("#define TG_OBJECT_PARAMETERS {}\n", object_parameters(program_, tables_.objects));
+    source_ += fmt::format("#define TG_OBJECT_ARGUMENTS {}\n", object_arguments(tables_.objects));
     if (request_.strategy == Strategy::barrier) {
       source_ += fmt::format("#define TG_ORDERING {}\n", static_cast<int>(request_.ordering));
       source_ += fmt::format("#define TG_HAS_UNTIL {}\n", request_.until_on_device ? 1 : 0);
@@ -91,7 +93,7 @@ private:
     }
     const auto writes_it = [&](std::uint32_t wave) {
       return std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& argument) {
-        return argument.kind == ProgramArgument::Kind::buffer && argument.access != Access::read &&
+        return argument.is_memory() && argument.access != Access::read &&
                (argument.buffer == program_.until->buffer ||
                 program_.buffers[program_.until->buffer].swapped);
       });
@@ -179,7 +181,7 @@ private:
         "__attribute__((always_inline)) static void tg_run_tile(uint code, uint descriptor, uint tile,\n"
         "    uint iteration, global uchar* arena, global const ulong* words, local uchar* dynamic, local "
         "tg_locals_union* "
-        "locals) {\n"
+        "locals TG_OBJECT_PARAMETERS) {\n"
         "  global const ulong* const w = words + descriptor;\n";
     const bool several = tables_.cases.size() > 1;
     source_ += several ? "  switch (code) {\n" : "";
@@ -274,6 +276,8 @@ private:
     const std::string offset =
         constant ? fmt::format("{}ul", served.words[word]) : fmt::format("w[{}]", word);
     switch (argument.kind) {
+    case ProgramArgument::Kind::image:
+    case ProgramArgument::Kind::sampler: return object_name(served.words[word]);
     case ProgramArgument::Kind::null:
     case ProgramArgument::Kind::buffer:
       return constant && argument.kind == ProgramArgument::Kind::null ? "0"

@@ -24,7 +24,7 @@ struct BufferUse {
 std::map<std::uint32_t, BufferUse> uses_of(const ProgramWave& wave) {
   std::map<std::uint32_t, BufferUse> uses;
   for (const ProgramArgument& argument : wave.arguments) {
-    if (argument.kind == ProgramArgument::Kind::buffer) {
+    if (argument.is_memory()) {
       BufferUse& use = uses[argument.buffer];
       use.reads |= argument.access != Access::write;
       use.writes |= argument.access != Access::read;
@@ -125,7 +125,7 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
     const auto& arguments = program.waves[wave].arguments;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const ProgramArgument& argument = arguments[i];
-      if (argument.kind != ProgramArgument::Kind::buffer || argument.access != Access::read ||
+      if (!argument.is_memory() || argument.access != Access::read ||
           !program.buffers[argument.buffer].transient() || written[argument.buffer]) {
         continue;
       }
@@ -138,7 +138,7 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
       written[argument.buffer] = true; // once is enough
     }
     for (const ProgramArgument& argument : arguments) {
-      if (argument.kind == ProgramArgument::Kind::buffer && argument.access != Access::read) {
+      if (argument.is_memory() && argument.access != Access::read) {
         written[argument.buffer] = true;
       }
     }

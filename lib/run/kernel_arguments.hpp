@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/schedule.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,13 @@
 #include <cstdint>
 
 namespace tidegate::run {
+
+// Where the images and samplers of a generated kernel begin, behind its other arguments.
+constexpr cl_uint first_object_argument(Strategy strategy) {
+  constexpr cl_uint of_persistent = 20;
+  constexpr cl_uint of_stage = 6; // arena, entries, words, local memory, first entry, iteration
+  return strategy == Strategy::barrier ? of_persistent : of_stage;
+}
 
 // Room for local arguments; there is always some, so that the parameter can be set.
 inline std::size_t local_room(std::uint64_t dynamic_local_bytes) {

@@ -24,7 +24,8 @@ std::uint64_t word_count(const ProgramArgument& argument) {
 
 // Sizes and arguments of a wave in a phase: equal descriptors are equal work.
 std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Schedule& schedule,
-                                      const MemoryLayout& memory, std::uint32_t wave, std::uint32_t phase) {
+                                      const MemoryLayout& memory, const std::vector<KernelObject>& objects,
+                                      std::uint32_t wave, std::uint32_t phase) {
   const ProgramWave& spec = program.waves[wave];
   std::vector<std::uint64_t> words{spec.range.dimensions};
   for (const auto& sizes : {spec.range.global, spec.range.local, spec.range.groups}) {
@@ -42,6 +43,10 @@ std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Sche
       words[places[i].word] = memory.offsets[schedule.places[phase][argument.buffer]];
     } else if (argument.kind == ProgramArgument::Kind::null) {
       words[places[i].word] = null_word;
+    } else if (argument.is_object()) {
+      const KernelObject object = kernel_object(argument, schedule.places[phase]);
+      words[places[i].word] =
+          static_cast<std::uint64_t>(std::ranges::find(objects, object) - objects.begin());
     } else if (argument.kind == ProgramArgument::Kind::local) {
       words[places[i].word] = places[i].local_offset;
     } else {
@@ -69,7 +74,7 @@ public:
   // False when there are more cases than allowed.
   bool make(Mode mode, Cases cases, std::size_t most_cases, LaunchTables& tables) {
     per_wave_ = mode == Mode::jit && cases == Cases::per_wave;
-    tables = {.mode = mode};
+    tables = {.mode = mode, .objects = kernel_objects(program_, schedule_)};
     cases_.clear();
     descriptors_.clear();
     for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
@@ -105,7 +110,7 @@ private:
     std::uint32_t first_tile = 0;
     for (const std::uint32_t wave : stage.waves) {
       const std::uint32_t tiles = program_.waves[wave].range.tiles();
-      const auto words = descriptor(program_, schedule_, memory_, wave, phase);
+      const auto words = descriptor(program_, schedule_, memory_, tables.objects, wave, phase);
       tables.entries.push_back({.code = code(wave, words, tables),
                                 .descriptor = place(words, tables),
                                 .first_tile = first_tile,
@@ -118,7 +123,7 @@ private:
   // The case that serves the wave: its op's, or the one for these very arguments.
   std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words, LaunchTables& tables) {
     const std::uint32_t op = program_.waves[wave].op;
-    const auto key = std::pair(op, per_wave_ ? words : std::vector<std::uint64_t>());
+    const auto key = std::pair(op, per_wave_ ? words : object_words(wave, words));
     const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables.cases.size()));
     if (is_new) {
       tables.cases.push_back(
@@ -129,6 +134,20 @@ private:
       served.fixed[i] = served.fixed[i] && served.words[i] == words[i];
     }
     return found->second;
+  }
+
+  // Of a descriptor what says which images and samplers: no case can choose among those.
+  [[nodiscard]] std::vector<std::uint64_t> object_words(std::uint32_t wave,
+                                                        const std::vector<std::uint64_t>& words) const {
+    const auto& arguments = program_.waves[wave].arguments;
+    const auto places = argument_places(arguments);
+    std::vector<std::uint64_t> result;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].is_object()) {
+        result.push_back(words[places[i].word]);
+      }
+    }
+    return result;
   }
 
   std::uint32_t place(const std::vector<std::uint64_t>& words, LaunchTables& tables) {

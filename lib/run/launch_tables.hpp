@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tidegate/policy/launch_recommendation.hpp>
+#include <tidegate/run/kernel_objects.hpp>
 #include <tidegate/run/memory_layout.hpp>
 #include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/schedule.hpp>
@@ -45,14 +46,15 @@ struct Case {
 // How finely waves are told apart.
 enum class Cases : std::uint8_t {
   per_wave, // jit: a case for each different descriptor
-  per_op,   // a case for each op; with jit, what its waves agree on is constant
+  per_op,   // a case for each op and its images; with jit, what its waves agree on is constant
 };
 
 struct LaunchTables {
   Mode mode = Mode::interpreter;
   std::vector<Case> cases;
-  std::vector<StageRow> stages;  // the shared stages of the schedule, in order
-  std::vector<EntryRow> entries; // phase by phase
+  std::vector<KernelObject> objects; // parameters of the kernel beside the others
+  std::vector<StageRow> stages;      // the shared stages of the schedule, in order
+  std::vector<EntryRow> entries;     // phase by phase
   std::uint32_t entries_per_phase = 0;
   std::vector<std::uint64_t> words;      // descriptors: 13 of sizes, then the arguments
   std::uint32_t until_word = 0;          // by phase, where the buffer that `until` looks at lies

@@ -41,7 +41,7 @@ std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program, const 
     const bool repeats = group >= each.begin && group < each.end;
     for (const std::uint32_t wave : groups.group(group)) {
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
-        if (argument.kind != ProgramArgument::Kind::buffer) {
+        if (argument.kind != ProgramArgument::Kind::buffer) { // images have memory of their own
           continue;
         }
         auto& use = uses[argument.buffer];
@@ -78,6 +78,16 @@ Error refusal(const planning::ArenaError& error, const ResolvedProgram& program)
 
 } // namespace
 
+std::uint64_t image_bytes(const ResolvedProgram& program) {
+  std::uint64_t bytes = 0;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.image && __builtin_add_overflow(bytes, buffer.bytes, &bytes)) {
+      return ~std::uint64_t{0};
+    }
+  }
+  return bytes;
+}
+
 Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes) {
   const Repeated each = repeated(program, groups);
@@ -87,9 +97,12 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
   if (capacity_bytes != 0) {
     problem.capacity_bytes = capacity_bytes;
   }
-  MemoryLayout layout;
+  MemoryLayout layout{.image_bytes = image_bytes(program)};
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
+    if (buffer.image) {
+      continue;
+    }
     planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
     const bool asked = program.until && program.until->buffer == i;
     if (buffer.transient() && used[i] && !asked) {
@@ -111,6 +124,7 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
     return tl::unexpected(refusal(plan.error(), program));
   }
   layout.offsets = std::move(plan->offsets);
+  layout.offsets.resize(program.buffers.size()); // images are behind the buffers
   layout.arena_bytes = plan->height_bytes;
   layout.lower_bound_bytes = plan->lower_bound_bytes;
   layout.optimal = plan->optimal;

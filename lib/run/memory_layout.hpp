@@ -12,13 +12,17 @@
 namespace tidegate::run {
 
 struct MemoryLayout {
-  std::vector<std::uint64_t> offsets; // bytes, by buffer
+  std::vector<std::uint64_t> offsets; // bytes, by buffer; 0 for images
   std::uint64_t arena_bytes = 0;
   std::uint64_t sum_bytes = 0;         // without sharing
+  std::uint64_t image_bytes = 0;       // beside the arena: images share nothing
   std::uint64_t lower_bound_bytes = 0; // no arena is smaller
   bool optimal = false;
   planning::ArenaProof proof = planning::ArenaProof::none;
 };
+
+// What the images of the program take beside the arena; saturates.
+std::uint64_t image_bytes(const ResolvedProgram& program);
 
 // Transient buffers live from the first group of waves that touches them to the last, and through all groups
 // that repeat where an iteration reads them before it writes them. All others live throughout. Errors:

@@ -3,6 +3,7 @@
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/device_images.hpp>
 #include <tidegate/run/resolved_program.hpp>
 
 #include <array>
@@ -34,11 +35,11 @@ private:
 // nothing but a launch.
 class PlainWaves {
 public:
-  // `memory` holds each buffer by its index; places[phase][buffer] says whose memory it has then. Throws
-  // device::Refused.
+  // `memory` and `images` hold each buffer and image by its index; places[phase][buffer] says whose memory it
+  // has then. Throws device::Refused.
   PlainWaves(const device::Session& session, const PlainPrograms& programs, const ResolvedProgram& program,
              const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
-             const std::vector<cl::Buffer>& memory);
+             const std::vector<cl::Buffer>& memory, const DeviceImages& images);
 
   // Enqueues one wave, as it is after so many iterations; on a CPU the first one of an op and a work-group
   // size is waited for, because the driver compiles then. Throws device::Refused.
@@ -52,6 +53,7 @@ private:
     cl::Kernel kernel;
     cl::NDRange offset, global, local;
     cl::Buffer from, to; // of a transfer, which has no kernel
+    std::vector<cl::Sampler> samplers{};
   };
 
   void set_progressions(std::uint32_t wave, std::uint32_t iteration, cl::Kernel& kernel);

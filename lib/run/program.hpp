@@ -7,7 +7,9 @@
 #include <tidegate/core/value.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/launch_request.hpp>
+#include <tidegate/run/buffer_init.hpp>
 #include <tidegate/run/element_type.hpp>
+#include <tidegate/run/image_spec.hpp>
 
 #include <array>
 #include <cstdint>
@@ -17,25 +19,6 @@
 #include <vector>
 
 namespace tidegate::run {
-
-struct Iota { // element i is start + i * step
-  Number start = std::uint64_t{0};
-  Number step = std::uint64_t{1};
-};
-
-struct Random { // uniform in [low, high); for integers all values of the type when both are left out
-  std::uint64_t seed = 0;
-  std::optional<Number> low;
-  std::optional<Number> high;
-};
-
-// Exactly one of them.
-struct BufferInit {
-  std::optional<Number> fill;
-  std::optional<Iota> iota;
-  std::optional<Random> random;
-  std::optional<std::string> file; // .npy, or raw bytes; relative to the program
-};
 
 // Without init and output it is transient: its contents are undefined until a wave has written them.
 struct BufferSpec {
@@ -63,12 +46,14 @@ struct IterationSpec {
   std::optional<std::uint64_t> modulo;
 };
 
-// Exactly one of buffer, null, local_bytes and a value; several numbers make a vector.
+// Exactly one of buffer, image, sampler, null, local_bytes and a value; several numbers make a vector.
 struct ArgumentSpec {
   std::optional<std::string> buffer;
   std::optional<Access> access; // of a buffer; left out, what the kernel's signature says
   bool reinterpret = false;     // a buffer whose elements the kernel takes for others
   bool null = false;            // the null pointer
+  std::optional<std::string> image;
+  std::optional<SamplerSpec> sampler;
   std::optional<std::uint64_t> local_bytes;
   std::optional<std::vector<Number>> i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64;
   std::optional<Value> structure; // its members by name
@@ -123,6 +108,7 @@ struct Until { // ends the repetition after an iteration that leaves element 0 o
 
 struct WaveProgram {
   std::vector<std::pair<std::string, BufferSpec>> buffers;
+  std::vector<std::pair<std::string, ImageSpec>> images;
   std::vector<std::pair<std::string, OpSpec>> ops;
   std::vector<WaveSpec> waves;
   std::optional<std::vector<ProgramDependency>> dependencies; // left out, they are derived

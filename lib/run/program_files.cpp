@@ -41,14 +41,15 @@ FileUses files_of(const ResolvedProgram& program) {
     }
   }
   for (const ProgramBuffer& buffer : program.buffers) {
-    const std::string pointer = "/buffers/" + pointer_token(buffer.name);
+    const std::string kind = buffer.image ? "image" : "buffer";
+    const std::string pointer = fmt::format("/{}s/{}", kind, pointer_token(buffer.name));
     if (buffer.spec.init && buffer.spec.init->file) {
       files.inputs.push_back({beside(program.folder, *buffer.spec.init->file),
-                              "the input of buffer " + in_quotes(buffer.name), pointer + "/init/file"});
+                              fmt::format("the input of {} {}", kind, in_quotes(buffer.name)), pointer + "/init/file"});
     }
     if (buffer.spec.output) {
       files.outputs.push_back({beside(program.folder, *buffer.spec.output),
-                               "the output of buffer " + in_quotes(buffer.name), pointer + "/output"});
+                               fmt::format("the output of {} {}", kind, in_quotes(buffer.name)), pointer + "/output"});
     }
   }
   return files;

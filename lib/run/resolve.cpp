@@ -1,8 +1,10 @@
 #include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
 #include <tidegate/opencl_c/words.hpp>
 #include <tidegate/run/arguments.hpp>
 #include <tidegate/run/buffer_data.hpp>
 #include <tidegate/run/buffer_files.hpp>
+#include <tidegate/run/image_files.hpp>
 #include <tidegate/run/nd_range.hpp>
 #include <tidegate/run/program_error.hpp>
 #include <tidegate/run/resolved_program.hpp>
@@ -42,6 +44,56 @@ Error unknown(std::string_view what, std::string_view name, const Index& known, 
   return error;
 }
 
+Result<void> check_init(const BufferInit& init, const std::string& pointer) {
+  const int said = int{init.fill.has_value()} + int{init.iota.has_value()} + int{init.random.has_value()} +
+                   int{init.file.has_value()};
+  if (said != 1) {
+    return tl::unexpected(invalid_program(fmt::format("init says {} of fill, iota, random and file", said),
+                                  "say one of them, or leave init out", pointer + "/init"));
+  }
+  return {};
+}
+
+Result<ProgramBuffer> resolve_image(const std::string& name, const ImageSpec& spec,
+                                    const std::string& pointer) {
+  TIDEGATE_TRY(const ImageShape shape, shape_of(spec, pointer));
+  ProgramBuffer image{.name = name,
+                      .spec = {.type = element_type(spec.format),
+                               .count = elements_per_texel(spec.format),
+                               .init = spec.init,
+                               .output = spec.output},
+                      .image = shape};
+  bool overflow = false;
+  for (const std::uint64_t size : {shape.width, shape.height, shape.depth, shape.layers}) {
+    overflow |= __builtin_mul_overflow(image.spec.count, size, &image.spec.count);
+  }
+  overflow |= __builtin_mul_overflow(image.spec.count, element_bytes(image.spec.type), &image.bytes);
+  if (overflow) {
+    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                .message = fmt::format("the image {} has too many texels", in_quotes(name)),
+                                .fix = "give a size that the memory holds",
+                                .pointer = pointer + "/size"});
+  }
+  if (spec.init) {
+    TIDEGATE_CHECK(check_init(*spec.init, pointer));
+  }
+  TIDEGATE_CHECK(check_image_files(image, pointer));
+  return image;
+}
+
+Result<void> check_image_swap(const ProgramBuffer& first, const ProgramBuffer& second,
+                              const std::string& pointer) {
+  if (first.image == second.image) {
+    return {};
+  }
+  const auto text = [](const ProgramBuffer& buffer) {
+    return buffer.image ? describe(*buffer.image) : "a buffer";
+  };
+  return tl::unexpected(invalid_program(fmt::format("{} is {}, {} is {}", in_quotes(first.name), text(first),
+                                            in_quotes(second.name), text(second)),
+                                "swap two images of the same format and size", pointer));
+}
+
 class Resolver {
 public:
   Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope)
@@ -55,8 +107,8 @@ public:
 
   Result<ResolvedProgram> run() {
     using Step = Result<void> (Resolver::*)();
-    for (const Step step : {&Resolver::buffers, &Resolver::swaps, &Resolver::until, &Resolver::ops,
-                            &Resolver::waves, &Resolver::dependencies}) {
+    for (const Step step : {&Resolver::buffers, &Resolver::images, &Resolver::swaps, &Resolver::until,
+                            &Resolver::ops, &Resolver::waves, &Resolver::dependencies}) {
       if (auto done = (this->*step)(); !done) {
         return tl::unexpected(std::move(done.error()));
       }
@@ -77,13 +129,7 @@ private:
                                     .pointer = pointer + "/count"});
       }
       if (spec.init) {
-        const int said = int{spec.init->fill.has_value()} + int{spec.init->iota.has_value()} +
-                         int{spec.init->random.has_value()} + int{spec.init->file.has_value()};
-        if (said != 1) {
-          return tl::unexpected(
-              invalid_program(fmt::format("init says {} of fill, iota, random and file", said),
-                              "say one of them, or leave init out", pointer + "/init"));
-        }
+        TIDEGATE_CHECK(check_init(*spec.init, pointer));
       }
       if (auto allowed = files_in_scope(spec, pointer); !allowed) {
         return allowed;
@@ -108,6 +154,38 @@ private:
     });
   }
 
+  // An image has a place among the buffers, and the bytes that a file of it has.
+  Result<void> images() {
+    for (const auto& [name, spec] : program_.images) {
+      const std::string pointer = "/images/" + pointer_token(name);
+      TIDEGATE_TRY(ProgramBuffer image, resolve_image(name, spec, pointer));
+      TIDEGATE_CHECK(files_in_scope(image.spec, pointer));
+      if (buffer_index_.contains(name)) {
+        return tl::unexpected(
+            Error{.code = ErrorCode::duplicate_name,
+                  .message = fmt::format("a buffer and an image are both called {}", in_quotes(name)),
+                  .fix = "rename one of them",
+                  .pointer = pointer});
+      }
+      image_index_[name] = static_cast<std::uint32_t>(resolved_.buffers.size());
+      resolved_.buffers.push_back(std::move(image));
+    }
+    return {};
+  }
+
+  Result<std::uint32_t> image(const std::string& name, const std::string& pointer) const {
+    const auto found = image_index_.find(name);
+    if (found == image_index_.end()) {
+      return tl::unexpected(unknown("image", name, image_index_, pointer));
+    }
+    return found->second;
+  }
+
+  // What a name in `swap` means: a buffer, or where there is an image of that name, the image.
+  Result<std::uint32_t> swapped(const std::string& name, const std::string& pointer) const {
+    return image_index_.contains(name) ? image(name, pointer) : buffer(name, pointer);
+  }
+
   Result<std::uint32_t> buffer(const std::string& name, const std::string& pointer) const {
     const auto found = buffer_index_.find(name);
     if (found == buffer_index_.end()) {
@@ -119,14 +197,16 @@ private:
   Result<void> swaps() {
     for (std::size_t i = 0; i < program_.swap.size(); ++i) {
       const std::string pointer = fmt::format("/swap/{}", i);
-      const auto a = buffer(program_.swap[i][0], pointer + "/0");
-      const auto b = a ? buffer(program_.swap[i][1], pointer + "/1") : a;
+      const auto a = swapped(program_.swap[i][0], pointer + "/0");
+      const auto b = a ? swapped(program_.swap[i][1], pointer + "/1") : a;
       if (!b) {
         return tl::unexpected(b.error());
       }
       ProgramBuffer& first = resolved_.buffers[*a];
       ProgramBuffer& second = resolved_.buffers[*b];
-      if (*a == *b || first.spec.type != second.spec.type || first.spec.count != second.spec.count) {
+      if (*a != *b && (first.image || second.image)) {
+        TIDEGATE_CHECK(check_image_swap(first, second, pointer));
+      } else if (*a == *b || first.spec.type != second.spec.type || first.spec.count != second.spec.count) {
         return tl::unexpected(invalid_program(
             *a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
                      : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
@@ -347,6 +427,9 @@ private:
                                   .fix = "give one argument for each parameter, in their order",
                                   .pointer = pointer + "/args"});
     }
+    const auto find_image = [this](const std::string& name, const std::string& at) {
+      return image(name, at);
+    };
     const auto find = [this](const std::string& name, const std::string& at) { return buffer(name, at); };
     for (std::size_t i = 0; i < spec.args.size(); ++i) {
       const opencl_c::Parameter& parameter = kernel.parameters[i];
@@ -355,10 +438,11 @@ private:
           return tl::unexpected(opencl_c::error_at(
               unit, k, ErrorCode::unsupported_kernel,
               fmt::format("{} cannot be an argument of a wave", in_quotes(unit.source.tokens[k].text)),
-              "work on buffers instead: images, samplers and pipes are not supported"));
+              "write it without: `tidegate schema wave_program --format table` ends with what cannot be "
+              "run"));
         }
       }
-      auto argument = resolve_argument(spec.args[i], parameter, unit, resolved_.buffers, find,
+      auto argument = resolve_argument(spec.args[i], parameter, unit, resolved_.buffers, find, find_image,
                                        fmt::format("{}/args/{}", pointer, i));
       if (!argument) {
         return tl::unexpected(std::move(argument.error()));
@@ -372,7 +456,7 @@ private:
   [[nodiscard]] planning::Wave envelope(const ProgramWave& wave) const {
     std::map<std::uint32_t, bool> written;
     for (const ProgramArgument& argument : wave.arguments) {
-      if (argument.kind == ProgramArgument::Kind::buffer) {
+      if (argument.is_memory()) {
         written[argument.buffer] |= argument.access != Access::read;
       }
     }
@@ -445,6 +529,7 @@ private:
   const PathScope scope_;
   ResolvedProgram resolved_;
   Index buffer_index_;
+  Index image_index_;
   Index op_index_;
   Index wave_index_;
   Index unit_index_;

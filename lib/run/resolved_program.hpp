@@ -7,6 +7,7 @@
 #include <tidegate/opencl_c/translation_unit.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/run/compiler_macros.hpp>
+#include <tidegate/run/image_shape.hpp>
 #include <tidegate/run/program.hpp>
 #include <tidegate/run/program_files.hpp>
 #include <tidegate/run/progression.hpp>
@@ -20,11 +21,13 @@
 
 namespace tidegate::run {
 
+// A buffer, or an image: of that the spec says what a file holds, elements row by row.
 struct ProgramBuffer {
   std::string name;
   BufferSpec spec;
   std::uint64_t bytes = 0;
   bool swapped = false;
+  std::optional<ImageShape> image{};
 
   // Nobody gives its first contents and nobody keeps its last.
   [[nodiscard]] bool transient() const { return !spec.init && !spec.output && !swapped; }
@@ -47,9 +50,9 @@ struct ProgramOp {
 };
 
 struct ProgramArgument {
-  enum class Kind : std::uint8_t { buffer, null, local, value };
+  enum class Kind : std::uint8_t { buffer, image, sampler, null, local, value };
   Kind kind = Kind::value;
-  std::uint32_t buffer = 0;
+  std::uint32_t buffer = 0; // or image
   Access access = Access::read;
   bool access_stated = false; // by the program, not by the kernel's signature
   std::string reinterpreted;  // the type that the kernel takes its elements for, where nobody meant to
@@ -58,6 +61,10 @@ struct ProgramArgument {
   std::uint32_t alignment = 0;  // of the value, bytes; 0: its size
   // How the value changes. Where one wave of an op has it, all have: the same code serves them.
   std::optional<Progression> progression = {};
+  SamplerSpec sampler{};
+
+  [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
+  [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }
 };
 
 // In x, y and z; dimensions that are not there have size 1.
@@ -111,8 +118,8 @@ struct ResolvedUntil {
 };
 
 struct ResolvedProgram {
-  std::string folder; // that the program's paths are relative to
-  std::vector<ProgramBuffer> buffers;
+  std::string folder;                 // that the program's paths are relative to
+  std::vector<ProgramBuffer> buffers; // images behind them
   std::vector<ProgramUnit> units;
   std::vector<ProgramOp> ops;
   std::vector<ProgramWave> waves;

@@ -31,7 +31,8 @@ Result<void> check_outputs(const ResolvedProgram& program) {
     }
     auto probe = Output::open((std::filesystem::path(program.folder) / *buffer.spec.output).string());
     if (!probe) {
-      probe.error().pointer = "/buffers/" + pointer_token(buffer.name) + "/output";
+      probe.error().pointer =
+          (buffer.image ? "/images/" : "/buffers/") + pointer_token(buffer.name) + "/output";
       return tl::unexpected(std::move(probe.error()));
     }
   }

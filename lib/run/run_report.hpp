@@ -109,6 +109,7 @@ struct BoundsReport {
 
 struct MemoryReport {
   std::uint64_t arena_bytes = 0;
+  std::uint64_t image_bytes = 0;
   std::uint64_t sum_bytes = 0;
   std::uint64_t lower_bound_bytes = 0;
   bool optimal = false;

@@ -2,6 +2,8 @@
 #include <tidegate/device/kernels.hpp>
 #include <tidegate/opencl_c/lexer.hpp>
 #include <tidegate/opencl_c/words.hpp>
+#include <tidegate/run/image_riding.hpp>
+#include <tidegate/run/kernel_objects.hpp>
 #include <tidegate/run/schedule.hpp>
 
 #include <fmt/format.h>
@@ -144,6 +146,10 @@ public:
             program_.units[unit_].parsed_options.others) {
       return "its compiler options differ from those of the other ops";
     }
+    if (!ops_.kernels[op].sub_group_functions.empty()) {
+      return fmt::format("its kernel calls {}: a compiler chooses the sub-groups anew for every kernel",
+                         *ops_.kernels[op].sub_group_functions.begin());
+    }
     if (!ops_.kernels[op].needs_whole_group) {
       return {};
     }
@@ -182,7 +188,8 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps
   std::map<std::uint32_t, std::uint64_t> all;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
-    if (size > max_group_size || wave.transfer || !ops.alone[wave.op].empty()) { // transfers go with any size
+    if (size > max_group_size || wave.transfer || !ops.alone[wave.op].empty() || // transfers go with any size
+        !ops.kernels[wave.op].sub_group_functions.empty()) {
       continue;
     }
     all[size] += wave.range.tiles();
@@ -293,10 +300,105 @@ std::uint64_t Schedule::tiles_in(std::size_t begin, std::size_t end) const {
   return tiles;
 }
 
+namespace {
+
+// By op with barriers, the images and samplers of the one call that a kernel may have of it.
+class SingleCalls {
+public:
+  SingleCalls(const ResolvedProgram& program, const CarriedOps& ops, bool wanted)
+      : program_(program), ops_(ops), wanted_(wanted) {}
+
+  // Why a wave cannot ride; otherwise its call is the op's.
+  std::string obstacle(std::uint32_t wave, const std::vector<std::vector<std::uint32_t>>& places) {
+    const std::uint32_t op = program_.waves[wave].op;
+    if (!wanted_ || !ops_.kernels[op].needs_whole_group) {
+      return {};
+    }
+    for (const auto& place : places) {
+      std::vector<KernelObject> objects;
+      for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+        if (argument.is_object()) {
+          objects.push_back(kernel_object(argument, place));
+        }
+      }
+      if (calls_.try_emplace(op, objects).first->second != objects) {
+        return "its kernel has barriers or local memory and is called with several images or samplers, which "
+               "compilers for CPUs do not keep apart";
+      }
+    }
+    return {};
+  }
+
+private:
+  const ResolvedProgram& program_;
+  const CarriedOps& ops_;
+  const bool wanted_;
+  std::map<std::uint32_t, std::vector<KernelObject>> calls_;
+};
+
+// The stages of the groups. Waves that cannot share a launch get stages of their own behind the others of
+// their group; whether any shared wave writes images is told beside.
+bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const planning::WaveGroups& groups,
+                Strategy strategy, const KernelLimits& limits, bool iterations_share, Schedule& schedule) {
+  const Riding riding(program, ops, schedule.group_size, schedule.main_options);
+  ImageRiding images(program, schedule.places, limits.objects, iterations_share);
+  SingleCalls calls(program, ops, limits.one_call_with_barriers);
+  const auto add = [&](Stage& shared) {
+    shared.plain = strategy == Strategy::launch && shared.waves.size() == 1;
+    if (!shared.waves.empty()) {
+      schedule.stages.push_back(std::exchange(shared, {}));
+    }
+    if (strategy == Strategy::launch) {
+      images.launch_ends();
+    }
+  };
+  for (std::size_t group = 0; group < groups.group_count(); ++group) {
+    Stage shared;
+    std::vector<Stage> alone;
+    const bool has_launch = strategy == Strategy::launch && groups.group(group).size() == 1; // of its own
+    for (const std::uint32_t wave : groups.group(group)) {
+      const std::uint32_t tiles = program.waves[wave].range.tiles();
+      std::string reason = riding.obstacle(wave);
+      if (reason.empty() && !has_launch) {
+        reason = images.obstacle(wave);
+      }
+      if (reason.empty() && !has_launch) {
+        reason = calls.obstacle(wave, schedule.places);
+      }
+      if (!reason.empty()) {
+        schedule.left_behind.push_back({.wave = wave, .reason = std::move(reason)});
+        alone.push_back({.waves = {wave}, .tiles = tiles, .plain = true});
+      } else {
+        if (shared.tiles > std::numeric_limits<std::int32_t>::max() - tiles) { // tiles are counted in 31 bits
+          add(shared);
+        }
+        if (!has_launch) {
+          images.rides(wave);
+        }
+        shared.waves.push_back(wave);
+        shared.tiles += tiles;
+      }
+    }
+    add(shared);
+    if (!alone.empty()) {
+      images.launch_ends();
+    }
+    std::ranges::move(alone, std::back_inserter(schedule.stages));
+    // Groups come phase by phase.
+    const auto phase =
+        groups.group(group).empty() ? WavePhase::after : program.waves[groups.group(group)[0]].phase;
+    schedule.repeat_begin = phase == WavePhase::before ? schedule.stages.size() : schedule.repeat_begin;
+    schedule.repeat_end = phase != WavePhase::after ? schedule.stages.size() : schedule.repeat_end;
+  }
+  return images.writes_images();
+}
+
+} // namespace
+
 Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps& ops,
                                const planning::WaveGroups& groups, Strategy strategy,
-                               std::uint32_t max_group_size) {
-  Schedule schedule{.group_size = choose_group_size(program, ops, max_group_size)};
+                               const KernelLimits& limits) {
+  Schedule schedule{.group_size = choose_group_size(program, ops, limits.group_size)};
   std::map<std::vector<std::string>, std::uint64_t> weights;
   for (const ProgramWave& wave : program.waves) {
     if (wave.transfer) {
@@ -317,39 +419,14 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
   }
   schedule.places = std::move(*found);
 
-  const Riding riding(program, ops, schedule.group_size, schedule.main_options);
-  const auto add = [&](Stage& shared) {
-    shared.plain = strategy == Strategy::launch && shared.waves.size() == 1;
-    if (!shared.waves.empty()) {
-      schedule.stages.push_back(std::exchange(shared, {}));
-    }
-  };
-  for (std::size_t group = 0; group < groups.group_count(); ++group) {
-    Stage shared;
-    std::vector<Stage> alone;
-    for (const std::uint32_t wave : groups.group(group)) {
-      const std::uint32_t tiles = program.waves[wave].range.tiles();
-      std::string reason = riding.obstacle(wave);
-      if (!reason.empty()) {
-        schedule.left_behind.push_back({.wave = wave, .reason = std::move(reason)});
-        alone.push_back({.waves = {wave}, .tiles = tiles, .plain = true});
-      } else {
-        if (shared.tiles > std::numeric_limits<std::int32_t>::max() - tiles) { // tiles are counted in 31 bits
-          add(shared);
-        }
-        shared.waves.push_back(wave);
-        shared.tiles += tiles;
-      }
-    }
-    add(shared);
-    std::ranges::move(alone, std::back_inserter(schedule.stages));
-    // Groups come phase by phase.
-    const auto phase =
-        groups.group(group).empty() ? WavePhase::after : program.waves[groups.group(group)[0]].phase;
-    schedule.repeat_begin = phase == WavePhase::before ? schedule.stages.size() : schedule.repeat_begin;
-    schedule.repeat_end = phase != WavePhase::after ? schedule.stages.size() : schedule.repeat_end;
+  // Where no wave has to be launched alone, one launch has all iterations.
+  Schedule result = schedule;
+  const bool writes_images = add_stages(program, ops, groups, strategy, limits, false, result);
+  if (writes_images && strategy == Strategy::barrier && program.iterations > 1 && !result.any_plain()) {
+    result = schedule;
+    add_stages(program, ops, groups, strategy, limits, true, result);
   }
-  return schedule;
+  return result;
 }
 
 std::string schedule_violation(const ResolvedProgram& program, const Schedule& schedule) {

@@ -5,6 +5,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/carry.hpp>
 #include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/run/object_limits.hpp>
 #include <tidegate/run/resolved_program.hpp>
 
 #include <array>
@@ -72,11 +73,18 @@ struct Schedule {
   }
 };
 
+// What a shared kernel may be made of.
+struct KernelLimits {
+  std::uint32_t group_size = 256;
+  ObjectLimits objects;
+  bool one_call_with_barriers = false; // of a function that meets barriers: PoCL (3.1) miscompiles several
+};
+
 // Stages for a plan's groups. With `launch`, a stage of one wave is the user's own kernel: there is nothing
 // to share. invalid_program for swaps that take more than 64 iterations to come round.
 Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps& ops,
                                const planning::WaveGroups& groups, Strategy strategy,
-                               std::uint32_t max_group_size);
+                               const KernelLimits& limits);
 
 // An independent look at a schedule, from its definition: every wave in exactly one stage, in the range of
 // its phase, every dependency from an earlier stage to a later one. The first violation as a sentence, or an

@@ -57,7 +57,6 @@ constexpr std::string_view source =
     "kernel void tile(global float* data, local float* scratch) {}\n"
     "kernel __attribute__((reqd_work_group_size(16, 4, 1))) void fixed(global float* data) {}\n"
     "kernel void nothing() {}\n"
-    "kernel void picture(read_only image2d_t in) {}\n"
     "float helper(float x) { return x; }\n"
     "kernel void declared(global int* a);\n";
 
@@ -462,16 +461,106 @@ TEST_CASE("as many arguments as parameters") {
   CHECK(refusal(call("void", {})) == "none");
 }
 
-TEST_CASE("images are named in the source") {
-  WaveProgram program = sound();
-  program.ops = {{"picture", {.source = "k.cl", .kernel = {}, .options = ""}}};
-  program.waves = {wave("picture", {buffer("x")})};
-  const auto result = resolved(program);
+TEST_CASE("pipes are named in the source") {
+  const auto result = call("pipe int p", {buffer("x")});
   REQUIRE_FALSE(result);
   CHECK(result.error().code == ErrorCode::unsupported_kernel);
-  CHECK(result.error().line == 6);
-  CHECK(result.error().column == 31);
-  CHECK(result.error().message == "\"image2d_t\" cannot be an argument of a wave");
+  CHECK(result.error().line == 1);
+  CHECK(result.error().column == 15);
+  CHECK(result.error().message == "\"pipe\" cannot be an argument of a wave");
+  CHECK(result.error().fix ==
+        "write it without: `tidegate schema wave_program --format table` ends with what cannot be run");
+}
+
+// One kernel "k" with these parameters, beside an image2d_t "picture", an image3d_t "volume" and a buffer
+// "x".
+Result<ResolvedProgram> with_images(const std::string& parameters, std::vector<ArgumentSpec> arguments,
+                                    const auto& change) {
+  WaveProgram program;
+  program.buffers = {{"x", {.count = 64}}};
+  program.images = {{"picture", {.format = ImageFormat{}, .size = {4, 3}}},
+                    {"volume", {.format = ImageFormat{}, .size = {4, 3, 2}}}};
+  program.ops = {{"k", {.source = "k.cl", .kernel = {}, .options = ""}}};
+  program.waves = {wave("k", std::move(arguments))};
+  change(program);
+  return resolved(program, "kernel void k(" + parameters + ") {}");
+}
+
+ArgumentSpec image(std::string name) {
+  ArgumentSpec argument;
+  argument.image = std::move(name);
+  return argument;
+}
+
+ArgumentSpec sampler(SamplerSpec spec) {
+  ArgumentSpec argument;
+  argument.sampler = spec;
+  return argument;
+}
+
+TEST_CASE("images and samplers") {
+  const auto nothing = [](WaveProgram&) {};
+  const auto found = with_images(
+      "image2d_t a, __write_only image3d_t b, read_write image2d_t c, const sampler_t s",
+      {image("picture"), image("volume"), image("picture"), sampler({.filter = FilterMode::linear})},
+      nothing);
+  CHECK(argument_of(found, 0).kind == ProgramArgument::Kind::image);
+  CHECK(argument_of(found, 0).buffer == 1); // behind the buffers
+  CHECK(argument_of(found, 0).access == Access::read);
+  CHECK(argument_of(found, 1).buffer == 2);
+  CHECK(argument_of(found, 1).access == Access::write);
+  CHECK(argument_of(found, 2).access == Access::read_write);
+  CHECK(argument_of(found, 3).kind == ProgramArgument::Kind::sampler);
+  CHECK(argument_of(found, 3).sampler.filter == FilterMode::linear);
+  CHECK(found->buffers[2].bytes == 24);
+  CHECK(found->buffers[2].transient());
+  CHECK(found->waves[0].bytes == planning::Wave{.output_bytes = 36});
+
+  const auto error = [&](const std::string& parameters, std::vector<ArgumentSpec> arguments) {
+    return refusal(with_images(parameters, std::move(arguments), nothing));
+  };
+  CHECK(error("image2d_t a", {image("pictures")}) ==
+        "unknown_name /waves/0/args/0/image: there is no image \"pictures\"");
+  CHECK(error("image2d_t a", {image("volume")}) ==
+        "argument_mismatch /waves/0/args/0: the argument is the image \"volume\", an image3d_t, the kernel's "
+        "parameter is \"image2d_t a\"");
+  CHECK(
+      error("global float* a", {image("picture")}) ==
+      "argument_mismatch /waves/0/args/0: the argument is the image \"picture\", an image2d_t, the kernel's "
+      "parameter is \"global float* a\"");
+  CHECK(error("image2d_t a", {buffer("x")}) == "argument_mismatch /waves/0/args/0: the argument is the "
+                                               "buffer \"x\", the kernel's parameter is \"image2d_t "
+                                               "a\"");
+  CHECK(error("image2d_t a", {sampler({})}) == "argument_mismatch /waves/0/args/0: the argument is a "
+                                               "sampler, the kernel's parameter is \"image2d_t a\"");
+  CHECK(error("sampler_t s", {u32({std::uint64_t{1}})}) ==
+        "argument_mismatch /waves/0/args/0: the argument is uint, the kernel's parameter is \"sampler_t s\"");
+  CHECK(error("sampler_t s", {sampler({.address = AddressMode::repeat})}) ==
+        "invalid_program /waves/0/args/0/sampler: the address mode repeat needs normalized coordinates");
+}
+
+TEST_CASE("images have names and places like buffers") {
+  const auto refused_with = [](const auto& change) {
+    return refusal(with_images("image2d_t a", {image("picture")}, change));
+  };
+  CHECK(refused_with([](WaveProgram& program) { program.images[1].first = "x"; }) ==
+        "duplicate_name /images/x: a buffer and an image are both called \"x\"");
+  CHECK(refused_with([](WaveProgram& program) {
+          program.swap = {{"picture", "volume"}};
+        }) ==
+        "invalid_program /swap/0: \"picture\" is r_snorm8 of 4 x 3, \"volume\" is r_snorm8 of 4 x 3 x 2");
+  CHECK(refused_with([](WaveProgram& program) {
+          program.swap = {{"picture", "x"}};
+        }) == "invalid_program /swap/0: \"picture\" is r_snorm8 of 4 x 3, \"x\" is a buffer");
+  CHECK(refused_with([](WaveProgram& program) { program.images[0].second.init = BufferInit{}; }) ==
+        "invalid_program /images/picture/init: init says 0 of fill, iota, random and file");
+  CHECK(refused_with([](WaveProgram& program) {
+          program.images[0].second.size = {std::uint64_t{1} << 40U, std::uint64_t{1} << 40U};
+        }) == "out_of_range /images/picture/size: the image \"picture\" has too many texels");
+  CHECK(refused_with([](WaveProgram& program) {
+          program.images[1].second.size = {4, 3};
+          program.swap = {{"picture", "volume"}};
+        }) == "none");
 }
 
 TEST_CASE("names that are not there") {

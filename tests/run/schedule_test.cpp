@@ -31,7 +31,7 @@ CarriedOps ops_of(const std::vector<bool>& need_whole_group) {
 
 Schedule schedule(const ResolvedProgram& program, const CarriedOps& ops, const planning::WaveGroups& groups,
                   Strategy strategy = Strategy::barrier, std::uint32_t most = 1024) {
-  auto made = make_schedule(program, ops, groups, strategy, most);
+  auto made = make_schedule(program, ops, groups, strategy, {.group_size = most});
   REQUIRE_MESSAGE(made, made.error().message);
   CHECK(schedule_violation(program, *made).empty());
   return *made;
@@ -208,7 +208,8 @@ TEST_CASE("swaps that take long to come round are refused") {
   CHECK(schedule(cycles({64}), ops_of({false}), groups_of({{0}})).phases() == 64);
   CHECK(schedule(cycles({3, 4, 5}), ops_of({false}), groups_of({{0}})).phases() == 60);
   for (const auto& program : {cycles({65}), cycles({5, 7, 2})}) {
-    const auto refused = make_schedule(program, ops_of({false}), groups_of({{0}}), Strategy::barrier, 64);
+    const auto refused =
+        make_schedule(program, ops_of({false}), groups_of({{0}}), Strategy::barrier, {.group_size = 64});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::invalid_program);
     CHECK(refused.error().pointer == "/swap");
