@@ -249,7 +249,6 @@ constexpr std::string_view what_cannot_be_run[] = {
     "  device-side enqueue (queue_t, ndrange_t, clk_event_t, enqueue_kernel, …)",
     "  multisampled images (image2d_msaa_t, …)",
     "  variables of file scope outside of constant memory",
-    "  kernels with local variables that another function calls",
     "What the device may lack, and is then refused by name:",
     "  images, a format of them, read_write images; sub-group functions",
     "What is launched by itself instead of with other waves (left_behind in the report says why):",
@@ -257,7 +256,9 @@ constexpr std::string_view what_cannot_be_run[] = {
     "  iteration of a persistent launch",
     "  kernels with sub-group functions",
     "  kernels with barriers or local memory in work-groups of another size than most",
-    "  kernels with other compiler options than most",
+    "  kernels with other compiler options than most, or that no function can stand for, such as one with "
+    "local",
+    "  variables that another function calls",
 };
 
 } // namespace

@@ -3,8 +3,8 @@
 #include <tidegate/opencl_c/type_layout.hpp>
 #include <tidegate/opencl_c/words.hpp>
 #include <tidegate/run/argument_values.hpp>
-#include <tidegate/run/image_arguments.hpp>
 #include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/image_arguments.hpp>
 
 #include <fmt/format.h>
 

@@ -90,8 +90,9 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
                                          const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
   const std::size_t values = count_values(argument);
-  const std::size_t said =
-      values + (argument.buffer ? 1U : 0U) + (argument.image ? 1U : 0U) + (argument.sampler ? 1U : 0U) + (argument.local_bytes ? 1U : 0U) + (argument.null ? 1U : 0U);
+  const std::size_t said = values + (argument.buffer ? 1U : 0U) + (argument.image ? 1U : 0U) +
+                           (argument.sampler ? 1U : 0U) + (argument.local_bytes ? 1U : 0U) +
+                           (argument.null ? 1U : 0U);
   if (said != 1) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_program,
@@ -116,7 +117,8 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
     return resolve_null(parameter, unit, pointer);
   }
   if (argument.image || argument.sampler) {
-    return resolve_object(argument, parameter, declaration, wanted_argument(parameter, unit), buffers, find_image, pointer);
+    return resolve_object(argument, parameter, declaration, wanted_argument(parameter, unit), buffers,
+                          find_image, pointer);
   }
   if (argument.buffer) {
     return resolve_buffer(argument, parameter, unit, buffers, find_buffer, pointer);

@@ -21,8 +21,8 @@ std::byte pattern(std::uint64_t offset) {
   return static_cast<std::byte>((offset + 1) * golden_ratio >> 56U);
 }
 
-// Every buffer between two guards in one block of memory, or each by itself without any. Images have no guards:
-// devices drop what is written outside of them.
+// Every buffer between two guards in one block of memory, or each by itself without any. Images have no
+// guards: devices drop what is written outside of them.
 struct GuardedMemory {
   std::vector<cl::Buffer> buffers; // by buffer
   cl::Buffer arena;

@@ -1,5 +1,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/words.hpp>
+#include <tidegate/run/argument_values.hpp>
 #include <tidegate/run/image_arguments.hpp>
 
 #include <fmt/format.h>
@@ -8,13 +9,6 @@
 
 namespace tidegate::run {
 namespace {
-
-Error object_mismatch(std::string message, std::string fix, const std::string& pointer) {
-  return {.code = ErrorCode::argument_mismatch,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .pointer = pointer};
-}
 
 Access access_of(const opencl_c::Parameter& parameter) {
   switch (parameter.image_access.value_or(opencl_c::ImageAccess::read_only)) {
@@ -29,7 +23,7 @@ Result<ProgramArgument> resolve_sampler(const SamplerSpec& sampler, const opencl
                                         const std::string& declaration, const std::string& wanted,
                                         const std::string& pointer) {
   if (parameter.type != "sampler_t") {
-    return tl::unexpected(object_mismatch(
+    return tl::unexpected(argument_mismatch(
         fmt::format("the argument is a sampler, the kernel's parameter is {}", in_quotes(declaration)),
         "give " + wanted, pointer));
   }
@@ -65,7 +59,7 @@ Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const openc
   }
   const ProgramBuffer& image = buffers[*found];
   if (!takes_object(parameter) || type_name(*image.image) != parameter.type) {
-    return tl::unexpected(object_mismatch(
+    return tl::unexpected(argument_mismatch(
         fmt::format("the argument is the image {}, an {}, the kernel's parameter is {}",
                     in_quotes(image.name), type_name(*image.image), in_quotes(declaration)),
         takes_object(parameter) && parameter.type != "sampler_t"

@@ -1,4 +1,5 @@
 #include <tidegate/run/image_shape.hpp>
+#include <tidegate/run/program_error.hpp>
 
 #include <fmt/format.h>
 
@@ -10,13 +11,6 @@ namespace {
 
 bool is_depth(const ImageShape& shape) {
   return row(shape.format).order == ChannelOrder::depth;
-}
-
-Error no_such_image(std::string message, std::string fix, std::string pointer) {
-  return {.code = ErrorCode::invalid_program,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .pointer = std::move(pointer)};
 }
 
 } // namespace
@@ -67,23 +61,23 @@ std::vector<std::uint64_t> array_shape(const ImageShape& shape) {
 Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
   const std::size_t dimensions = spec.size.size();
   if (dimensions < 1 || dimensions > 3) {
-    return tl::unexpected(no_such_image(fmt::format("a size of {} numbers", dimensions),
-                                        "give width, height and depth, as many of them as the image has",
-                                        pointer + "/size"));
+    return tl::unexpected(invalid_program(fmt::format("a size of {} numbers", dimensions),
+                                          "give width, height and depth, as many of them as the image has",
+                                          pointer + "/size"));
   }
   if (std::ranges::find(spec.size, 0U) != spec.size.end() || spec.layers == std::uint64_t{0}) {
-    return tl::unexpected(no_such_image("the image has no texels", "give a size and layers from 1 on",
-                                        pointer + (spec.layers == std::uint64_t{0} ? "/layers" : "/size")));
+    return tl::unexpected(invalid_program("the image has no texels", "give a size and layers from 1 on",
+                                          pointer + (spec.layers == std::uint64_t{0} ? "/layers" : "/size")));
   }
   if (spec.layers && dimensions == 3) {
-    return tl::unexpected(no_such_image("there are no arrays of three-dimensional images",
-                                        "leave layers out, or give width and height alone",
-                                        pointer + "/layers"));
+    return tl::unexpected(invalid_program("there are no arrays of three-dimensional images",
+                                          "leave layers out, or give width and height alone",
+                                          pointer + "/layers"));
   }
   if (spec.texel_buffer && (dimensions != 1 || spec.layers)) {
-    return tl::unexpected(no_such_image("a texel buffer has a width and nothing else",
-                                        "leave texel_buffer out, or give one size and no layers",
-                                        pointer + "/texel_buffer"));
+    return tl::unexpected(invalid_program("a texel buffer has a width and nothing else",
+                                          "leave texel_buffer out, or give one size and no layers",
+                                          pointer + "/texel_buffer"));
   }
   ImageShape shape{.format = spec.format, .width = spec.size[0], .layers = spec.layers.value_or(1)};
   shape.height = dimensions > 1 ? spec.size[1] : 1;
@@ -95,8 +89,8 @@ Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
                                    : ImageKind::image1d;
   if (is_depth(shape) && dimensions != 2) {
     return tl::unexpected(
-        no_such_image(fmt::format("{} is a format of two-dimensional images", name(spec.format)),
-                      "give width and height, or another format", pointer + "/format"));
+        invalid_program(fmt::format("{} is a format of two-dimensional images", name(spec.format)),
+                        "give width and height, or another format", pointer + "/format"));
   }
   return shape;
 }

@@ -45,11 +45,13 @@ FileUses files_of(const ResolvedProgram& program) {
     const std::string pointer = fmt::format("/{}s/{}", kind, pointer_token(buffer.name));
     if (buffer.spec.init && buffer.spec.init->file) {
       files.inputs.push_back({beside(program.folder, *buffer.spec.init->file),
-                              fmt::format("the input of {} {}", kind, in_quotes(buffer.name)), pointer + "/init/file"});
+                              fmt::format("the input of {} {}", kind, in_quotes(buffer.name)),
+                              pointer + "/init/file"});
     }
     if (buffer.spec.output) {
       files.outputs.push_back({beside(program.folder, *buffer.spec.output),
-                               fmt::format("the output of {} {}", kind, in_quotes(buffer.name)), pointer + "/output"});
+                               fmt::format("the output of {} {}", kind, in_quotes(buffer.name)),
+                               pointer + "/output"});
     }
   }
   return files;

@@ -49,7 +49,7 @@ Result<void> check_init(const BufferInit& init, const std::string& pointer) {
                    int{init.file.has_value()};
   if (said != 1) {
     return tl::unexpected(invalid_program(fmt::format("init says {} of fill, iota, random and file", said),
-                                  "say one of them, or leave init out", pointer + "/init"));
+                                          "say one of them, or leave init out", pointer + "/init"));
   }
   return {};
 }
@@ -90,8 +90,8 @@ Result<void> check_image_swap(const ProgramBuffer& first, const ProgramBuffer& s
     return buffer.image ? describe(*buffer.image) : "a buffer";
   };
   return tl::unexpected(invalid_program(fmt::format("{} is {}, {} is {}", in_quotes(first.name), text(first),
-                                            in_quotes(second.name), text(second)),
-                                "swap two images of the same format and size", pointer));
+                                                    in_quotes(second.name), text(second)),
+                                        "swap two images of the same format and size", pointer));
 }
 
 class Resolver {

@@ -41,7 +41,8 @@ ResolvedProgram images(std::size_t count, std::vector<std::vector<ProgramArgumen
 }
 
 CarriedOps one_op(bool needs_whole_group = false) {
-  return {.kernels = {{.function = "f", .locals = "", .needs_whole_group = needs_whole_group}}, .alone = {""}};
+  return {.kernels = {{.function = "f", .locals = "", .needs_whole_group = needs_whole_group}},
+          .alone = {""}};
 }
 
 Schedule schedule(const ResolvedProgram& program, const std::vector<std::vector<std::uint32_t>>& groups,
