@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -90,6 +91,7 @@ public:
         return false;
       }
     }
+    order_cases(tables);
     if (program_.until) {
       tables.words.resize(round_up(tables.words.size(), descriptor_alignment));
       tables.until_word = static_cast<std::uint32_t>(tables.words.size());
@@ -134,6 +136,24 @@ private:
       served.fixed[i] = served.fixed[i] && served.words[i] == words[i];
     }
     return found->second;
+  }
+
+  // Cases in the order of the program's ops, not of their first waves: programs of the same ops then share a
+  // compiled interpreter.
+  static void order_cases(LaunchTables& tables) {
+    std::vector<std::uint32_t> order(tables.cases.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t code) { return tables.cases[code].op; });
+    std::vector<Case> cases;
+    std::vector<std::uint32_t> codes(order.size()); // by code before
+    for (const std::uint32_t before : order) {
+      codes[before] = static_cast<std::uint32_t>(cases.size());
+      cases.push_back(std::move(tables.cases[before]));
+    }
+    tables.cases = std::move(cases);
+    for (EntryRow& entry : tables.entries) {
+      entry.code = codes[entry.code];
+    }
   }
 
   // Of a descriptor what says which images and samplers: no case can choose among those.
