@@ -72,7 +72,7 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
 }
 
 void print_warnings(const run::RunReport& report, const RunSettings& settings) {
-  for (const run::Warning& warning : report.warnings) {
+  for (const compiler::Warning& warning : report.warnings) {
     std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(settings.program),
                            warning.message,
                            warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer),
@@ -136,7 +136,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   }
   device::DeviceInfo device = **found;
   // What only launches needs no proof that work-groups may wait for each other.
-  if (!settings.options.compile.dry_run && settings.options.compile.strategy != run::Strategy::launch) {
+  if (!settings.options.compile.dry_run && settings.options.compile.strategy != compiler::Strategy::launch) {
     if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }
@@ -149,10 +149,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.max_wall_time_ns = settings.max_wall_time_s * 1'000'000'000;
   options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
-  options.compile.cache_folder = options.cache_folder;
   options.fault = provoked_fault();
   if (options.check_bounds) {
-    options.compile.strategy = run::Strategy::launch; // wave by wave
+    options.compile.strategy = compiler::Strategy::launch; // wave by wave
   }
   options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
   if (settings.workers != 0) {

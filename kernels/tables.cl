@@ -1,5 +1,5 @@
 // What a launch works through: stages one after another, in a stage the tiles of its waves in any order.
-// lib/run/launch_tables.hpp holds the same structures for the host.
+// lib/compiler/launch_tables.hpp holds the same structures for the host.
 
 typedef struct {
   uint first_entry; // in the entries of a phase

@@ -109,9 +109,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   if (report.device) {
     rows.push_back({"  device", report.device->name});
   }
-  rows.push_back(
-      {"  strategy", fmt::format("{}: {}", run::strategy_names[static_cast<std::size_t>(report.strategy)],
-                                 report.strategy_reason)});
+  rows.push_back({"  strategy",
+                  fmt::format("{}: {}", compiler::strategy_names[static_cast<std::size_t>(report.strategy)],
+                              report.strategy_reason)});
   rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
   rows.push_back(
       {"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),

@@ -3,21 +3,21 @@
 
 namespace tidegate::documents {
 
-using run::ArgumentSpec;
-using run::BufferInit;
-using run::BufferSpec;
-using run::CopySpec;
-using run::FillSpec;
-using run::ImageSpec;
-using run::Iota;
-using run::IterationSpec;
-using run::OpSpec;
-using run::ProgramDependency;
-using run::Random;
-using run::SamplerSpec;
-using run::Until;
-using run::WaveProgram;
-using run::WaveSpec;
+using compiler::ArgumentSpec;
+using compiler::BufferInit;
+using compiler::BufferSpec;
+using compiler::CopySpec;
+using compiler::FillSpec;
+using compiler::ImageSpec;
+using compiler::Iota;
+using compiler::IterationSpec;
+using compiler::OpSpec;
+using compiler::ProgramDependency;
+using compiler::Random;
+using compiler::SamplerSpec;
+using compiler::Until;
+using compiler::WaveProgram;
+using compiler::WaveSpec;
 
 template <>
 struct Description<Iota> {

@@ -4,6 +4,7 @@
 
 namespace tidegate::documents {
 
+using compiler::Warning;
 using run::BoundsReport;
 using run::BoundsViolation;
 using run::Comparison;
@@ -18,7 +19,6 @@ using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
 using run::UntilReport;
-using run::Warning;
 
 template <>
 struct Description<DeviceReport> {

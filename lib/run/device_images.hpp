@@ -1,9 +1,10 @@
 // Images and samplers on a device.
 #pragma once
 
+#include <tidegate/compiler/kernel_objects.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/device/handles.hpp>
-#include <tidegate/run/kernel_objects.hpp>
-#include <tidegate/run/resolved_program.hpp>
+#include <tidegate/run/compiled.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,10 @@
+#include <tidegate/compiler/buffer_data.hpp>
+#include <tidegate/compiler/image_files.hpp>
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
-#include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
-#include <tidegate/run/image_files.hpp>
 
 #include <fmt/format.h>
 

@@ -1,11 +1,12 @@
 // The buffers of a program in device memory.
 #pragma once
 
+#include <tidegate/compiler/buffer_data.hpp>
+#include <tidegate/compiler/memory_layout.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/handles.hpp>
-#include <tidegate/run/buffer_data.hpp>
-#include <tidegate/run/memory_layout.hpp>
-#include <tidegate/run/resolved_program.hpp>
+#include <tidegate/run/compiled.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,15 +1,16 @@
 // Running a schedule on a device: launches, persistent or one for each stage, in bounded slices.
 #pragma once
 
+#include <tidegate/compiler/launch_tables.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/compiler/schedule.hpp>
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/kernel_cache.hpp>
-#include <tidegate/run/launch_tables.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/plain_waves.hpp>
-#include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/run_report.hpp>
-#include <tidegate/run/schedule.hpp>
 
 #include <chrono>
 #include <cstdint>

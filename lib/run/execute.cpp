@@ -1,8 +1,9 @@
+#include <tidegate/compiler/buffer_files.hpp>
+#include <tidegate/compiler/image_files.hpp>
 #include <tidegate/core/try.hpp>
-#include <tidegate/run/buffer_files.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_images.hpp>
 #include <tidegate/run/execute.hpp>
-#include <tidegate/run/image_files.hpp>
 
 #include <limits>
 #include <utility>

@@ -2,8 +2,9 @@
 // tidegate_stage (kernels/stage.cl).
 #pragma once
 
+#include <tidegate/compiler/schedule.hpp>
 #include <tidegate/device/handles.hpp>
-#include <tidegate/run/schedule.hpp>
+#include <tidegate/run/compiled.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,8 @@
+#include <tidegate/compiler/generate.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
-#include <tidegate/run/generate.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/plain_waves.hpp>
 
 #include <fmt/format.h>

@@ -1,10 +1,11 @@
 // Waves as ordinary launches of the user's kernels: what a host program would do.
 #pragma once
 
+#include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_images.hpp>
-#include <tidegate/run/resolved_program.hpp>
 
 #include <array>
 #include <cstdint>

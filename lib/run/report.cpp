@@ -1,6 +1,7 @@
+#include <tidegate/arrays/element_text.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/run/element_text.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/report.hpp>
 
 #include <fmt/format.h>

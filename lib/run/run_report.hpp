@@ -1,14 +1,16 @@
 // What a run tells. Plain data. Source: run.md, section 5.
 #pragma once
 
+#include <tidegate/compiler/memory_layout.hpp>
+#include <tidegate/compiler/schedule.hpp>
+#include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_profile.hpp>
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
-#include <tidegate/run/memory_layout.hpp>
-#include <tidegate/run/schedule.hpp>
+#include <tidegate/run/compiled.hpp>
 
 #include <array>
 #include <cstdint>
@@ -123,13 +125,6 @@ struct UntilReport {
   std::string waiting_for; // the value of element 0
   std::string value;       // that it had after the last iteration
   bool reached = false;
-};
-
-// What a program most likely does not mean.
-struct Warning {
-  std::string message;
-  std::string fix;
-  std::string pointer; // into the program
 };
 
 struct LeftBehind {

@@ -322,7 +322,7 @@ std::string program_with(std::string_view argument) {
 } // namespace
 
 TEST_CASE("values of structures are numbers, names, arrays and objects, as deep as they come") {
-  const auto decoded = decode<run::WaveProgram>(
+  const auto decoded = decode<compiler::WaveProgram>(
       program_with(R"({"struct":{"a":-1,"b":[1.5,[18446744073709551615]],"c":{"d":"RED","e":{}},"f":[]}})"));
   REQUIRE(decoded);
   const auto& members = std::get<Value::Object>(decoded->waves[0].args[0].structure->is);
@@ -340,7 +340,7 @@ TEST_CASE("values of structures are numbers, names, arrays and objects, as deep 
 
 TEST_CASE("values of structures are refused at their place") {
   const auto refused = [](std::string_view argument) {
-    return refusal<run::WaveProgram>(program_with(argument));
+    return refusal<compiler::WaveProgram>(program_with(argument));
   };
   CHECK(refused(R"({"struct":{"a":[1,true]}})").find("/waves/0/args/0/struct/a/1") != std::string::npos);
   CHECK(refused(R"({"struct":{"a":1,"a":2}})").find("duplicate key \"a\"") != std::string::npos);

@@ -1,0 +1,42 @@
+// In how many launches a program runs, and why.
+#pragma once
+
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/compiler/schedule.hpp>
+#include <tidegate/device/device_list.hpp>
+
+#include <optional>
+#include <string>
+
+namespace tidegate::compiler {
+
+struct StrategyChoice {
+  Strategy strategy = Strategy::launch;
+  std::string reason; // for people
+};
+
+// What the choice rests on.
+struct StrategyQuestion {
+  std::optional<Strategy> asked_for;
+  const device::DeviceInfo* device = nullptr; // null: planned for none in particular
+  bool dry_run = false;
+  bool distrust_litmus = false; // as if the self-test had proved no ordering
+};
+
+// Persistent where the self-test proved an ordering and the estimate says that it pays. `launches` and
+// `persistent` are the schedules that the program would have.
+StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedProgram& program,
+                               const Schedule& launches, const Schedule& persistent);
+
+// Work-groups of a persistent launch for a schedule, of those that are `resident` together. Every group more
+// makes the barrier dearer, every group less hides less of the memory's latency: measured on an H200
+// (RESULTS.md), two tiles for each group and four groups for each compute unit are best until there are tiles
+// enough to fill it.
+std::uint32_t choose_workers(const Schedule& schedule, std::uint32_t compute_units, std::uint32_t resident);
+
+// Nanoseconds that a schedule spends on starting and meeting, beside the work itself, in `iterations` of its
+// iterations: the model behind the choice. Figures of the profile's self-test.
+double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, double iterations,
+                   std::uint32_t compute_units, const device::DeviceProfile& profile);
+
+} // namespace tidegate::compiler
