@@ -153,9 +153,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     add_times(report, rows);
   }
   for (const run::StuckGroup& stuck : report.stuck_groups) {
-    rows.push_back(
-        {"  stuck", fmt::format("work-group {} behind stage {} ({}): {} of {} arrivals", stuck.group,
-                                stuck.stage, fmt::join(stuck.waves, ", "), stuck.seen, stuck.expected)});
+    rows.push_back({"  stuck", fmt::format("work-group {} in front of stage {} ({}): {} are {}, not {}",
+                                           stuck.group, stuck.stage, fmt::join(stuck.waves, ", "),
+                                           stuck.counter, stuck.seen, stuck.expected)});
   }
   return text + render_table(rows);
 }

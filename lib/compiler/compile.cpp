@@ -41,9 +41,19 @@ Adapter adapter_of(const device::DeviceInfo* device) {
           .max_compute_invocations_per_workgroup = size};
 }
 
-KernelLimits kernel_limits(const device::DeviceInfo* device) {
+bool has_named_barriers(const device::DeviceInfo& device) {
+  const auto& trials = device.profile ? device.profile->trials : std::vector<device::OrderingTrial>();
+  return std::ranges::any_of(trials, [](const device::OrderingTrial& trial) {
+    return trial.ordering == device::Ordering::ptx && trial.verdict == device::TrialVerdict::passed;
+  });
+}
+
+KernelLimits kernel_limits(const device::DeviceInfo* device, std::uint32_t side_by_side) {
   KernelLimits limits{.group_size = adapter_of(device).max_workgroup_size_x};
   if (device != nullptr) {
+    // What a CPU runs side by side are work-groups: more work-items in one gain nothing there.
+    limits.tiles_side_by_side = device->type == device::DeviceType::cpu ? 0 : side_by_side;
+    limits.named_barriers = limits.tiles_side_by_side != 0 && has_named_barriers(*device);
     limits.objects = {.read_images = device->max_read_images,
                       .write_images = device->max_write_images,
                       .read_write_images = device->max_read_write_images,
@@ -87,7 +97,7 @@ Result<void> check_device_limits(const ResolvedProgram& program, const device::D
 std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInfo* device,
                              std::optional<std::uint32_t> workers) {
   constexpr std::uint64_t most_groups_per_unit = 64;
-  constexpr std::uint64_t bytes_per_group = 16;
+  constexpr std::uint64_t bytes_per_group = 32 + 256; // what it reports, and a line for how far it has come
   if (device == nullptr) {
     return 0;
   }
@@ -104,9 +114,13 @@ std::uint64_t most_table_bytes(const ResolvedProgram& program, const Schedule& s
                                const device::DeviceInfo* device, std::optional<std::uint32_t> workers) {
   constexpr std::uint64_t counters = 4096;
   const MemoryLayout nowhere{.offsets = std::vector<std::uint64_t>(program.buffers.size())};
-  const LaunchTables largest = make_tables(program, schedule, nowhere, Mode::interpreter, Cases::per_wave);
-  return largest.bytes() + counters +
-         (strategy == Strategy::barrier ? progress_bytes(largest, device, workers) : 0);
+  const Synchronization none{.stages = std::vector<StageWaits>(schedule.stages.size())};
+  const LaunchTables largest =
+      make_tables(program, schedule, nowhere, none, Mode::interpreter, Cases::per_wave);
+  const std::uint64_t waits =
+      strategy == Strategy::counters ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
+  return largest.bytes() + waits + counters +
+         (is_persistent(strategy) ? progress_bytes(largest, device, workers) : 0);
 }
 
 Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::MemoryPlan& plan,
@@ -145,8 +159,18 @@ ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& reco
   return {mode, asked_for ? "asked for" : "recommended by the launch policy"};
 }
 
+// Neighbouring tiles of a group keep its waits few. Where the waves of an iteration pass over more than the
+// caches hold, walking back finds what was touched last still there.
+TileOrder choose_order(const ResolvedProgram& program, const Schedule& schedule, Strategy strategy,
+                       const device::DeviceInfo* device) {
+  (void)program;
+  (void)schedule;
+  (void)device;
+  return strategy == Strategy::counters ? TileOrder::serpentine : TileOrder::strided;
+}
+
 std::optional<device::Ordering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
-  return strategy == Strategy::barrier && device != nullptr && device->profile
+  return is_persistent(strategy) && device != nullptr && device->profile
              ? std::optional(device->profile->ordering.value_or(device::Ordering::classic))
              : std::nullopt;
 }
@@ -179,9 +203,11 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   TIDEGATE_CHECK(check_features(program, ops, device));
 
   // Both schedules are made before one is chosen: what cannot share a launch decides whether sharing pays.
-  const KernelLimits limits = kernel_limits(device);
-  TIDEGATE_TRY(Schedule launches, make_schedule(program, ops, plan, Strategy::launch, limits));
-  TIDEGATE_TRY(Schedule persistent, make_schedule(program, ops, plan, Strategy::barrier, limits));
+  TIDEGATE_TRY(Schedule launches,
+               make_schedule(program, ops, plan, Strategy::launch, kernel_limits(device, 1)));
+  TIDEGATE_TRY(Schedule persistent,
+               make_schedule(program, ops, plan, options.strategy.value_or(Strategy::barrier),
+                             kernel_limits(device, options.side_by_side.value_or(1))));
   StrategyChoice choice = choose_strategy({.asked_for = options.strategy,
                                            .device = device,
                                            .dry_run = options.dry_run,
@@ -194,6 +220,11 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   const std::uint64_t table_bytes = most_table_bytes(program, schedule, strategy, device, options.workers);
   TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, table_bytes, budget_bytes, device));
 
+  // For what each stage waits, now that it is known which buffers share memory.
+  Synchronization synchronization =
+      synchronize(program, schedule, memory, strategy,
+                  options.order.value_or(choose_order(program, schedule, strategy, device)));
+
   // The policy's word on interpreter or JIT, topology and workers.
   TIDEGATE_TRY(Recommendation recommendation,
                recommend(program, adapter_of(device), memory.arena_bytes + memory.image_bytes + table_bytes,
@@ -202,19 +233,22 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
   // times.
   const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
-  LaunchTables tables = make_tables(program, schedule, memory, mode, cpu ? Cases::per_op : Cases::per_wave);
+  LaunchTables tables =
+      make_tables(program, schedule, memory, synchronization, mode, cpu ? Cases::per_op : Cases::per_wave);
   if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }
 
   // The kernel itself.
   const auto ordering = proved_ordering(strategy, device);
-  KernelSource source = generate_kernel(
-      program, ops, schedule, tables, memory,
-      {.strategy = strategy,
-       .ordering = ordering.value_or(device::Ordering::classic),
-       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
-       .until_on_device = strategy == Strategy::barrier && program.until && !schedule.any_plain()});
+  KernelSource source =
+      generate_kernel(program, ops, schedule, tables, memory,
+                      {.strategy = strategy,
+                       .ordering = ordering.value_or(device::Ordering::classic),
+                       .order = synchronization.order,
+                       .stages_apart = device != nullptr && !cpu,
+                       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+                       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
 
   ModeChoice mode_choice = choose_mode(options.mode, recommendation, tables);
   return CompiledProgram{.program = std::move(program),
@@ -226,6 +260,7 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
                          .schedule = std::move(schedule),
                          .table_bytes = table_bytes,
                          .memory = std::move(memory),
+                         .synchronization = std::move(synchronization),
                          .recommendation = recommendation,
                          .mode = std::move(mode_choice),
                          .tables = std::move(tables),

@@ -12,6 +12,7 @@
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/schedule.hpp>
 #include <tidegate/compiler/strategy.hpp>
+#include <tidegate/compiler/synchronization.hpp>
 #include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -24,15 +25,17 @@
 namespace tidegate::compiler {
 
 struct CompileOptions {
-  std::optional<Strategy> strategy;         // empty: chosen by the device's profile
-  std::optional<Mode> mode;                 // empty: the policy's
-  std::optional<planning::MemoryPlan> plan; // empty: planned with the strategy `layered`
-  std::optional<std::uint32_t> workers;     // work-groups of a persistent launch; empty: by the tiles
-  PathScope scope = PathScope::folder;      // of the program's paths
-  AnswerMacros answer_macros;               // what the device's compiler predefines; empty: assumed
-  bool fp_contract_off = false;             // a * b + c is rounded twice, here and in plain launches
-  bool dry_run = false;                     // ends before a device is touched; none need be known
-  bool distrust_litmus = false;             // as if the device's self-test had proved no ordering
+  std::optional<Strategy> strategy;          // empty: chosen by the device's profile
+  std::optional<Mode> mode;                  // empty: the policy's
+  std::optional<planning::MemoryPlan> plan;  // empty: planned with the strategy `layered`
+  std::optional<std::uint32_t> workers;      // work-groups of a persistent launch; empty: by the tiles
+  std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
+  std::optional<TileOrder> order;            // of the tiles; empty: chosen
+  PathScope scope = PathScope::folder;       // of the program's paths
+  AnswerMacros answer_macros;                // what the device's compiler predefines; empty: assumed
+  bool fp_contract_off = false;              // a * b + c is rounded twice, here and in plain launches
+  bool dry_run = false;                      // ends before a device is touched; none need be known
+  bool distrust_litmus = false;              // as if the device's self-test had proved no ordering
 };
 
 struct ModeChoice {
@@ -51,6 +54,7 @@ struct CompiledProgram {
   Schedule schedule;
   std::uint64_t table_bytes = 0; // of the budget, for descriptors and counters
   MemoryLayout memory;
+  Synchronization synchronization;
   Recommendation recommendation;
   ModeChoice mode;
   LaunchTables tables;
@@ -61,7 +65,7 @@ struct CompiledProgram {
   std::uint64_t plan_ns = 0;               // that grouping took
   std::uint64_t lineage_ns = 0;            // that tracing source rules took
 
-  [[nodiscard]] bool persistent() const { return strategy.strategy == Strategy::barrier; }
+  [[nodiscard]] bool persistent() const { return is_persistent(strategy.strategy); }
 };
 
 // `device` is null when the program is compiled for none in particular. Errors: of the program, its kernels,

@@ -49,19 +49,23 @@ public:
     part("virtual_ndrange.cl", device::virtual_ndrange_source());
     part("tables.cl", device::tables_source());
     progressions();
-    if (request_.strategy == Strategy::barrier) {
+    if (is_persistent(request_.strategy)) {
       part("device_barrier.cl", device::device_barrier_source());
       part("occupancy.cl", device::occupancy_source());
+      part("tasks.cl", device::tasks_source());
     }
     user_code();
     source_ += "\n#line 1 \"tidegate/generated.cl\"\n";
     size_checks();
     locals();
     run_tile();
-    if (request_.strategy == Strategy::barrier) {
+    if (is_persistent(request_.strategy)) {
       until();
+      if (is_lean()) {
+        lean_step();
+      }
     }
-    const bool persistent = request_.strategy == Strategy::barrier;
+    const bool persistent = is_persistent(request_.strategy);
     part(persistent ? "persistent.cl" : "stage.cl",
          persistent ? device::persistent_source() : device::stage_source());
     return {.source = std::move(source_),
@@ -78,11 +82,24 @@ private:
     source_ += fmt::format("#define TG_GROUP_SIZE {}\n", schedule_.group_size);
     source_ += fmt::format("#define TG_OBJECT_PARAMETERS {}\n", object_parameters(program_, tables_.objects));
     source_ += fmt::format("#define TG_OBJECT_ARGUMENTS {}\n", object_arguments(tables_.objects));
-    if (request_.strategy == Strategy::barrier) {
+    source_ += fmt::format("#define TG_SIDE_BY_SIDE {}\n", any_packed_barriers() ? 1 : 0);
+    if (is_persistent(request_.strategy)) {
       source_ += fmt::format("#define TG_ORDERING {}\n", static_cast<int>(request_.ordering));
+      source_ += fmt::format("#define TG_LEAN {}\n#define TG_ORDER {}\n", is_lean() ? 1 : 0,
+                             is_lean() ? std::to_string(static_cast<int>(request_.order)) : "order");
+      source_ += fmt::format("#define TG_HAS_BEFORE {}\n", schedule_.repeat_begin != 0 ? 1 : 0);
       source_ += fmt::format("#define TG_HAS_UNTIL {}\n", request_.until_on_device ? 1 : 0);
       source_ += fmt::format("#define TG_GUARD_UNTIL {}\n", guards_until() ? 1 : 0);
     }
+  }
+
+  // Few stages of one wave each: the loop over them needs no tables.
+  [[nodiscard]] bool is_lean() const {
+    constexpr std::size_t most_tasks = 4; // each has code and registers of its own
+    constexpr std::size_t most_waits = 6;
+    return request_.stages_apart && tables_.mode == Mode::jit &&
+           tables_.stages.size() * schedule_.phases() <= most_tasks && tables_.waits.size() <= most_waits &&
+           std::ranges::all_of(tables_.stages, [](const StageRow& stage) { return stage.entry_count == 1; });
   }
 
   // Whether the stage that follows, of the next iteration or behind the last, may write the value while
@@ -161,10 +178,24 @@ private:
     source_ += "// Local variables of the kernels, one over the other.\ntypedef union {\n  uint none;\n";
     for (const std::uint32_t op : used_ops()) {
       if (!ops_.kernels[op].locals.empty()) {
-        source_ += fmt::format("  {} of_{};\n", ops_.kernels[op].locals, op);
+        source_ += fmt::format("  {} of_{}[{}];\n", ops_.kernels[op].locals, op, most_side_by_side(op));
       }
     }
     source_ += "} tg_locals_union;\n\n";
+  }
+
+  [[nodiscard]] std::uint32_t most_side_by_side(std::uint32_t op) const {
+    std::uint32_t most = 1;
+    for (const Case& served : tables_.cases) {
+      most = served.op == op ? std::max(most, served.side_by_side) : most;
+    }
+    return most;
+  }
+
+  [[nodiscard]] bool any_packed_barriers() const {
+    return std::ranges::any_of(tables_.cases, [&](const Case& served) {
+      return served.side_by_side > 1 && ops_.kernels[served.op].needs_whole_group;
+    });
   }
 
   [[nodiscard]] std::set<std::uint32_t> used_ops() const {
@@ -203,14 +234,30 @@ private:
     const opencl_c::CarriedKernel& kernel = ops_.kernels[served.op];
     source_ += fmt::format("{{ // {}\n    const tg_range range = {};\n",
                            in_quotes(program_.ops[served.op].name), range_text(served));
-    if (kernel.needs_whole_group || (range_is_constant(served) && fills_groups(served))) {
-      source_ += fmt::format("    const tg_item item = tg_place(range, tile, get_local_id(0));\n    {};\n",
+    const bool whole = kernel.needs_whole_group || (range_is_constant(served) && fills_groups(served));
+    if (served.side_by_side > 1) {
+      // Tiles side by side; the last ones may be missing.
+      source_ += fmt::format(
+          "    const uint lanes = tg_lanes(range);\n"
+          "    const uint lane = get_local_id(0) % lanes;\n"
+          "    const uint side = get_local_id(0) / lanes;\n"
+          "    const uint own = tile * max(TG_GROUP_SIZE / lanes, 1u) + side;\n"
+          "    {}{{\n"
+          "      const tg_item item = tg_place(range, own, lane, side);\n"
+          "      {}{};\n    }}\n",
+          packs_are_full(served) ? "" : "if (side < TG_GROUP_SIZE / lanes && own < tg_tiles(range)) ",
+          kernel.needs_whole_group || (range_is_constant(served) && !is_ragged(served))
+              ? ""
+              : "if (tg_inside(item)) ",
+          call(served, kernel));
+    } else if (whole) {
+      source_ += fmt::format("    const tg_item item = tg_place(range, tile, get_local_id(0), 0);\n    {};\n",
                              call(served, kernel));
     } else {
       // Work-groups of another size: their work-items are dealt out to those that there are.
       source_ += "    const uint lanes = range.local_x * range.local_y * range.local_z;\n"
                  "    for (uint lane = get_local_id(0); lane < lanes; lane += TG_GROUP_SIZE) {\n"
-                 "      const tg_item item = tg_place(range, tile, lane);\n"
+                 "      const tg_item item = tg_place(range, tile, lane, 0);\n"
                  "      if (tg_inside(item)) {\n";
       source_ += fmt::format("        {};\n      }}\n    }}\n", call(served, kernel));
     }
@@ -229,10 +276,21 @@ private:
     return is_constant(served, 0, range_words);
   }
 
+  [[nodiscard]] bool is_ragged(const Case& served) const {
+    return program_.waves[served.wave].range.ragged();
+  }
+
+  // Every work-item has a tile to run.
+  [[nodiscard]] bool packs_are_full(const Case& served) const {
+    const NdRange& range = program_.waves[served.wave].range;
+    return range_is_constant(served) && schedule_.group_size % range.group_size() == 0 &&
+           range.tiles() % (schedule_.group_size / range.group_size()) == 0;
+  }
+
   // Every work-group has as many work-items as those that serve it.
   [[nodiscard]] bool fills_groups(const Case& served) const {
     const NdRange& range = program_.waves[served.wave].range;
-    return range.group_size() == schedule_.group_size && !range.ragged();
+    return range.group_size() == schedule_.group_size && !is_ragged(served);
   }
 
   [[nodiscard]] std::string range_text(const Case& served) const {
@@ -255,7 +313,7 @@ private:
       text += ", " + argument(i, places[i].word, parameters[i].type, served, kernel);
     }
     if (!kernel.locals.empty()) {
-      text += fmt::format(", &locals->of_{}", served.op);
+      text += fmt::format(", &locals->of_{}[item.side]", served.op);
     }
     return text + ")";
   }
@@ -283,7 +341,11 @@ private:
       return constant && argument.kind == ProgramArgument::Kind::null ? "0"
              : !constant && may_be_null(served.op, index) ? fmt::format("tg_buffer(arena, {})", offset)
                                                           : fmt::format("(global void*)(arena + {})", offset);
-    case ProgramArgument::Kind::local: return fmt::format("(local void*)(dynamic + (uint){})", offset);
+    case ProgramArgument::Kind::local:
+      return served.side_by_side > 1
+                 ? fmt::format("(local void*)(dynamic + (uint){} + item.side * (uint)w[{}])", offset,
+                               word + 1)
+                 : fmt::format("(local void*)(dynamic + (uint){})", offset);
     case ProgramArgument::Kind::value: break;
     }
     if (argument.progression) {
@@ -299,6 +361,51 @@ private:
     return constant && !kernel.rounds && opencl_c::arithmetic_type(type)
                ? literal(type, argument.value)
                : fmt::format("*(global const {}*)(w + {})", type_text(served.op, type), word);
+  }
+
+  // The stages one by one, as constants. Between `#if TG_LEAN` and `#endif` of persistent.cl, which needs to
+  // know them before its kernel and has what they are made of.
+  void lean_step() {
+    const std::size_t stages = tables_.stages.size();
+    std::string tasks;
+    std::string cases;
+    for (std::size_t i = 0; i < stages * schedule_.phases(); ++i) {
+      const StageRow& stage = tables_.stages[i % stages];
+      const EntryRow& entry = tables_.entries[i / stages * tables_.entries_per_phase + stage.first_entry];
+      cases += fmt::format(
+          "  case {}: return tg_step(launch, lean.tasks[{}], lean.polls, at TG_OBJECT_ARGUMENTS); \\\n", i,
+          i);
+      tasks += fmt::format("  lean.tasks[{}] = tg_share_of({}u, group, groups, order); \\\n", i, stage.tiles);
+      tasks +=
+          fmt::format("  lean.tasks[{0}].entry.code = {1}u; lean.tasks[{0}].entry.descriptor = {2}u; \\\n", i,
+                      entry.code, entry.descriptor);
+      tasks += fmt::format("  lean.tasks[{0}].flags = {1}u; lean.tasks[{0}].first_wait = {2}u; "
+                           "lean.tasks[{0}].wait_count = {3}u; \\\n",
+                           i, stage.flags, stage.first_wait, stage.wait_count);
+    }
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+      for (std::uint32_t i = 0; i < tables_.stages[stage].wait_count; ++i) {
+        const std::size_t at = tables_.stages[stage].first_wait + i;
+        const WaitRow& wait = tables_.waits[at];
+        tasks += fmt::format(
+            "  {{ const tg_wait wait = {{{}u, {}u, {}u, {}u, {}u, {}u, {}u}}; \\\n    lean.polls[{}] = "
+            "tg_poll_of(wait, lean.tasks[{}].first, lean.tasks[{}].first + lean.tasks[{}].count, groups); }} "
+            "\\\n",
+            wait.begin, wait.end, wait.from_begin, wait.from_end, wait.from_tiles, wait.halo, wait.steps, at,
+            stage, stage, stage);
+      }
+    }
+    source_ += fmt::format(
+        "// The stages of this program, as constants.\n"
+        "#define TG_LEAN_STEP \\\n"
+        "typedef struct {{ tg_task tasks[{}]; tg_poll polls[{}]; }} tg_lean_tasks; \\\n"
+        "__attribute__((always_inline)) static tg_lean_tasks tg_lean_tasks_of(uint group, uint groups, uint "
+        "order) {{ \\\n"
+        "  tg_lean_tasks lean; \\\n{}  return lean; \\\n}} \\\n"
+        "__attribute__((always_inline)) static bool tg_lean_step(tg_launch launch, tg_lean_tasks lean, "
+        "tg_position* at TG_OBJECT_PARAMETERS) {{ \\\n"
+        "  switch (at->phase * {}u + at->stage) {{ \\\n{}  default: return false; \\\n  }} \\\n}}\n",
+        stages * schedule_.phases(), std::max<std::size_t>(tables_.waits.size(), 1), tasks, stages, cases);
   }
 
   void until() {
@@ -320,9 +427,8 @@ private:
   // As the user's own options, without what the preprocessor has dealt with; atomics with scopes need 2.0.
   [[nodiscard]] std::string options() const {
     const opencl_c::CompilerOptions& user = program_.units[schedule_.main_options].parsed_options;
-    const bool scopes =
-        request_.strategy == Strategy::barrier &&
-        (request_.ordering == device::Ordering::c11 || request_.ordering == device::Ordering::fence);
+    const bool scopes = is_persistent(request_.strategy) && (request_.ordering == device::Ordering::c11 ||
+                                                             request_.ordering == device::Ordering::fence);
     std::string standard = user.language_standard;
     for (const ProgramUnit& unit : program_.units) {
       standard = std::max(standard, unit.parsed_options.language_standard); // "CL1.2" < "CL2.0"

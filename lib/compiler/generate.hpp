@@ -13,8 +13,11 @@ namespace tidegate::compiler {
 struct KernelRequest {
   Strategy strategy = Strategy::barrier;
   device::Ordering ordering = device::Ordering::classic; // barrier only
-  bool opencl_3 = false;                                 // the device compiles OpenCL C 3.0
-  bool until_on_device = false;                          // the launch itself looks when to end the repetition
+  TileOrder order = TileOrder::strided;
+  bool stages_apart =
+      false; // few stages get code of their own; PoCL (3.1) miscompiles barriers in several places
+  bool opencl_3 = false;        // the device compiles OpenCL C 3.0
+  bool until_on_device = false; // the launch itself looks when to end the repetition
 };
 
 struct KernelSource {

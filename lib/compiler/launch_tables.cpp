@@ -18,9 +18,14 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 }
 
 std::uint64_t word_count(const ProgramArgument& argument) {
-  return argument.progression
-             ? progression_words
+  return argument.progression ? progression_words
+         : argument.kind == ProgramArgument::Kind::local
+             ? 2 // where it lies, and how far apart those of tiles side by side
              : std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
+}
+
+std::uint64_t local_stride(const ProgramArgument& argument) {
+  return round_up(argument.local_bytes, descriptor_alignment * word_bytes);
 }
 
 // Sizes and arguments of a wave in a phase: equal descriptors are equal work.
@@ -49,7 +54,9 @@ std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Sche
       words[places[i].word] =
           static_cast<std::uint64_t>(std::ranges::find(objects, object) - objects.begin());
     } else if (argument.kind == ProgramArgument::Kind::local) {
-      words[places[i].word] = places[i].local_offset;
+      const std::uint64_t stride = local_stride(argument);
+      words[places[i].word] = places[i].local_offset * schedule.tiles_per_pack[wave];
+      words[places[i].word + 1] = stride;
     } else {
       std::memcpy(&words[places[i].word], argument.value.data(), argument.value.size());
     }
@@ -57,11 +64,11 @@ std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Sche
   return words;
 }
 
-std::uint64_t dynamic_bytes(const ProgramWave& wave) {
+std::uint64_t dynamic_bytes(const ProgramWave& wave, std::uint32_t side_by_side) {
   std::uint64_t bytes = 0;
   for (const ProgramArgument& argument : wave.arguments) {
     if (argument.kind == ProgramArgument::Kind::local) {
-      bytes += round_up(argument.local_bytes, descriptor_alignment * word_bytes);
+      bytes += local_stride(argument) * side_by_side;
     }
   }
   return bytes;
@@ -69,8 +76,9 @@ std::uint64_t dynamic_bytes(const ProgramWave& wave) {
 
 class Maker {
 public:
-  Maker(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory)
-      : program_(program), schedule_(schedule), memory_(memory) {}
+  Maker(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+        const Synchronization& synchronization)
+      : program_(program), schedule_(schedule), memory_(memory), synchronization_(synchronization) {}
 
   // False when there are more cases than allowed.
   bool make(Mode mode, Cases cases, std::size_t most_cases, LaunchTables& tables) {
@@ -92,6 +100,7 @@ public:
       }
     }
     order_cases(tables);
+    add_waits(tables);
     if (program_.until) {
       tables.words.resize(round_up(tables.words.size(), descriptor_alignment));
       tables.until_word = static_cast<std::uint32_t>(tables.words.size());
@@ -107,17 +116,18 @@ private:
     if (phase == 0) {
       tables.stages.push_back({.first_entry = static_cast<std::uint32_t>(tables.entries.size()),
                                .entry_count = static_cast<std::uint32_t>(stage.waves.size()),
-                               .tiles = stage.tiles});
+                               .tiles = stage.packs});
     }
     std::uint32_t first_tile = 0;
     for (const std::uint32_t wave : stage.waves) {
-      const std::uint32_t tiles = program_.waves[wave].range.tiles();
+      const std::uint32_t tiles = schedule_.packs(program_, wave);
       const auto words = descriptor(program_, schedule_, memory_, tables.objects, wave, phase);
       tables.entries.push_back({.code = code(wave, words, tables),
                                 .descriptor = place(words, tables),
                                 .first_tile = first_tile,
                                 .tiles = tiles});
-      tables.dynamic_local_bytes = std::max(tables.dynamic_local_bytes, dynamic_bytes(program_.waves[wave]));
+      tables.dynamic_local_bytes = std::max(
+          tables.dynamic_local_bytes, dynamic_bytes(program_.waves[wave], schedule_.tiles_per_pack[wave]));
       first_tile += tiles;
     }
   }
@@ -125,17 +135,85 @@ private:
   // The case that serves the wave: its op's, or the one for these very arguments.
   std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words, LaunchTables& tables) {
     const std::uint32_t op = program_.waves[wave].op;
-    const auto key = std::pair(op, per_wave_ ? words : object_words(wave, words));
+    auto key = std::pair(op, per_wave_ ? words : object_words(wave, words));
+    // Code for tiles that fill a work-group is simpler than for those that share one, or take several turns.
+    const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
+    key.second.push_back(side_by_side > 1 ? 1 : 0);
     const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables.cases.size()));
     if (is_new) {
       tables.cases.push_back(
           {.op = op, .wave = wave, .words = words, .fixed = std::vector<bool>(words.size(), true)});
     }
     Case& served = tables.cases[found->second];
+    served.side_by_side = std::max(served.side_by_side, side_by_side);
     for (std::size_t i = 0; i < words.size(); ++i) {
       served.fixed[i] = served.fixed[i] && served.words[i] == words[i];
     }
     return found->second;
+  }
+
+  // Rows of the waits, and which are of which stage.
+  void add_waits(LaunchTables& tables) const {
+    struct Place {
+      std::uint32_t row = 0;
+      std::uint32_t first = 0;
+      std::uint32_t tiles = 0;
+    };
+    std::vector<Place> places(program_.waves.size());
+    std::uint32_t row = 0;
+    for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
+      std::uint32_t first = 0;
+      const Stage& stage = schedule_.stages[i];
+      for (const std::uint32_t wave : stage.waves) {
+        places[wave] = {.row = row, .first = first, .tiles = schedule_.packs(program_, wave)};
+        first += places[wave].tiles;
+      }
+      const bool repeats = i >= schedule_.repeat_begin && i < schedule_.repeat_end;
+      tables.steps += repeats && !stage.plain ? 1 : 0;
+      row += stage.plain ? 0 : 1;
+    }
+    std::uint32_t row_begin = 0; // of the repetition
+    for (std::size_t i = 0; i < schedule_.repeat_begin; ++i) {
+      row_begin += schedule_.stages[i].plain ? 0 : 1;
+    }
+    const std::uint32_t row_end = row_begin + tables.steps;
+    row = 0;
+    for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
+      if (schedule_.stages[i].plain) {
+        continue;
+      }
+      const StageWaits& waits = synchronization_.stages[i];
+      StageRow& stage = tables.stages[row];
+      stage.flags = (waits.everybody ? StageRow::everybody : 0) | (waits.announced ? StageRow::announced : 0);
+      stage.first_wait = static_cast<std::uint32_t>(tables.waits.size());
+      stage.wait_count = static_cast<std::uint32_t>(waits.waits.size());
+      for (const Wait& wait : waits.waits) {
+        const Place& own = places[wait.wave];
+        const Place& from = places[wait.producer];
+        const std::uint32_t pack = schedule_.tiles_per_pack[wait.wave];
+        tables.waits.push_back(
+            {.begin = own.first,
+             .end = own.first + own.tiles,
+             .from_begin = from.first,
+             .from_end = from.first + from.tiles,
+             .from_tiles = tables.stages[from.row].tiles,
+             .halo = wait.halo ? *wait.halo / pack + (*wait.halo % pack != 0 ? 1 : 0) : WaitRow::whole,
+             .steps = row - from.row + (wait.earlier_iteration ? tables.steps : 0)});
+      }
+      ++row;
+    }
+    // A stage ends with an arrival if one that may follow it begins with everybody: between phases, and where
+    // the repetition may end, all do.
+    const auto everybody = [&tables](std::uint32_t next) {
+      return next < tables.stages.size() && (tables.stages[next].flags & StageRow::everybody) != 0;
+    };
+    for (std::uint32_t stage = 0; stage < tables.stages.size(); ++stage) {
+      const bool wraps =
+          stage + 1 == row_end && (program_.until || (program_.iterations > 1 && everybody(row_begin)));
+      if (everybody(stage + 1) || wraps || stage + 1 == row_begin) {
+        tables.stages[stage].flags |= StageRow::arrives;
+      }
+    }
   }
 
   // Cases in the order of the program's ops, not of their first waves: programs of the same ops then share a
@@ -183,6 +261,7 @@ private:
   const ResolvedProgram& program_;
   const Schedule& schedule_;
   const MemoryLayout& memory_;
+  const Synchronization& synchronization_;
   bool per_wave_ = false;
   std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> cases_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> descriptors_;
@@ -204,16 +283,17 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
     places.push_back({.word = static_cast<std::uint32_t>(word), .local_offset = local});
     word += words;
     if (argument.kind == ProgramArgument::Kind::local) {
-      local += round_up(argument.local_bytes, descriptor_alignment * word_bytes);
+      local += local_stride(argument);
     }
   }
   return places;
 }
 
 LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
-                         Mode mode, Cases cases, std::size_t most_cases) {
+                         const Synchronization& synchronization, Mode mode, Cases cases,
+                         std::size_t most_cases) {
   LaunchTables tables;
-  Maker maker(program, schedule, memory);
+  Maker maker(program, schedule, memory, synchronization);
   if (!maker.make(mode, cases, most_cases, tables)) {
     maker.make(mode, Cases::per_op, most_cases, tables);
   }

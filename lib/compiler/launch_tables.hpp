@@ -5,6 +5,7 @@
 #include <tidegate/compiler/memory_layout.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/schedule.hpp>
+#include <tidegate/compiler/synchronization.hpp>
 #include <tidegate/policy/launch_recommendation.hpp>
 
 #include <cstddef>
@@ -22,7 +23,25 @@ struct StageRow {
   std::uint32_t first_entry = 0;
   std::uint32_t entry_count = 0;
   std::uint32_t tiles = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t first_wait = 0;
+  std::uint32_t wait_count = 0;
+
+  static constexpr std::uint32_t everybody = 1;
+  static constexpr std::uint32_t announced = 2;
+  static constexpr std::uint32_t arrives = 4;
+};
+
+struct WaitRow {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::uint32_t from_begin = 0;
+  std::uint32_t from_end = 0;
+  std::uint32_t from_tiles = 0;
+  std::uint32_t halo = 0;
+  std::uint32_t steps = 0;
+
+  static constexpr std::uint32_t whole = ~std::uint32_t{0}; // as a halo
 };
 
 struct EntryRow {
@@ -41,6 +60,7 @@ struct Case {
   std::uint32_t wave = 0;           // the first that it serves
   std::vector<std::uint64_t> words; // of that one's descriptor
   std::vector<bool> fixed;          // by word: the same for all
+  std::uint32_t side_by_side = 1;   // tiles that a work-group runs at once, at most
 };
 
 // How finely waves are told apart.
@@ -55,6 +75,8 @@ struct LaunchTables {
   std::vector<KernelObject> objects; // parameters of the kernel beside the others
   std::vector<StageRow> stages;      // the shared stages of the schedule, in order
   std::vector<EntryRow> entries;     // phase by phase
+  std::vector<WaitRow> waits;
+  std::uint32_t steps = 0; // of an iteration: shared stages that repeat
   std::uint32_t entries_per_phase = 0;
   std::vector<std::uint64_t> words;      // descriptors: 13 of sizes, then the arguments
   std::uint32_t until_word = 0;          // by phase, where the buffer that `until` looks at lies
@@ -62,7 +84,7 @@ struct LaunchTables {
 
   [[nodiscard]] std::uint64_t bytes() const {
     return stages.size() * sizeof(StageRow) + entries.size() * sizeof(EntryRow) +
-           words.size() * sizeof(words[0]);
+           waits.size() * sizeof(WaitRow) + words.size() * sizeof(words[0]);
   }
 };
 
@@ -82,6 +104,7 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
 // The tables for a schedule. With `per_wave` and more than `most_cases` different waves there is a case per
 // op: compilers take long over that many cases.
 LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
-                         Mode mode, Cases cases, std::size_t most_cases = 64);
+                         const Synchronization& synchronization, Mode mode, Cases cases,
+                         std::size_t most_cases = 64);
 
 } // namespace tidegate::compiler

@@ -52,7 +52,9 @@ struct ArgumentSpec {
   std::optional<std::string> buffer;
   std::optional<Access> access; // of a buffer; left out, what the kernel's signature says
   bool reinterpret = false;     // a buffer whose elements the kernel takes for others
-  bool null = false;            // the null pointer
+  std::optional<std::vector<Number>>
+      halo;          // tile t touches of the buffer only what belongs to tiles t - N … t + N
+  bool null = false; // the null pointer
   std::optional<std::string> image;
   std::optional<SamplerSpec> sampler;
   std::optional<std::uint64_t> local_bytes;
@@ -100,6 +102,9 @@ struct ProgramDependency {
   Identifier before; // of waves
   Identifier after;
   bool tile_local = false; // tile t of `after` touches only what tile t of `before` wrote
+  // Tile t of `after` touches only what tiles t - N … t + N of `before` touch: for all dimensions, or for
+  // each.
+  std::optional<std::vector<Number>> halo = {};
 };
 
 struct Until { // ends the repetition after an iteration that leaves element 0 of the buffer at this value

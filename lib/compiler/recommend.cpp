@@ -28,7 +28,7 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
   for (const ResolvedDependency& dependency : program.dependencies) {
     const std::uint64_t before = program.waves[dependency.before].range.tiles();
     const std::uint64_t after = program.waves[dependency.after].range.tiles();
-    edges = saturating_add(edges, dependency.tile_local ? after : before * after);
+    edges = saturating_add(edges, dependency.tile_local() ? after : before * after);
   }
   policy::LaunchRequest request;
   std::uint64_t queued = 0;

@@ -1,6 +1,7 @@
 #include <tidegate/compiler/arguments.hpp>
 #include <tidegate/compiler/buffer_data.hpp>
 #include <tidegate/compiler/buffer_files.hpp>
+#include <tidegate/compiler/halos.hpp>
 #include <tidegate/compiler/image_files.hpp>
 #include <tidegate/compiler/nd_range.hpp>
 #include <tidegate/compiler/program_error.hpp>
@@ -307,6 +308,7 @@ private:
           "every wave runs before or after the repetition, and nothing in it", "leave phase out", "/waves"));
     }
     spread_progressions();
+    derive_halos(resolved_);
     return {};
   }
 
@@ -447,6 +449,14 @@ private:
       if (!argument) {
         return tl::unexpected(std::move(argument.error()));
       }
+      if (spec.args[i].halo) {
+        const std::string at = fmt::format("{}/args/{}/halo", pointer, i);
+        if (argument->kind != ProgramArgument::Kind::buffer) {
+          return tl::unexpected(
+              invalid_program("a halo is said of something that is no buffer", "leave it out", at));
+        }
+        TIDEGATE_TRY(argument->halo, stated_halo(*spec.args[i].halo, wave.range, at));
+      }
       wave.arguments.push_back(std::move(*argument));
     }
     return {};
@@ -518,8 +528,21 @@ private:
                                         resolved_.wave_text(*before), phase(*before)),
                             "remove the dependency, or give the waves other phases", pointer));
       }
-      resolved_.dependencies.push_back(
-          {.before = *before, .after = *after, .tile_local = dependency.tile_local});
+      ResolvedDependency resolved{.before = *before, .after = *after};
+      if (dependency.tile_local) {
+        resolved.halo.emplace();
+      }
+      if (dependency.halo) {
+        if (resolved_.waves[*before].range.groups != resolved_.waves[*after].range.groups) {
+          return tl::unexpected(invalid_program(
+              fmt::format("a dependency with a halo between {} and {}, which have other work-groups",
+                          resolved_.wave_text(*before), resolved_.wave_text(*after)),
+              "both waves need as many work-groups in each dimension", pointer + "/halo"));
+        }
+        TIDEGATE_TRY(resolved.halo,
+                     stated_halo(*dependency.halo, resolved_.waves[*after].range, pointer + "/halo"));
+      }
+      resolved_.dependencies.push_back(resolved);
     }
     return {};
   }

@@ -62,6 +62,10 @@ struct ProgramArgument {
   // How the value changes. Where one wave of an op has it, all have: the same code serves them.
   std::optional<Progression> progression = {};
   SamplerSpec sampler{};
+  // Where it is known: tile t touches of the memory only what belongs to tiles at most so far from it, in x,
+  // y and z.
+  std::optional<std::array<std::uint32_t, 3>> halo = {};
+  std::uint32_t element_bytes = 0; // that belong to a work-item, where the halo follows from the kernel
 
   [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
   [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }
@@ -109,7 +113,11 @@ struct ProgramWave {
 struct ResolvedDependency {
   std::uint32_t before = 0;
   std::uint32_t after = 0;
-  bool tile_local = false;
+  // Where it is known: tile t of `after` touches only what tiles at most so far from t of `before` touch, in
+  // x, y and z; no distance at all is tile-local.
+  std::optional<std::array<std::uint32_t, 3>> halo = {};
+
+  [[nodiscard]] bool tile_local() const { return halo == std::array<std::uint32_t, 3>{}; }
 };
 
 struct ResolvedUntil {

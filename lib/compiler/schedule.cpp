@@ -40,7 +40,8 @@ Words generated_words() {
   Words words;
   for (const std::string_view text :
        {device::virtual_ndrange_source(), device::tables_source(), device::device_barrier_source(),
-        device::occupancy_source(), device::persistent_source(), device::stage_source()}) {
+        device::occupancy_source(), device::tasks_source(), device::persistent_source(),
+        device::stage_source()}) {
     opencl_c::Lexer lexer(text, "");
     for (auto line = lexer.next_line(); line && !line->empty(); line = lexer.next_line()) {
       words.merge(words_of(*line));
@@ -129,11 +130,21 @@ std::string reason_of(const Error& error) {
              : error.message;
 }
 
+// Whether tiles of so many work-items that meet at barriers can share a work-group: there are 15 named
+// barriers, of whole warps.
+bool packable(std::uint32_t lanes, std::uint32_t group_size) {
+  constexpr std::uint32_t warp = 32;
+  constexpr std::uint32_t named_barriers = 15;
+  return group_size % lanes == 0 &&
+         (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
+}
+
 // By wave what keeps it from riding in a shared launch, or an empty string.
 class Riding {
 public:
-  Riding(const ResolvedProgram& program, const CarriedOps& ops, std::uint32_t group_size, std::uint32_t unit)
-      : program_(program), ops_(ops), group_size_(group_size), unit_(unit) {}
+  Riding(const ResolvedProgram& program, const CarriedOps& ops, std::uint32_t group_size, std::uint32_t unit,
+         bool packs)
+      : program_(program), ops_(ops), group_size_(group_size), unit_(unit), packs_(packs) {}
 
   [[nodiscard]] std::string obstacle(std::uint32_t wave) const {
     const NdRange& range = program_.waves[wave].range;
@@ -153,7 +164,7 @@ public:
     if (!ops_.kernels[op].needs_whole_group) {
       return {};
     }
-    if (range.group_size() != group_size_) {
+    if (!fills(range) && !(packs_ && ops_.kernels[op].packs && packable(range.group_size(), group_size_))) {
       return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
                          range.group_size(), group_size_);
     }
@@ -162,10 +173,13 @@ public:
   }
 
 private:
+  [[nodiscard]] bool fills(const NdRange& range) const { return range.group_size() == group_size_; }
+
   const ResolvedProgram& program_;
   const CarriedOps& ops_;
   std::uint32_t group_size_;
   std::uint32_t unit_;
+  bool packs_; // also kernels with barriers
 };
 
 // The key with the largest weight; the first of equals.
@@ -181,9 +195,11 @@ Key heaviest(const std::map<Key, std::uint64_t>& weights, Key otherwise) {
   return otherwise;
 }
 
-// Work-items of a work-group: what most tiles of kernels with barriers need, or else what most tiles have.
+// Work-items of a work-group: what most tiles of kernels with barriers need, or else what most tiles have; as
+// often as tiles run side by side.
 std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps& ops,
-                                std::uint32_t max_group_size) {
+                                const KernelLimits& limits) {
+  const std::uint32_t max_group_size = limits.group_size;
   std::map<std::uint32_t, std::uint64_t> strict;
   std::map<std::uint32_t, std::uint64_t> all;
   for (const ProgramWave& wave : program.waves) {
@@ -197,7 +213,10 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps
       strict[size] += wave.range.tiles();
     }
   }
-  return heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
+  const std::uint32_t size = heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
+  const bool may_pack = strict.empty() || limits.named_barriers;
+  const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
+  return size * std::clamp(limits.tiles_side_by_side, 1U, most);
 }
 
 Result<std::vector<std::vector<std::uint32_t>>> places(const ResolvedProgram& program) {
@@ -220,6 +239,16 @@ Result<std::vector<std::vector<std::uint32_t>>> places(const ResolvedProgram& pr
                                 .pointer = "/swap"});
   }
   return places;
+}
+
+// Every wave hands the op memory of its own for each pointer. Buffers of one wave never share memory.
+bool has_distinct_buffers(const ResolvedProgram& program, std::uint32_t op) {
+  return std::ranges::all_of(program.waves, [op](const ProgramWave& wave) {
+    std::set<std::uint32_t> buffers;
+    return wave.op != op || std::ranges::all_of(wave.arguments, [&buffers](const ProgramArgument& argument) {
+             return argument.kind != ProgramArgument::Kind::buffer || buffers.insert(argument.buffer).second;
+           });
+  });
 }
 
 } // namespace
@@ -262,8 +291,14 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program) {
       const auto found = renamings.find(kept);
       carried.renamed[unit][own] = found == renamings.end() ? kept : found->second;
     }
-    auto result =
-        opencl_c::carry(units[unit], overload.empty() ? wanted : std::set<std::string>(), renamings);
+    std::set<std::string> distinct = wanted;
+    for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
+      if (program.ops[op].unit == unit && !has_distinct_buffers(program, op)) {
+        distinct.erase(names[unit].at(program.function(op).name));
+      }
+    }
+    auto result = opencl_c::carry(units[unit], overload.empty() ? wanted : std::set<std::string>(), renamings,
+                                  distinct);
     if (!result) {
       return tl::unexpected(std::move(result.error()));
     }
@@ -340,7 +375,7 @@ private:
 // their group; whether any shared wave writes images is told beside.
 bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const planning::WaveGroups& groups,
                 Strategy strategy, const KernelLimits& limits, bool iterations_share, Schedule& schedule) {
-  const Riding riding(program, ops, schedule.group_size, schedule.main_options);
+  const Riding riding(program, ops, schedule.group_size, schedule.main_options, limits.named_barriers);
   ImageRiding images(program, schedule.places, limits.objects, iterations_share);
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
   const auto add = [&](Stage& shared) {
@@ -367,7 +402,7 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
       }
       if (!reason.empty()) {
         schedule.left_behind.push_back({.wave = wave, .reason = std::move(reason)});
-        alone.push_back({.waves = {wave}, .tiles = tiles, .plain = true});
+        alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
       } else {
         if (shared.tiles > std::numeric_limits<std::int32_t>::max() - tiles) { // tiles are counted in 31 bits
           add(shared);
@@ -377,6 +412,7 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
         }
         shared.waves.push_back(wave);
         shared.tiles += tiles;
+        shared.packs += schedule.packs(program, wave);
       }
     }
     add(shared);
@@ -398,7 +434,7 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
 Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps& ops,
                                const planning::WaveGroups& groups, Strategy strategy,
                                const KernelLimits& limits) {
-  Schedule schedule{.group_size = choose_group_size(program, ops, limits.group_size)};
+  Schedule schedule{.group_size = choose_group_size(program, ops, limits)};
   std::map<std::vector<std::string>, std::uint64_t> weights;
   for (const ProgramWave& wave : program.waves) {
     if (wave.transfer) {
@@ -413,6 +449,10 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
       break;
     }
   }
+  for (const ProgramWave& wave : program.waves) {
+    const std::uint32_t side_by_side = schedule.group_size / wave.range.group_size();
+    schedule.tiles_per_pack.push_back(limits.tiles_side_by_side == 0 ? 1 : std::max(side_by_side, 1U));
+  }
   auto found = places(program);
   if (!found) {
     return tl::unexpected(std::move(found.error()));
@@ -422,7 +462,7 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
   // Where no wave has to be launched alone, one launch has all iterations.
   Schedule result = schedule;
   const bool writes_images = add_stages(program, ops, groups, strategy, limits, false, result);
-  if (writes_images && strategy == Strategy::barrier && program.iterations > 1 && !result.any_plain()) {
+  if (writes_images && is_persistent(strategy) && program.iterations > 1 && !result.any_plain()) {
     result = schedule;
     add_stages(program, ops, groups, strategy, limits, true, result);
   }

@@ -18,10 +18,15 @@
 namespace tidegate::compiler {
 
 enum class Strategy : std::uint8_t {
-  launch,  // one launch for each stage
-  barrier, // persistent: device-wide barriers between the stages
+  launch,   // one launch for each stage
+  barrier,  // persistent: device-wide barriers between the stages
+  counters, // persistent: a work-group waits for those whose tiles its own depend on
 };
-inline constexpr std::array<std::string_view, 2> strategy_names{"launch", "barrier"};
+inline constexpr std::array<std::string_view, 3> strategy_names{"launch", "barrier", "counters"};
+
+constexpr bool is_persistent(Strategy strategy) {
+  return strategy != Strategy::launch;
+}
 
 // A kernel as a function, by op.
 struct CarriedOps {
@@ -40,7 +45,8 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program);
 struct Stage {
   std::vector<std::uint32_t> waves;
   std::uint32_t tiles = 0;
-  bool plain = false; // its one wave is launched as the user's kernel
+  std::uint32_t packs = 0; // that the work-groups run them in
+  bool plain = false;      // its one wave is launched as the user's kernel
 };
 
 // Why a wave cannot ride in a persistent launch.
@@ -58,12 +64,17 @@ struct Schedule {
   std::vector<Stage> stages;
   std::size_t repeat_begin = 0; // in stages
   std::size_t repeat_end = 0;
+  std::vector<std::uint32_t> tiles_per_pack; // by wave, that a work-group runs side by side
   std::vector<Passenger> left_behind;
   std::uint32_t main_options = 0; // the unit whose compiler options the generated kernel takes
   std::vector<std::vector<std::uint32_t>> places; // places[phase][buffer]: in whose memory it is, by swaps
 
   [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(places.size()); }
   [[nodiscard]] bool any_plain() const;
+  [[nodiscard]] std::uint32_t packs(const ResolvedProgram& program, std::uint32_t wave) const {
+    const std::uint32_t pack = tiles_per_pack[wave];
+    return program.waves[wave].range.tiles() / pack + (program.waves[wave].range.tiles() % pack != 0 ? 1 : 0);
+  }
   [[nodiscard]] std::uint64_t tiles_in(std::size_t begin, std::size_t end) const; // of these stages
   [[nodiscard]] std::uint64_t tiles_once() const { return tiles_in(0, stages.size()); }
   [[nodiscard]] std::uint64_t tiles_per_iteration() const { return tiles_in(repeat_begin, repeat_end); }
@@ -76,6 +87,10 @@ struct Schedule {
 // What a shared kernel may be made of.
 struct KernelLimits {
   std::uint32_t group_size = 256;
+  // Tiles that a work-group runs side by side, of the waves that decide its size; 0: never several, also of
+  // smaller ones.
+  std::uint32_t tiles_side_by_side = 0;
+  bool named_barriers = false; // also of kernels with barriers
   ObjectLimits objects;
   bool one_call_with_barriers = false; // of a function that meets barriers: PoCL (3.1) miscompiles several
 };

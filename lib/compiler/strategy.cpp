@@ -99,11 +99,11 @@ double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, doub
   // launches with a wait.
   const double start = 2 * round_trip;
   const double barrier = barrier_ns(schedule, compute_units, profile);
-  const bool one_launch = strategy == Strategy::barrier && !schedule.any_plain();
+  const bool one_launch = is_persistent(strategy) && !schedule.any_plain();
   const auto once = [&](Stages stages) {
     const auto plain = static_cast<double>(plain_stages(stages));
     const auto count = static_cast<double>(stages.size());
-    if (strategy == Strategy::launch) {
+    if (!is_persistent(strategy)) {
       return count * profile.launch_ns;
     }
     return (one_launch ? 0 : static_cast<double>(segments(stages)) * start) +

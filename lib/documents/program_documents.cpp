@@ -167,6 +167,10 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::access>("access", "what the kernel does with it, where the signature says more"),
     defaulted<&ArgumentSpec::reinterpret>(
         "reinterpret", "whether the kernel takes the buffer's elements for others on purpose"),
+    optional<&ArgumentSpec::halo>(
+        "halo", "N: tile t touches of the buffer only what belongs to tiles t - N to t + N; "
+                "or a number for each dimension; left out, it is derived where that is certain")
+        .or_single(),
     defaulted<&ArgumentSpec::null>("null", "whether it is a null pointer"),
     optional<&ArgumentSpec::image>("image", "name of an image"),
     optional<&ArgumentSpec::sampler>("sampler", "how an image is read, for a sampler_t"),
@@ -215,6 +219,10 @@ constexpr Field program_dependency_fields[] = {
     required<&ProgramDependency::after>("after", "index or name of the wave that waits for it"),
     defaulted<&ProgramDependency::tile_local>(
         "tile_local", "whether tile t of the later wave touches only what tile t of the earlier one wrote"),
+    optional<&ProgramDependency::halo>(
+        "halo", "N: tile t of the later wave touches only what tiles t - N to t + N of the "
+                "earlier one do; or a number for each dimension")
+        .or_single(),
 };
 
 constexpr Field until_fields[] = {

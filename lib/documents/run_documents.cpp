@@ -125,10 +125,14 @@ constexpr Field comparison_fields[] = {
 
 constexpr Field stuck_fields[] = {
     required<&StuckGroup::group>("group", "the work-group"),
-    required<&StuckGroup::stage>("stage", "shared stage of the iteration at whose end it waited"),
+    required<&StuckGroup::iteration>("iteration", "counted from 0"),
+    required<&StuckGroup::stage>("stage", "shared stage of the iteration that it wanted to begin"),
     required<&StuckGroup::waves>("waves", "the waves of that stage"),
-    required<&StuckGroup::expected>("expected", "arrivals at the barrier that it waited for"),
-    required<&StuckGroup::seen>("seen", "arrivals that it saw"),
+    required<&StuckGroup::tile>("tile", "the first of the stage that it would have run"),
+    required<&StuckGroup::counter>(
+        "counter", "what it looked at: arrivals at the barrier, or how far another group has come"),
+    required<&StuckGroup::expected>("expected", "that it waited for"),
+    required<&StuckGroup::seen>("seen", "that it saw"),
 };
 
 constexpr Field violation_fields[] = {

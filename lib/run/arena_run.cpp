@@ -53,8 +53,8 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
                   arena.views, images);
   }
   Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
-                        built.kernel ? &*built.kernel : nullptr, plain ? &*plain : nullptr, arena.memory,
-                        limits, monitor);
+                        compiled.synchronization.order, built.kernel ? &*built.kernel : nullptr,
+                        plain ? &*plain : nullptr, arena.memory, limits, monitor);
   device::require(session.queue.finish(), "filling the buffers");
   run.publish_ns = elapsed_ns(start);
 

@@ -86,7 +86,7 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
     return {};
   }
   const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, built.kernel->kernel,
-                                  first_object_argument(Strategy::barrier));
+                                  first_object_argument(compiled.strategy.strategy));
   const std::uint32_t resident = resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
                                                  compiled.tables.dynamic_local_bytes);
   return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, device, resident)};

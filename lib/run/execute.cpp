@@ -24,6 +24,7 @@ DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& opt
                             cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
   if (options.fault == Fault::missing_arrival) {
     limits.arrivals_per_barrier += 1;
+    limits.missing_steps = 1;
     limits.most_polls = std::uint32_t{1} << 16U;
   }
   return limits;

@@ -121,9 +121,10 @@ Error hang_error(const std::vector<StuckGroup>& stuck_groups) {
   const StuckGroup& stuck = stuck_groups.front();
   return {.code = ErrorCode::device_hang,
           .message =
-              fmt::format("a wait on the device ran out: work-group {} waits at the barrier behind stage "
-                          "{} ({}) for {} arrivals and saw {}",
-                          stuck.group, stuck.stage, fmt::join(stuck.waves, ", "), stuck.expected, stuck.seen),
+              fmt::format("a wait on the device ran out: in front of stage {} ({}), tile {}, iteration {}, "
+                          "work-group {} waits for {} to be {} and saw {}",
+                          stuck.stage, fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration, stuck.group,
+                          stuck.counter, stuck.expected, stuck.seen),
           .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
 }
 

@@ -37,9 +37,12 @@ inline constexpr std::array<std::string_view, 8> run_status_names{
 // A work-group that waited in vain.
 struct StuckGroup {
   std::uint32_t group = 0;
-  std::uint32_t stage = 0;        // whose end it waited for
+  std::uint64_t iteration = 0;
+  std::uint32_t stage = 0;        // that it wanted to begin
   std::vector<std::string> waves; // of the stage
-  std::uint64_t expected = 0;     // arrivals at the barrier
+  std::uint64_t tile = 0;         // of the stage, its own first
+  std::string counter;            // what it looked at
+  std::uint64_t expected = 0;
   std::uint64_t seen = 0;
 };
 

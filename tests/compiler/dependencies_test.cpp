@@ -22,7 +22,7 @@ std::string derived(const std::vector<std::vector<ProgramArgument>>& waves, std:
   }
   std::string text;
   for (const ResolvedDependency& dependency : derive_dependencies(program, buffers)) {
-    CHECK_FALSE(dependency.tile_local);
+    CHECK_FALSE(dependency.tile_local());
     text += (text.empty() ? "" : " ") + std::to_string(dependency.before) + ">" +
             std::to_string(dependency.after);
   }
@@ -132,7 +132,7 @@ TEST_CASE("the waves as the planners take them") {
   ResolvedProgram program = program_of(1, {100, 50});
   program.waves = {wave_of(0, {}), wave_of(0, {})};
   program.waves[0].bytes = {.frontier_bytes = 1, .scratch_bytes = 2, .output_bytes = 3};
-  program.dependencies = {{.before = 0, .after = 1, .tile_local = true}};
+  program.dependencies = {{.before = 0, .after = 1, .halo = {{0, 0, 0}}}};
   const planning::WaveDag dag = wave_dag(program, 149);
   CHECK(dag.waves == std::vector<planning::Wave>{program.waves[0].bytes, {}});
   CHECK(dag.dependencies == std::vector<planning::Dependency>{{0, 1}});

@@ -15,6 +15,13 @@ using namespace tidegate::compiler::test;
 
 namespace {
 
+// Every stage waits for everybody.
+Synchronization meeting(const Schedule& schedule) {
+  return {.order = TileOrder::strided,
+          .stages = std::vector<StageWaits>(schedule.stages.size(),
+                                            {.everybody = true, .announced = false, .waits = {}})};
+}
+
 std::vector<std::uint32_t> words_of(const std::vector<ProgramArgument>& arguments) {
   std::vector<std::uint32_t> words;
   for (const ArgumentPlace& place : argument_places(arguments)) {
@@ -30,11 +37,13 @@ ProgramArgument sized(std::size_t bytes) {
 Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, const ResolvedProgram& program,
                      std::vector<std::vector<std::uint32_t>> places) {
   Schedule schedule{.group_size = 64, .places = std::move(places)};
+  schedule.tiles_per_pack.assign(program.waves.size(), 1);
   for (const auto& waves : stages) {
     Stage stage{.waves = waves};
     for (const std::uint32_t wave : waves) {
       stage.tiles += program.waves[wave].range.tiles();
     }
+    stage.packs = stage.tiles;
     schedule.stages.push_back(std::move(stage));
   }
   return schedule;
@@ -166,7 +175,8 @@ TEST_CASE("an interpreter has a case for each op") {
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
-    const LaunchTables tables = make_tables(program, schedule, memory, Mode::interpreter, cases);
+    const LaunchTables tables =
+        make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, cases);
     check_tables(program, schedule, memory, tables);
     REQUIRE(tables.cases.size() == 2);
     CHECK(tables.cases[0].op == 0);
@@ -186,7 +196,8 @@ TEST_CASE("jit has a case for each different wave") {
   const ResolvedProgram program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables tables = make_tables(program, schedule, memory, Mode::jit, Cases::per_wave);
+  const LaunchTables tables =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
   check_tables(program, schedule, memory, tables);
   REQUIRE(tables.cases.size() == 3);
   CHECK(tables.entries[0].code == tables.entries[3].code); // equal work
@@ -201,7 +212,8 @@ TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
   const ResolvedProgram program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables tables = make_tables(program, schedule, memory, Mode::jit, Cases::per_op);
+  const LaunchTables tables =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_op);
   check_tables(program, schedule, memory, tables);
   REQUIRE(tables.cases.size() == 2);
   CHECK(tables.cases[0].wave == 0);
@@ -217,8 +229,11 @@ TEST_CASE("too many cases per wave become cases per op") {
   const ResolvedProgram program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
-  CHECK(make_tables(program, schedule, memory, Mode::jit, Cases::per_wave, 3).cases.size() == 3);
-  const LaunchTables fewer = make_tables(program, schedule, memory, Mode::jit, Cases::per_wave, 2);
+  CHECK(
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave, 3).cases.size() ==
+      3);
+  const LaunchTables fewer =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave, 2);
   CHECK(fewer.cases.size() == 2);
   CHECK_FALSE(fewer.cases[0].fixed[1]);
   check_tables(program, schedule, memory, fewer);
@@ -229,7 +244,8 @@ TEST_CASE("each phase has entries of its own") {
   program.until = ResolvedUntil{.buffer = 1, .value = {}};
   const Schedule schedule = schedule_of({{0, 1}, {2}}, program, {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
   const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables tables = make_tables(program, schedule, memory, Mode::interpreter, Cases::per_op);
+  const LaunchTables tables =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, Cases::per_op);
   check_tables(program, schedule, memory, tables);
   CHECK(tables.entries_per_phase == 3);
   CHECK(tables.entries.size() == 9);
@@ -237,7 +253,8 @@ TEST_CASE("each phase has entries of its own") {
   CHECK(tables.until_word % 16 == 0);
   CHECK(Words(tables.words.begin() + tables.until_word, tables.words.end()) == Words{256, 0, 0});
   // With jit the offsets are what differs between phases.
-  const LaunchTables jit = make_tables(program, schedule, memory, Mode::jit, Cases::per_op);
+  const LaunchTables jit =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_op);
   check_tables(program, schedule, memory, jit);
   CHECK_FALSE(jit.cases[0].fixed[range_words]);
 }
@@ -247,12 +264,14 @@ TEST_CASE("plain stages are in no table") {
   Schedule schedule = schedule_of({{0}, {1}, {2, 3}}, program, {{0, 1, 2}});
   schedule.stages[1].plain = true;
   const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables tables = make_tables(program, schedule, memory, Mode::jit, Cases::per_wave);
+  const LaunchTables tables =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
   check_tables(program, schedule, memory, tables);
   CHECK(tables.stages.size() == 2);
   CHECK(tables.entries.size() == 3);
   schedule.stages[0].plain = schedule.stages[2].plain = true;
-  const LaunchTables none = make_tables(program, schedule, memory, Mode::jit, Cases::per_wave);
+  const LaunchTables none =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
   CHECK(none.stages.empty());
   CHECK(none.entries.empty());
   CHECK(none.cases.empty());
@@ -315,8 +334,9 @@ TEST_CASE("random programs, read back") {
     INFO("TIDEGATE_SEED=", start, " round ", round);
     for (const Mode mode : {Mode::interpreter, Mode::jit}) {
       for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
-        check_tables(program, schedule, memory,
-                     make_tables(program, schedule, memory, mode, cases, random.below(10)));
+        check_tables(
+            program, schedule, memory,
+            make_tables(program, schedule, memory, meeting(schedule), mode, cases, random.below(10)));
       }
     }
   }

@@ -50,7 +50,7 @@ TEST_CASE("dependencies are edges between tiles") {
   program.dependencies = {{.before = 0, .after = 1}};
   CHECK(request_of(program).graph_edge_count == 12);
   program = two_waves(5, 5);
-  program.dependencies = {{.before = 0, .after = 1, .tile_local = true}};
+  program.dependencies = {{.before = 0, .after = 1, .halo = {{0, 0, 0}}}};
   CHECK(request_of(program).graph_edge_count == 5);
   program.dependencies.push_back({.before = 0, .after = 1});
   CHECK(request_of(program).graph_edge_count == 30);

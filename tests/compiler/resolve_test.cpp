@@ -664,7 +664,7 @@ std::string dependencies(const ResolvedProgram& program) {
   std::string text;
   for (const ResolvedDependency& dependency : program.dependencies) {
     text += fmt::format("{}{}>{}{}", text.empty() ? "" : " ", dependency.before, dependency.after,
-                        dependency.tile_local ? "*" : "");
+                        dependency.tile_local() ? "*" : "");
   }
   return text;
 }
