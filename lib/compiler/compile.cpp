@@ -54,6 +54,8 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, std::uint32_t side_
     // What a CPU runs side by side are work-groups: more work-items in one gain nothing there.
     limits.tiles_side_by_side = device->type == device::DeviceType::cpu ? 0 : side_by_side;
     limits.named_barriers = limits.tiles_side_by_side != 0 && has_named_barriers(*device);
+    limits.local_bytes =
+        device->local_memory_bytes - std::min<std::uint64_t>(device->local_memory_bytes, 2048);
     limits.objects = {.read_images = device->max_read_images,
                       .write_images = device->max_write_images,
                       .read_write_images = device->max_read_write_images,
@@ -159,14 +161,15 @@ ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& reco
   return {mode, asked_for ? "asked for" : "recommended by the launch policy"};
 }
 
-// Neighbouring tiles of a group keep its waits few. Where the waves of an iteration pass over more than the
-// caches hold, walking back finds what was touched last still there.
-TileOrder choose_order(const ResolvedProgram& program, const Schedule& schedule, Strategy strategy,
-                       const device::DeviceInfo* device) {
-  (void)program;
-  (void)schedule;
-  (void)device;
-  return strategy == Strategy::counters ? TileOrder::serpentine : TileOrder::strided;
+// The program without waits but for few tiles: then each group need only wait for its neighbours.
+bool waits_are_few(const Synchronization& synchronization) {
+  return std::ranges::all_of(synchronization.stages,
+                             [](const StageWaits& stage) {
+                               return std::ranges::all_of(
+                                   stage.waits, [](const Wait& wait) { return wait.halo.has_value(); });
+                             }) &&
+         std::ranges::any_of(synchronization.stages,
+                             [](const StageWaits& stage) { return !stage.everybody; });
 }
 
 std::optional<device::Ordering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
@@ -207,23 +210,33 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
                make_schedule(program, ops, plan, Strategy::launch, kernel_limits(device, 1)));
   TIDEGATE_TRY(Schedule persistent,
                make_schedule(program, ops, plan, options.strategy.value_or(Strategy::barrier),
-                             kernel_limits(device, options.side_by_side.value_or(1))));
+                             kernel_limits(device, options.side_by_side.value_or(
+                                                       choose_side_by_side(program, ops, device)))));
   StrategyChoice choice = choose_strategy({.asked_for = options.strategy,
                                            .device = device,
                                            .dry_run = options.dry_run,
                                            .distrust_litmus = options.distrust_litmus},
                                           program, launches, persistent);
-  const Strategy strategy = choice.strategy;
+  Strategy strategy = choice.strategy;
   Schedule schedule = strategy == Strategy::launch ? std::move(launches) : std::move(persistent);
 
   // Where each buffer lies; those that are never needed together share memory.
-  const std::uint64_t table_bytes = most_table_bytes(program, schedule, strategy, device, options.workers);
+  const Strategy largest = is_persistent(strategy) ? Strategy::counters : strategy;
+  const std::uint64_t table_bytes = most_table_bytes(program, schedule, largest, device, options.workers);
   TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, table_bytes, budget_bytes, device));
 
   // For what each stage waits, now that it is known which buffers share memory.
-  Synchronization synchronization =
-      synchronize(program, schedule, memory, strategy,
-                  options.order.value_or(choose_order(program, schedule, strategy, device)));
+  Synchronization synchronization = synchronize(program, schedule, memory, strategy);
+  if (strategy == Strategy::barrier && !options.strategy) {
+    Synchronization few = synchronize(program, schedule, memory, Strategy::counters);
+    if (waits_are_few(few)) {
+      synchronization = std::move(few);
+      strategy = choice.strategy = Strategy::counters;
+      choice.reason +=
+          "; every wave depends on few tiles of others, so that work-groups wait for their neighbours alone";
+    }
+  }
+  synchronization.order = options.order.value_or(choose_order(program, strategy, device));
 
   // The policy's word on interpreter or JIT, topology and workers.
   TIDEGATE_TRY(Recommendation recommendation,

@@ -143,8 +143,8 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
 class Riding {
 public:
   Riding(const ResolvedProgram& program, const CarriedOps& ops, std::uint32_t group_size, std::uint32_t unit,
-         bool packs)
-      : program_(program), ops_(ops), group_size_(group_size), unit_(unit), packs_(packs) {}
+         const KernelLimits& limits)
+      : program_(program), ops_(ops), group_size_(group_size), unit_(unit), limits_(limits) {}
 
   [[nodiscard]] std::string obstacle(std::uint32_t wave) const {
     const NdRange& range = program_.waves[wave].range;
@@ -164,7 +164,7 @@ public:
     if (!ops_.kernels[op].needs_whole_group) {
       return {};
     }
-    if (!fills(range) && !(packs_ && ops_.kernels[op].packs && packable(range.group_size(), group_size_))) {
+    if (!fills(range) && !packs(op, range.group_size())) {
       return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
                          range.group_size(), group_size_);
     }
@@ -175,11 +175,18 @@ public:
 private:
   [[nodiscard]] bool fills(const NdRange& range) const { return range.group_size() == group_size_; }
 
+  // Whether several of its work-groups may share one.
+  [[nodiscard]] bool packs(std::uint32_t op, std::uint32_t lanes) const {
+    const opencl_c::CarriedKernel& kernel = ops_.kernels[op];
+    return limits_.named_barriers && kernel.packs && packable(lanes, group_size_) &&
+           kernel.local_bytes * (group_size_ / lanes) <= limits_.local_bytes;
+  }
+
   const ResolvedProgram& program_;
   const CarriedOps& ops_;
   std::uint32_t group_size_;
   std::uint32_t unit_;
-  bool packs_; // also kernels with barriers
+  const KernelLimits& limits_;
 };
 
 // The key with the largest weight; the first of equals.
@@ -375,7 +382,7 @@ private:
 // their group; whether any shared wave writes images is told beside.
 bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const planning::WaveGroups& groups,
                 Strategy strategy, const KernelLimits& limits, bool iterations_share, Schedule& schedule) {
-  const Riding riding(program, ops, schedule.group_size, schedule.main_options, limits.named_barriers);
+  const Riding riding(program, ops, schedule.group_size, schedule.main_options, limits);
   ImageRiding images(program, schedule.places, limits.objects, iterations_share);
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
   const auto add = [&](Stage& shared) {

@@ -79,17 +79,52 @@ StrategyChoice choose_by_cost(const ResolvedProgram& program, const Schedule& la
 } // namespace
 
 std::uint32_t choose_workers(const Schedule& schedule, std::uint32_t compute_units, std::uint32_t resident) {
-  std::uint32_t tiles = 1;
+  std::uint32_t tiles = 1; // or packs of them
   for (const Stage& stage : schedule.stages) {
-    tiles = stage.plain ? tiles : std::max(tiles, stage.tiles);
+    tiles = stage.plain ? tiles : std::max(tiles, stage.packs);
   }
   const std::uint32_t units = std::max(compute_units, 1U);
   const std::uint32_t tiles_per_unit = (tiles + units - 1) / units;
   constexpr std::uint32_t few_groups = 4;
-  constexpr std::uint32_t full_from = 48; // tiles for each unit
+  const std::uint32_t full_from =
+      std::max(48 * 256 / std::max(schedule.group_size, 256U), 1U); // for each unit
   const std::uint32_t workers =
       tiles_per_unit >= full_from ? resident : std::clamp((tiles_per_unit + 1) / 2, 1U, few_groups) * units;
   return std::max(std::min({resident, workers, tiles}), 1U);
+}
+
+std::uint32_t choose_side_by_side(const ResolvedProgram& program, const CarriedOps& ops,
+                                  const device::DeviceInfo* device) {
+  constexpr std::uint32_t work_items = 512;
+  std::uint32_t tiles = 1;
+  std::uint32_t size = 1;
+  for (const ProgramWave& wave : program.waves) {
+    if (ops.alone[wave.op].empty() && ops.kernels[wave.op].needs_whole_group) {
+      return 1;
+    }
+    if (wave.range.tiles() > tiles) {
+      tiles = wave.range.tiles();
+      size = wave.range.group_size();
+    }
+  }
+  const std::uint32_t units = device == nullptr ? 1 : std::max(device->compute_units, 1U);
+  return std::clamp(work_items / size, 1U, std::max((tiles + units - 1) / units, 1U));
+}
+
+TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const device::DeviceInfo* device) {
+  std::uint64_t most = 0; // bytes of a wave
+  for (const ProgramWave& wave : program.waves) {
+    std::uint64_t bytes = 0;
+    for (const ProgramArgument& argument : wave.arguments) {
+      bytes += argument.is_memory() ? program.buffers[argument.buffer].bytes : 0;
+    }
+    most = std::max(most, bytes);
+  }
+  const bool gpu = device != nullptr && device->type == device::DeviceType::gpu;
+  const bool exceeds = gpu && device->global_cache_bytes != 0 && most > device->global_cache_bytes;
+  return exceeds                          ? TileOrder::serpentine
+         : strategy == Strategy::counters ? TileOrder::blocked
+                                          : TileOrder::strided;
 }
 
 double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, double iterations,

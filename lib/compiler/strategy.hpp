@@ -3,6 +3,7 @@
 
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/schedule.hpp>
+#include <tidegate/compiler/synchronization.hpp>
 #include <tidegate/device/device_list.hpp>
 
 #include <optional>
@@ -27,6 +28,16 @@ struct StrategyQuestion {
 // `persistent` are the schedules that the program would have.
 StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedProgram& program,
                                const Schedule& launches, const Schedule& persistent);
+
+// Tiles that a work-group of a persistent launch runs side by side: twice 256 work-items and two groups of
+// them for each compute unit were best or near it on an H200 wherever there were tiles enough (RESULTS.md).
+// Kernels with barriers keep their size: what they do in local memory is cut to it.
+std::uint32_t choose_side_by_side(const ResolvedProgram& program, const CarriedOps& ops,
+                                  const device::DeviceInfo* device);
+
+// Walking back over what was touched last pays where the caches do not hold all of it; neighbours' tiles in
+// one group keep waits few. Otherwise tiles are dealt out one by one, which evens out what costs unlike.
+TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const device::DeviceInfo* device);
 
 // Work-groups of a persistent launch for a schedule, of those that are `resident` together. Every group more
 // makes the barrier dearer, every group less hides less of the memory's latency: measured on an H200

@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -288,24 +287,21 @@ private:
   // Where most tiles wait for most of an earlier stage, arriving at one counter is cheaper than looking at
   // each group's.
   [[nodiscard]] bool nearly_everybody(std::uint32_t stage, const std::vector<Wait>& waits) const {
-    std::map<std::uint32_t, std::set<std::uint32_t>> producers; // by stage
-    std::set<std::uint32_t> waiting;
+    constexpr std::uint64_t few = 8; // packs, in as many groups at most
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> packs; // by wave and stage it waits for
     for (const Wait& wait : waits) {
       if (!wait.halo) {
-        producers[stage_of_[wait.producer]].insert(wait.producer);
-        waiting.insert(wait.wave);
+        packs[{wait.wave, stage_of_[wait.producer]}] += schedule_.packs(program_, wait.producer);
       }
     }
-    const auto most = [&](const std::set<std::uint32_t>& waves, std::uint32_t of) {
-      std::uint64_t tiles = 0;
-      for (const std::uint32_t wave : waves) {
-        tiles += schedule_.packs(program_, wave);
+    double looks = 0; // of all tiles at all of a stage, at most 1 if each wave waits for one
+    for (const auto& [pair, producers] : packs) {
+      if (producers > few) {
+        looks += static_cast<double>(schedule_.packs(program_, pair.first)) * static_cast<double>(producers) /
+                 schedule_.stages[pair.second].packs / schedule_.stages[stage].packs;
       }
-      return 4 * tiles > 3 * std::uint64_t{schedule_.stages[of].packs};
-    };
-    return most(waiting, stage) && std::ranges::any_of(producers, [&](const auto& earlier) {
-             return most(earlier.second, earlier.first);
-           });
+    }
+    return looks > 0.75;
   }
 
   static std::uint32_t narrowed(std::uint64_t halo) {
@@ -325,15 +321,16 @@ private:
 } // namespace
 
 Synchronization synchronize(const ResolvedProgram& program, const Schedule& schedule,
-                            const MemoryLayout& memory, Strategy strategy, TileOrder order) {
+                            const MemoryLayout& memory, Strategy strategy) {
   // Every pair of waves is looked at: beyond so many that would take longer than the waits save.
   constexpr std::size_t most_waves = 2048;
-  Synchronization result{.order = order, .stages = {}};
+  Synchronization result;
   if (strategy == Strategy::counters && program.waves.size() <= most_waves) {
+    result.order = TileOrder::blocked;
     result.stages = Synchronizer(program, schedule, memory).run();
     // Phases are divided by all groups.
     if (schedule.repeat_end < result.stages.size()) {
-      result.stages[schedule.repeat_end] = {.everybody = true};
+      result.stages[schedule.repeat_end].everybody = true;
     }
   } else {
     result.stages.assign(schedule.stages.size(), {.everybody = true});

@@ -50,7 +50,9 @@ struct Synchronization {
 // Waits of a wave are at most so many; a stage with more waits for everybody.
 inline constexpr std::size_t most_waits_per_wave = 8;
 
+// The order of the tiles is strided with everybody, and blocked otherwise: waits for neighbours need runs of
+// tiles.
 Synchronization synchronize(const ResolvedProgram& program, const Schedule& schedule,
-                            const MemoryLayout& memory, Strategy strategy, TileOrder order);
+                            const MemoryLayout& memory, Strategy strategy);
 
 } // namespace tidegate::compiler

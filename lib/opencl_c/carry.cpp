@@ -242,7 +242,9 @@ private:
     const Needs needs = graph_.needs(function.name);
     carried.rounds = needs.floats && needs.divides;
     carried.sub_group_functions = needs.sub_group_functions;
-    carried.packs = !needs.more_than_barriers;
+    const auto bytes = local_bytes(unit_, *variables);
+    carried.packs = !needs.more_than_barriers && bytes;
+    carried.local_bytes = bytes.value_or(0);
     carried.needs_whole_group = needs.whole_group || !variables->locals.empty() ||
                                 std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
                                   return parameter.space == AddressSpace::local;

@@ -18,6 +18,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -30,6 +31,7 @@ struct CarriedKernel {
   bool rounds = false;  // floating-point division or functions: what is constant may be rounded otherwise
   std::set<std::string> sub_group_functions; // that it calls, directly or not
   bool needs_whole_group = false; // work-items meet at a barrier, or another function that all must reach
+  std::uint64_t local_bytes = 0;  // of its local variables, where it packs
   bool packs =
       true; // several of its work-groups may share a larger one: they meet at barrier() and nothing else
 };

@@ -1,3 +1,4 @@
+#include <tidegate/opencl_c/constant_values.hpp>
 #include <tidegate/opencl_c/declarators.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/words.hpp>
@@ -239,6 +240,48 @@ private:
 };
 
 } // namespace
+
+namespace {
+
+std::uint64_t scalar_bytes(std::string_view scalar) {
+  return scalar == "char" || scalar == "uchar"                         ? 1
+         : scalar == "short" || scalar == "ushort" || scalar == "half" ? 2
+         : scalar == "int" || scalar == "uint" || scalar == "float"    ? 4
+                                                                       : 8;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30U;
+  const std::vector<Token>& tokens = unit.source.tokens;
+  const ConstantValues constants(unit);
+  std::uint64_t sum = 0;
+  for (const HoistedVariable& variable : variables.locals) {
+    for (const HoistedName& hoisted : variable.names) {
+      const Name* const name = unit.meaning(hoisted.token);
+      std::uint64_t bytes = 0;
+      for (std::size_t i = name->specifiers.begin; i < name->specifiers.end; ++i) {
+        const auto known = unit.typedefs.find(tokens[i].text);
+        const auto type = arithmetic_type(known == unit.typedefs.end() ? tokens[i].text : known->second);
+        bytes = type ? scalar_bytes(type->scalar) * (type->width == 3 ? 4 : type->width) : bytes;
+      }
+      for (std::size_t i = hoisted.token + 1; bytes != 0 && i < tokens.size() && tokens[i].is("[");) {
+        const std::size_t end = closing(tokens, i);
+        const auto bound = constants.value({.begin = i + 1, .end = end});
+        const bool plain = bound && *bound > 0 && static_cast<std::uint64_t>(*bound) < most / bytes;
+        bytes = plain ? bytes * static_cast<std::uint64_t>(*bound) : 0;
+        i = end + 1;
+      }
+      if (bytes == 0) {
+        return {};
+      }
+      constexpr std::uint64_t padding = 16; // to the alignment of the next
+      sum += bytes + padding;
+    }
+  }
+  return sum;
+}
 
 TokenRange value_of(const TranslationUnit& unit, const Name& name) {
   const std::vector<Token>& tokens = unit.source.tokens;

@@ -1,3 +1,4 @@
+#include <tidegate/compiler/wait_check.hpp>
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/run/built_program.hpp>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -94,7 +96,15 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
 
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
                             const device::DeviceInfo& device) {
-  const std::string violation = schedule_violation(compiled.program, compiled.schedule);
+  std::string violation = schedule_violation(compiled.program, compiled.schedule);
+  // Who waits for whom follows the same rule for any number of groups: a few show whether it is sound.
+  constexpr std::array<std::uint32_t, 4> group_counts{1, 2, 3, 7};
+  for (const std::uint32_t groups : group_counts) {
+    if (violation.empty() && compiled.persistent()) {
+      violation = wait_violation(compiled.program, compiled.schedule, compiled.memory, compiled.tables,
+                                 compiled.synchronization.order, groups);
+    }
+  }
   if (!violation.empty()) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_schedule,
                                 .message = "the schedule is refused: " + violation,
