@@ -1,6 +1,7 @@
 // libpng tells of errors by longjmp: each function that calls it holds nothing that a destructor would have
 // to release, and says by false that the message is in its Stream.
 #include <tidegate/arrays/png.hpp>
+#include <tidegate/core/try.hpp>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -177,12 +178,6 @@ Error bad_picture(std::string message, std::string fix) {
   return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix)};
 }
 
-Error no_libpng() {
-  return {.code = ErrorCode::missing_program,
-          .message = "PNG files need libpng, and libpng16.so.16 is not there",
-          .fix = "install it (Debian: libpng16-16), or use .npy files"};
-}
-
 Error not_a_png(const Stream& stream) {
   return bad_picture(fmt::format("this is no sound PNG: {}", stream.message.data()),
                      "write the picture again");
@@ -190,10 +185,16 @@ Error not_a_png(const Stream& stream) {
 
 } // namespace
 
+Result<void> find_libpng() {
+  return libpng().found
+             ? Result<void>()
+             : tl::unexpected(Error{.code = ErrorCode::missing_program,
+                                    .message = "PNG files need libpng, and libpng16.so.16 is not there",
+                                    .fix = "install it (Debian: libpng16-16), or use .npy files"});
+}
+
 Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height) {
-  if (!libpng().found) {
-    return tl::unexpected(no_libpng());
-  }
+  TIDEGATE_CHECK(find_libpng());
   Stream stream{.input = file};
   const Png reader(false, stream);
   if (reader.info == nullptr || !read_header(reader, stream)) {
@@ -221,9 +222,7 @@ Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint3
 }
 
 Result<std::string> png_file(const Picture& picture) {
-  if (!libpng().found) {
-    return tl::unexpected(no_libpng());
-  }
+  TIDEGATE_CHECK(find_libpng());
   std::string file;
   Stream stream{.output = &file};
   const Png writer(true, stream);

@@ -133,7 +133,8 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
           {.message = fmt::format("{} reads {} before any wave has written it: it has no init, and "
                                   "holds whatever lay there",
                                   program.wave_text(wave), in_quotes(program.buffers[argument.buffer].name)),
-           .fix = "give the buffer an init, such as {\"fill\": 0}, or let a wave write it first",
+           .fix = fmt::format("give the {} an init, such as {{\"fill\": 0}}, or let a wave write it first",
+                              program.buffers[argument.buffer].image ? "image" : "buffer"),
            .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
       written[argument.buffer] = true; // once is enough
     }

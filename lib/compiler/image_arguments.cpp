@@ -1,10 +1,12 @@
 #include <tidegate/compiler/argument_values.hpp>
 #include <tidegate/compiler/image_arguments.hpp>
+#include <tidegate/compiler/program_error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tidegate::compiler {
@@ -31,11 +33,9 @@ Result<ProgramArgument> resolve_sampler(const SamplerSpec& sampler, const opencl
       sampler.address == AddressMode::repeat || sampler.address == AddressMode::mirrored_repeat;
   if (repeats && !sampler.normalized) {
     return tl::unexpected(
-        Error{.code = ErrorCode::invalid_program,
-              .message = fmt::format("the address mode {} needs normalized coordinates",
-                                     address_mode_names[static_cast<std::size_t>(sampler.address)]),
-              .fix = "say \"normalized\": true, or take another mode",
-              .pointer = pointer + "/sampler"});
+        invalid_program(fmt::format("the address mode {} needs normalized coordinates",
+                                    address_mode_names[static_cast<std::size_t>(sampler.address)]),
+                        "say \"normalized\": true, or take another mode", pointer + "/sampler"));
   }
   return ProgramArgument{.kind = ProgramArgument::Kind::sampler, .value = {}, .sampler = sampler};
 }
@@ -73,6 +73,26 @@ Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const openc
                          .access = access_of(parameter),
                          .access_stated = false,
                          .value = {}};
+}
+
+Result<void> check_image_uses(std::span<const ProgramArgument> arguments,
+                              std::span<const ProgramBuffer> buffers, const std::string& pointer) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      const bool same = i != k && arguments[i].kind == ProgramArgument::Kind::image &&
+                        arguments[k].kind == ProgramArgument::Kind::image &&
+                        arguments[i].buffer == arguments[k].buffer;
+      if (same && arguments[i].access != Access::write && arguments[k].access != Access::read) {
+        return tl::unexpected(invalid_program(
+            fmt::format("argument {} reads the image {} and argument {} writes it, which OpenCL leaves "
+                        "undefined",
+                        i, in_quotes(buffers[arguments[i].buffer].name), k),
+            "write another image, or let one parameter be read_write",
+            fmt::format("{}/args/{}", pointer, std::max(i, k))));
+      }
+    }
+  }
+  return {};
 }
 
 } // namespace tidegate::compiler

@@ -24,4 +24,9 @@ Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const openc
                                        std::span<const ProgramBuffer> buffers, const FindImage& find_image,
                                        const std::string& pointer);
 
+// invalid_program when a wave reads an image by one argument and writes it by another, which OpenCL leaves
+// undefined. `pointer` is the wave's place.
+Result<void> check_image_uses(std::span<const ProgramArgument> arguments,
+                              std::span<const ProgramBuffer> buffers, const std::string& pointer);
+
 } // namespace tidegate::compiler

@@ -4,6 +4,7 @@
 #include <tidegate/compiler/buffer_data.hpp>
 #include <tidegate/compiler/buffer_files.hpp>
 #include <tidegate/compiler/image_files.hpp>
+#include <tidegate/compiler/program_error.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
@@ -14,15 +15,28 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
 namespace tidegate::compiler {
 namespace {
 
-bool named_png(std::string_view path) {
-  return path.ends_with(".png");
+// With its dot, in small letters.
+std::string ending(const std::string& path) {
+  std::string text = std::filesystem::path(path).extension().string();
+  std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  return text;
+}
+
+bool named_png(const std::string& path) {
+  return ending(path) == ".png";
+}
+// Raw bytes under such a name would be no picture.
+bool names_other_picture(const std::string& path) {
+  constexpr std::array<std::string_view, 8> endings{".jpg", ".jpeg", ".bmp",  ".gif",
+                                                    ".tif", ".tiff", ".webp", ".ppm"};
+  return std::ranges::find(endings, ending(path)) != endings.end();
 }
 bool named_npy(std::string_view path) {
   return path.ends_with(".npy");
@@ -53,13 +67,27 @@ bool fits_png(const ImageShape& shape) {
   const ChannelType type = row(shape.format).type;
   const bool samples = type == ChannelType::unorm8 || type == ChannelType::unorm16 ||
                        type == ChannelType::uint8 || type == ChannelType::uint16;
-  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max(); // pixels in a row, and rows
+  constexpr std::uint64_t most = 1'000'000; // pixels in a row, and rows, that libpng takes
   return samples && shape.kind == ImageKind::image2d && shape.width <= most && shape.height <= most &&
          !picture_channels(row(shape.format).order).empty();
 }
 
 Error bad_image(std::string message, std::string fix) {
   return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix)};
+}
+
+Error wrong_size(const ProgramBuffer& image, const std::string& found) {
+  return bad_image(fmt::format("the file holds {}, {} takes {}", found, describe(*image.image), image.bytes),
+                   "give the image the size and format of the file, or another file");
+}
+
+// Past what can fit, a file is not read to its end to find out how large it is.
+Result<std::string> read_file(const ProgramBuffer& image, const std::string& path, std::size_t most) {
+  auto file = read_all(path, most);
+  if (!file && file.error().code == ErrorCode::input_too_large) {
+    return tl::unexpected(wrong_size(image, fmt::format("more than {} bytes", most)));
+  }
+  return file;
 }
 
 // The samples of a picture in the order of an image's channels. Grey serves colours, and what has no alpha is
@@ -116,18 +144,20 @@ Picture picture_of(const ImageShape& shape, std::span<const std::byte> texels) {
 Result<std::vector<std::byte>> read_png(const ProgramBuffer& image, const std::string& path) {
   // A PNG is smaller than its samples, but for what it says beside them.
   constexpr std::size_t room = std::size_t{64} << 20U;
-  TIDEGATE_TRY(const std::string file, read_all(path, image.bytes * 2 + room));
-  auto texels = parse_png(file, static_cast<std::uint32_t>(image.image->width),
-                          static_cast<std::uint32_t>(image.image->height))
-                    .and_then([&](const Picture& picture) { return texels_of(picture, *image.image); });
-  if (!texels) {
-    texels.error().source = path;
-  }
-  return texels;
+  TIDEGATE_TRY(const std::string file, read_file(image, path, image.bytes * 2 + room));
+  TIDEGATE_TRY(const Picture picture, parse_png(file, static_cast<std::uint32_t>(image.image->width),
+                                                static_cast<std::uint32_t>(image.image->height)));
+  return texels_of(picture, *image.image);
 }
 
 // A flat array, or one of the image's shape: an array that is turned over has as many elements, and is wrong.
-Result<void> check_shape(const NpyArray& array, const ProgramBuffer& image) {
+Result<void> check_array(const NpyArray& array, const ProgramBuffer& image) {
+  if (array.type != image.spec.type) {
+    return tl::unexpected(
+        bad_image(fmt::format("the array holds {}, the channels of {} are {}", name(array.type),
+                              name(image.image->format), name(image.spec.type)),
+                  "give the image a format of such channels, or convert the array"));
+  }
   const auto shape = array_shape(*image.image);
   if (array.shape == shape || array.shape == std::vector<std::uint64_t>{image.spec.count}) {
     return {};
@@ -138,43 +168,66 @@ Result<void> check_shape(const NpyArray& array, const ProgramBuffer& image) {
                 "give an array of the image's shape: layers or depth, height, width, channels"));
 }
 
+Result<std::vector<std::byte>> read_npy(const ProgramBuffer& image, const std::string& path) {
+  constexpr std::size_t header_room = std::size_t{1} << 20U;
+  TIDEGATE_TRY(const std::string file, read_file(image, path, image.bytes + header_room));
+  TIDEGATE_TRY(NpyArray array, parse_npy(file));
+  TIDEGATE_CHECK(check_array(array, image));
+  return std::move(array.bytes);
+}
+
+Result<std::vector<std::byte>> read_raw(const ProgramBuffer& image, const std::string& path) {
+  TIDEGATE_TRY(const std::string file, read_file(image, path, image.bytes));
+  if (file.size() != image.bytes) {
+    return tl::unexpected(wrong_size(image, plural(file.size(), "byte")));
+  }
+  const auto bytes = std::as_bytes(std::span(file));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+Result<void> check_file(const ProgramBuffer& image, const std::string& file, std::string pointer) {
+  if (names_other_picture(file)) {
+    return tl::unexpected(invalid_program(fmt::format("{} names a picture that is no PNG", in_quotes(file)),
+                                          "name a .png or .npy file; other endings mean raw bytes",
+                                          std::move(pointer)));
+  }
+  if (named_png(file) && !fits_png(*image.image)) {
+    return tl::unexpected(invalid_program(
+        fmt::format("a PNG cannot hold the image {}, {}", in_quotes(image.name), describe(*image.image)),
+        "PNG files hold two dimensions of unsigned 8 or 16 bits, in one channel or four: "
+        "name an .npy file",
+        std::move(pointer)));
+  }
+  return {};
+}
+
 } // namespace
 
 Result<void> check_image_files(const ProgramBuffer& image, const std::string& pointer) {
   const auto& init = image.spec.init;
-  const bool from_png = init && init->file && named_png(*init->file);
-  if ((!from_png && !(image.spec.output && named_png(*image.spec.output))) || fits_png(*image.image)) {
-    return {};
+  if (init && init->file) {
+    TIDEGATE_CHECK(check_file(image, *init->file, pointer + "/init/file"));
   }
-  return tl::unexpected(
-      Error{.code = ErrorCode::invalid_program,
-            .message = fmt::format("a PNG cannot hold the image {}, {}", in_quotes(image.name),
-                                   describe(*image.image)),
-            .fix = "PNG files hold two dimensions of unsigned 8 or 16 bits, in one channel or four: name an "
-                   ".npy file",
-            .pointer = pointer + (from_png ? "/init/file" : "/output")});
+  return image.spec.output ? check_file(image, *image.spec.output, pointer + "/output") : Result<void>();
+}
+
+Result<void> check_picture_library(const ProgramBuffer& image) {
+  return image.spec.output && named_png(*image.spec.output) ? find_libpng() : Result<void>();
 }
 
 Result<std::vector<std::byte>> initial_image(const ProgramBuffer& image, const std::string& folder) {
   const auto& init = image.spec.init;
-  if (!init || !init->file || (!named_png(*init->file) && !named_npy(*init->file))) {
+  if (!init || !init->file) {
     return initial_contents(image.spec, folder);
   }
   const std::string path = beside(folder, *init->file);
-  if (named_png(*init->file)) {
-    return read_png(image, path);
+  auto texels = named_png(path)   ? read_png(image, path)
+                : named_npy(path) ? read_npy(image, path)
+                                  : read_raw(image, path);
+  if (!texels && texels.error().code == ErrorCode::bad_array) {
+    texels.error().source = path;
   }
-  constexpr std::size_t header_room = std::size_t{1} << 20U;
-  TIDEGATE_TRY(const std::string file, read_all(path, image.bytes + header_room));
-  auto array = parse_npy(file);
-  if (!array || array->type != image.spec.type) {
-    return initial_contents(image.spec, folder); // which says what is wrong
-  }
-  if (auto checked = check_shape(*array, image); !checked) {
-    checked.error().source = path;
-    return tl::unexpected(std::move(checked.error()));
-  }
-  return std::move(array->bytes);
+  return texels;
 }
 
 Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> contents,

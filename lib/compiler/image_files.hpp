@@ -11,9 +11,12 @@
 
 namespace tidegate::compiler {
 
-// invalid_program when the image has a PNG for its init or output and no PNG can hold it. `pointer` is its
-// place in the program.
+// invalid_program when the image has a picture of another kind for its init or output, or a PNG that cannot
+// hold it. `pointer` is its place in the program.
 Result<void> check_image_files(const ProgramBuffer& image, const std::string& pointer);
+
+// missing_program when the output is a PNG and nothing here writes them.
+Result<void> check_picture_library(const ProgramBuffer& image);
 
 // The first contents of an image: those of a buffer of its elements, or a picture. bad_array for a file of
 // another format or size, and errors of reading.

@@ -95,6 +95,26 @@ Result<void> check_image_swap(const ProgramBuffer& first, const ProgramBuffer& s
                                         "swap two images of the same format and size", pointer));
 }
 
+Error other_memory(const std::string& name, std::string_view what, std::string fix, std::string pointer) {
+  return invalid_program(fmt::format("{} is {}", in_quotes(name), what), std::move(fix), std::move(pointer));
+}
+
+// Pipes and whatever else no wave can give.
+Result<void> check_parameters(const opencl_c::TranslationUnit& unit, const opencl_c::Function& kernel) {
+  for (const opencl_c::Parameter& parameter : kernel.parameters) {
+    for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
+      const std::string& word = unit.source.tokens[i].text;
+      if (opencl_c::is_unsupported(word)) {
+        return tl::unexpected(
+            opencl_c::error_at(unit, i, ErrorCode::unsupported_kernel,
+                               fmt::format("{} cannot be an argument of a wave", in_quotes(word)),
+                               fmt::format("write it without: {}", opencl_c::see_unsupported)));
+      }
+    }
+  }
+  return {};
+}
+
 class Resolver {
 public:
   Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope)
@@ -177,6 +197,11 @@ private:
   Result<std::uint32_t> image(const std::string& name, const std::string& pointer) const {
     const auto found = image_index_.find(name);
     if (found == image_index_.end()) {
+      if (buffer_index_.contains(name)) {
+        return tl::unexpected(other_memory(name, "a buffer, and no image",
+                                           "give the name of an image, or let the kernel take a pointer",
+                                           pointer));
+      }
       return tl::unexpected(unknown("image", name, image_index_, pointer));
     }
     return found->second;
@@ -184,12 +209,17 @@ private:
 
   // What a name in `swap` means: a buffer, or where there is an image of that name, the image.
   Result<std::uint32_t> swapped(const std::string& name, const std::string& pointer) const {
-    return image_index_.contains(name) ? image(name, pointer) : buffer(name, pointer);
+    return image_index_.contains(name) ? image(name, pointer) : buffer(name, pointer, "");
   }
 
-  Result<std::uint32_t> buffer(const std::string& name, const std::string& pointer) const {
+  // `instead` is what to do where the name is that of an image.
+  Result<std::uint32_t> buffer(const std::string& name, const std::string& pointer,
+                               const std::string& instead) const {
     const auto found = buffer_index_.find(name);
     if (found == buffer_index_.end()) {
+      if (image_index_.contains(name)) {
+        return tl::unexpected(other_memory(name, "an image, and no buffer", instead, pointer));
+      }
       return tl::unexpected(unknown("buffer", name, buffer_index_, pointer));
     }
     return found->second;
@@ -226,7 +256,8 @@ private:
     if (!program_.until) {
       return {};
     }
-    const auto found = buffer(program_.until->buffer, "/until/buffer");
+    const auto found = buffer(program_.until->buffer, "/until/buffer",
+                              "let a kernel write what ends the repetition into a buffer");
     if (!found) {
       return tl::unexpected(found.error());
     }
@@ -370,7 +401,11 @@ private:
   }
 
   Result<ProgramWave> transfer_wave(const WaveSpec& spec, const std::string& pointer) {
-    const auto find = [this](const std::string& name, const std::string& at) { return buffer(name, at); };
+    const auto find = [this](const std::string& name, const std::string& at) {
+      return buffer(
+          name, at,
+          fmt::format("give the image an init, or write it in a kernel: {}", opencl_c::see_unsupported));
+    };
     auto wave = resolve_transfer(spec, resolved_.buffers, find, pointer);
     if (!wave) {
       return wave;
@@ -417,6 +452,7 @@ private:
   Result<void> arguments(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
                          ProgramWave& wave) const {
     const opencl_c::TranslationUnit& unit = resolved_.units[resolved_.ops[wave.op].unit].unit;
+    TIDEGATE_CHECK(check_parameters(unit, kernel));
     if (spec.args.size() != kernel.parameters.size()) {
       std::string signature;
       for (const opencl_c::Parameter& parameter : kernel.parameters) {
@@ -432,18 +468,12 @@ private:
     const auto find_image = [this](const std::string& name, const std::string& at) {
       return image(name, at);
     };
-    const auto find = [this](const std::string& name, const std::string& at) { return buffer(name, at); };
+    const auto find = [this](const std::string& name, const std::string& at) {
+      return buffer(name, at,
+                    fmt::format("for a parameter of an image type give {{\"image\": {}}}", in_quotes(name)));
+    };
     for (std::size_t i = 0; i < spec.args.size(); ++i) {
       const opencl_c::Parameter& parameter = kernel.parameters[i];
-      for (std::size_t k = parameter.tokens.begin; k < parameter.tokens.end; ++k) {
-        if (opencl_c::is_unsupported(unit.source.tokens[k].text)) {
-          return tl::unexpected(opencl_c::error_at(
-              unit, k, ErrorCode::unsupported_kernel,
-              fmt::format("{} cannot be an argument of a wave", in_quotes(unit.source.tokens[k].text)),
-              "write it without: `tidegate schema wave_program --format table` ends with what cannot be "
-              "run"));
-        }
-      }
       auto argument = resolve_argument(spec.args[i], parameter, unit, resolved_.buffers, find, find_image,
                                        fmt::format("{}/args/{}", pointer, i));
       if (!argument) {
@@ -459,7 +489,7 @@ private:
       }
       wave.arguments.push_back(std::move(*argument));
     }
-    return {};
+    return check_image_uses(wave.arguments, resolved_.buffers, pointer);
   }
 
   // A buffer that is written counts as output, one that is only read as frontier.

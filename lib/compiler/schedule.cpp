@@ -1,4 +1,4 @@
-#include <tidegate/compiler/image_riding.hpp>
+#include <tidegate/compiler/image_conflicts.hpp>
 #include <tidegate/compiler/kernel_objects.hpp>
 #include <tidegate/compiler/schedule.hpp>
 #include <tidegate/core/text.hpp>
@@ -383,7 +383,7 @@ private:
 bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const planning::WaveGroups& groups,
                 Strategy strategy, const KernelLimits& limits, bool iterations_share, Schedule& schedule) {
   const Riding riding(program, ops, schedule.group_size, schedule.main_options, limits);
-  ImageRiding images(program, schedule.places, limits.objects, iterations_share);
+  ImageConflicts images(program, schedule.places, limits.objects, iterations_share);
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
   const auto add = [&](Stage& shared) {
     shared.plain = strategy == Strategy::launch && shared.waves.size() == 1;
@@ -391,7 +391,7 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
       schedule.stages.push_back(std::exchange(shared, {}));
     }
     if (strategy == Strategy::launch) {
-      images.launch_ends();
+      images.next_launch();
     }
   };
   for (std::size_t group = 0; group < groups.group_count(); ++group) {
@@ -415,7 +415,7 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
           add(shared);
         }
         if (!has_launch) {
-          images.rides(wave);
+          images.add(wave);
         }
         shared.waves.push_back(wave);
         shared.tiles += tiles;
@@ -424,7 +424,7 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
     }
     add(shared);
     if (!alone.empty()) {
-      images.launch_ends();
+      images.next_launch();
     }
     std::ranges::move(alone, std::back_inserter(schedule.stages));
     // Groups come phase by phase.

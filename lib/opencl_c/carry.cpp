@@ -81,8 +81,7 @@ private:
           return tl::unexpected(error_at(
               unit_, i, ErrorCode::unsupported_kernel,
               fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[i].text)),
-              "write it without: `tidegate schema wave_program --format table` ends with what cannot be "
-              "run"));
+              fmt::format("write it without: {}", see_unsupported)));
         }
       }
     }

@@ -116,7 +116,9 @@ private:
           unit_, declared.names.front(), ErrorCode::unsupported_kernel,
           fmt::format("{} is a variable of file scope outside constant memory",
                       in_quotes(tokens_[declared.names.front()].text)),
-          "pass it as a buffer: a persistent kernel and a plain one would each have a copy of their own"));
+          fmt::format("pass it as a buffer: a persistent kernel and a plain one would each have a copy of "
+                      "their own; {}",
+                      see_unsupported)));
     }
     return {};
   }

@@ -41,6 +41,10 @@ std::optional<ImageAccess> image_access(std::string_view word);
 // Types and functions that no persistent kernel can carry: pipes, device-side enqueue, multisampled images.
 bool is_unsupported(std::string_view word);
 
+// Where everything that cannot be run is listed: ends the fix of what is refused for being in the list.
+inline constexpr std::string_view see_unsupported =
+    "`tidegate schema wave_program --format table` ends with what cannot be run";
+
 // The type that the words of a declaration name, in one spelling and without qualifiers: "unsigned int" is
 // "uint", a typedef what it stands for, a structure "struct point".
 std::string canonical_type(std::span<const std::string_view> words,

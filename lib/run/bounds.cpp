@@ -123,13 +123,13 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   const ResolvedProgram& program = compiled.program;
   const auto& places = compiled.schedule.places;
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  check_images(session, program);
   TIDEGATE_TRY(const BufferContents first, first_contents(program));
   const std::vector<std::uint32_t> order = program_order(program);
   monitor.activity = Activity::building;
   const PlainPrograms programs(session, program, order);
   const GuardedMemory memory = allocate_guarded(session, device, program);
   fill(session, program, first, memory);
-  check_images(session, program);
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
   PlainWaves waves(session, programs, program, order, places, memory.buffers, images);

@@ -116,6 +116,40 @@ Error lacks_format(const device::Session& session, const ProgramBuffer& image, c
           .pointer = "/images/" + pointer_token(image.name) + "/format"};
 }
 
+// As large as the device lets images of this kind be in each direction.
+ImageShape largest(const device::Session& session, ImageShape shape) {
+  const auto limit = [&session](cl_device_info what) {
+    std::size_t value = 0;
+    require(::clGetDeviceInfo(session.device(), what, sizeof value, &value, nullptr),
+            "asking for the largest image");
+    return std::uint64_t{value};
+  };
+  const bool volume = shape.kind == ImageKind::image3d;
+  const bool has_height =
+      volume || shape.kind == ImageKind::image2d || shape.kind == ImageKind::image2d_array;
+  const bool has_layers = shape.kind == ImageKind::image1d_array || shape.kind == ImageKind::image2d_array;
+  shape.width = limit(shape.kind == ImageKind::image1d_buffer ? CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
+                      : volume                                ? CL_DEVICE_IMAGE3D_MAX_WIDTH
+                                                              : CL_DEVICE_IMAGE2D_MAX_WIDTH);
+  shape.height = has_height ? limit(volume ? CL_DEVICE_IMAGE3D_MAX_HEIGHT : CL_DEVICE_IMAGE2D_MAX_HEIGHT) : 1;
+  shape.depth = volume ? limit(CL_DEVICE_IMAGE3D_MAX_DEPTH) : 1;
+  shape.layers = has_layers ? limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE) : 1;
+  return shape;
+}
+
+void check_size(const device::Session& session, const ProgramBuffer& image) {
+  const ImageShape& shape = *image.image;
+  const ImageShape most = largest(session, shape);
+  if (shape.width > most.width || shape.height > most.height || shape.depth > most.depth ||
+      shape.layers > most.layers) {
+    throw device::Refused{{.code = ErrorCode::unsupported_kernel,
+                           .message = fmt::format("{} is {}; {} takes {} at most", in_quotes(image.name),
+                                                  describe(shape), device_name(session), describe(most)),
+                           .fix = "cut it into several images, or use a buffer",
+                           .pointer = "/images/" + pointer_token(image.name)}};
+  }
+}
+
 cl::Memory create_image(const device::Session& session, const ImageShape& shape, cl_mem_flags flags,
                         const std::string& what) {
   const cl_image_format format = format_of(shape.format);
@@ -135,12 +169,6 @@ cl::Memory create_image(const device::Session& session, const ImageShape& shape,
     description.mem_object = texels();
   }
   const cl_mem image = ::clCreateImage(session.context(), flags, &format, &description, nullptr, &status);
-  if (status == CL_INVALID_IMAGE_SIZE) {
-    throw device::Refused{{.code = ErrorCode::unsupported_kernel,
-                           .message = fmt::format("{}, {}, is larger than {} allows", what, describe(shape),
-                                                  device_name(session)),
-                           .fix = "make it smaller, or use a buffer"}};
-  }
   require(status, "allocating " + what);
   return cl::Memory(image, false); // an image of a buffer keeps that
 }
@@ -171,6 +199,7 @@ void check_images(const device::Session& session, const ResolvedProgram& program
     if (std::ranges::find(supported, image.image->format) == supported.end()) {
       throw device::Refused{lacks_format(session, image, use, supported)};
     }
+    check_size(session, image);
   }
 }
 

@@ -17,10 +17,10 @@ namespace tidegate::run {
 using DeviceImages = std::vector<cl::Memory>;
 
 // Throws device::Refused with unsupported_kernel when the device has not the format of an image for what
-// kernels do to it.
+// kernels do to it, or no images of its size.
 void check_images(const device::Session& session, const ResolvedProgram& program);
 
-// The memory of every image. Throws device::Refused, with unsupported_kernel for a size that is too large.
+// The memory of every image. Throws device::Refused.
 DeviceImages allocate_images(const device::Session& session, const ResolvedProgram& program);
 
 // Writes or reads a whole image, waiting for it. Throws device::Refused.

@@ -1,4 +1,5 @@
 #include <tidegate/compiler/compile.hpp>
+#include <tidegate/compiler/image_files.hpp>
 #include <tidegate/compiler/program_files.hpp>
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/files.hpp>
@@ -31,7 +32,10 @@ Result<void> check_outputs(const ResolvedProgram& program) {
     if (!buffer.spec.output) {
       continue;
     }
-    auto probe = Output::open((std::filesystem::path(program.folder) / *buffer.spec.output).string());
+    auto probe = Output::open((std::filesystem::path(program.folder) / *buffer.spec.output).string())
+                     .and_then([&buffer](const Output&) {
+                       return buffer.image ? check_picture_library(buffer) : Result<void>();
+                     });
     if (!probe) {
       probe.error().pointer =
           (buffer.image ? "/images/" : "/buffers/") + pointer_token(buffer.name) + "/output";

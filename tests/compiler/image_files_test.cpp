@@ -93,32 +93,6 @@ std::string refusal(const auto& result) {
 
 } // namespace
 
-TEST_CASE("a picture comes back as it was") {
-  for (const std::uint32_t channels : {1U, 2U, 3U, 4U}) {
-    for (const std::uint32_t bits : {8U, 16U}) {
-      Picture made{.width = 5, .height = 3, .channels = channels, .bits = bits};
-      for (std::uint32_t i = 0; i < 15 * channels * bits / 8; ++i) {
-        made.samples.push_back(static_cast<std::byte>(i * 37));
-      }
-      const auto file = png_file(made);
-      REQUIRE(file);
-      const auto found = parse_png(*file, 5, 3);
-      REQUIRE_MESSAGE(found, found.error().message);
-      CHECK(found->channels == channels);
-      CHECK(found->bits == bits);
-      CHECK(found->samples == made.samples);
-      CHECK(refusal(parse_png(*file, 5, 4)) ==
-            "bad_array: the picture has 5 x 3 pixels, the image 5 x 4; give the image the size [5, 3], or "
-            "another file");
-      for (std::size_t end = 0; end + 12 < file->size(); end += 7) { // without the last chunk it is whole
-        CHECK_FALSE(parse_png(file->substr(0, end), 5, 3));
-      }
-    }
-  }
-  CHECK(refusal(parse_png("no picture", 1, 1)) ==
-        "bad_array: this is no sound PNG: Not a PNG file; write the picture again");
-}
-
 TEST_CASE("channels of pictures and images") {
   const Picture grey = picture(1, 8, bytes({10, 20}));
   const Picture colours = picture(3, 8, bytes({1, 2, 3, 4, 5, 6}));
@@ -176,15 +150,33 @@ TEST_CASE("arrays have the shape of the image, or one dimension") {
   CHECK(with_shape({3, 2, 4}) ==
         "bad_array: the array has the shape (3, 2, 4), the image (2, 3, 4); give an array "
         "of the image's shape: layers or depth, height, width, channels");
+  folder.write("in.npy", npy_file(ElementType::f32, std::vector<std::uint64_t>{2, 3, 4}, Bytes(96)));
+  CHECK(refusal(initial_image(made, folder.path.string())) ==
+        "bad_array: the array holds f32, the channels of rgba_uint8 are u8; give the image a format of such "
+        "channels, or convert the array");
+}
+
+TEST_CASE("raw bytes are as many as the image has") {
+  const Folder folder;
+  ProgramBuffer made = image("rgba_uint8", 3, 2);
+  made.spec.init = BufferInit{.file = "in.raw"};
+  const auto with_bytes = [&](std::size_t count) {
+    folder.write("in.raw", std::string(count, 'x'));
+    return refusal(initial_image(made, folder.path.string()));
+  };
+  CHECK(with_bytes(24) == "none");
+  CHECK(with_bytes(23) == "bad_array: the file holds 23 bytes, rgba_uint8 of 3 x 2 takes 24; give the image "
+                          "the size and format of the file, or another file");
+  CHECK(with_bytes(25).starts_with("bad_array: the file holds more than 24 bytes, "));
 }
 
 TEST_CASE("no PNG holds these") {
-  const auto checked = [](std::string_view format, bool from_png) {
+  const auto checked = [](std::string_view format, bool from_file, const std::string& end = ".png") {
     ProgramBuffer made = image(format, 3, 2);
-    if (from_png) {
-      made.spec.init = BufferInit{.file = "in.png"};
+    if (from_file) {
+      made.spec.init = BufferInit{.file = "in" + end};
     } else {
-      made.spec.output = "out.png";
+      made.spec.output = "out" + end;
     }
     const auto found = check_image_files(made, "/images/a");
     return found ? std::string("none") : *found.error().pointer + " " + refusal(found);
@@ -195,4 +187,12 @@ TEST_CASE("no PNG holds these") {
         "files "
         "hold two dimensions of unsigned 8 or 16 bits, in one channel or four: name an .npy file");
   CHECK(checked("rg_unorm8", false).starts_with("/images/a/output invalid_program: a PNG cannot hold"));
+  CHECK(
+      checked("rg_unorm8", false, ".PNG").starts_with("/images/a/output invalid_program: a PNG cannot hold"));
+  CHECK(checked("rgba_unorm8", false, ".Jpeg") ==
+        "/images/a/output invalid_program: \"out.Jpeg\" names a picture that is no PNG; name a .png or .npy "
+        "file; other endings mean raw bytes");
+  CHECK(checked("rgba_unorm8", true, ".gif")
+            .starts_with("/images/a/init/file invalid_program: \"in.gif\" names"));
+  CHECK(checked("rg_float32", false, ".raw") == "none");
 }

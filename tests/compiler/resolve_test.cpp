@@ -462,7 +462,7 @@ TEST_CASE("as many arguments as parameters") {
 }
 
 TEST_CASE("pipes are named in the source") {
-  const auto result = call("pipe int p", {buffer("x")});
+  const auto result = call("pipe int p", {}); // whatever stands in their place
   REQUIRE_FALSE(result);
   CHECK(result.error().code == ErrorCode::unsupported_kernel);
   CHECK(result.error().line == 1);
@@ -472,14 +472,15 @@ TEST_CASE("pipes are named in the source") {
         "write it without: `tidegate schema wave_program --format table` ends with what cannot be run");
 }
 
-// One kernel "k" with these parameters, beside an image2d_t "picture", an image3d_t "volume" and a buffer
-// "x".
+// One kernel "k" with these parameters, beside two images of type image2d_t, "picture" and "other", an
+// image3d_t "volume" and a buffer "x".
 Result<ResolvedProgram> with_images(const std::string& parameters, std::vector<ArgumentSpec> arguments,
                                     const auto& change) {
   WaveProgram program;
   program.buffers = {{"x", {.count = 64}}};
   program.images = {{"picture", {.format = ImageFormat{}, .size = {4, 3}}},
-                    {"volume", {.format = ImageFormat{}, .size = {4, 3, 2}}}};
+                    {"volume", {.format = ImageFormat{}, .size = {4, 3, 2}}},
+                    {"other", {.format = ImageFormat{}, .size = {4, 3}}}};
   program.ops = {{"k", {.source = "k.cl", .kernel = {}, .options = ""}}};
   program.waves = {wave("k", std::move(arguments))};
   change(program);
@@ -502,8 +503,7 @@ TEST_CASE("images and samplers") {
   const auto nothing = [](WaveProgram&) {};
   const auto found = with_images(
       "image2d_t a, __write_only image3d_t b, read_write image2d_t c, const sampler_t s",
-      {image("picture"), image("volume"), image("picture"), sampler({.filter = FilterMode::linear})},
-      nothing);
+      {image("picture"), image("volume"), image("other"), sampler({.filter = FilterMode::linear})}, nothing);
   CHECK(argument_of(found, 0).kind == ProgramArgument::Kind::image);
   CHECK(argument_of(found, 0).buffer == 1); // behind the buffers
   CHECK(argument_of(found, 0).access == Access::read);
@@ -514,7 +514,7 @@ TEST_CASE("images and samplers") {
   CHECK(argument_of(found, 3).sampler.filter == FilterMode::linear);
   CHECK(found->buffers[2].bytes == 24);
   CHECK(found->buffers[2].transient());
-  CHECK(found->waves[0].bytes == planning::Wave{.output_bytes = 36});
+  CHECK(found->waves[0].bytes == planning::Wave{.frontier_bytes = 12, .output_bytes = 36});
 
   const auto error = [&](const std::string& parameters, std::vector<ArgumentSpec> arguments) {
     return refusal(with_images(parameters, std::move(arguments), nothing));
@@ -537,6 +537,34 @@ TEST_CASE("images and samplers") {
         "argument_mismatch /waves/0/args/0: the argument is uint, the kernel's parameter is \"sampler_t s\"");
   CHECK(error("sampler_t s", {sampler({.address = AddressMode::repeat})}) ==
         "invalid_program /waves/0/args/0/sampler: the address mode repeat needs normalized coordinates");
+  CHECK(error("image2d_t a", {image("x")}) ==
+        "invalid_program /waves/0/args/0/image: \"x\" is a buffer, and no image");
+  CHECK(error("global float* a", {buffer("picture")}) ==
+        "invalid_program /waves/0/args/0/buffer: \"picture\" is an image, and no buffer");
+  CHECK(error("write_only image2d_t a, image2d_t b", {image("picture"), image("picture")}) ==
+        "invalid_program /waves/0/args/1: argument 1 reads the image \"picture\" and argument 0 writes it, "
+        "which "
+        "OpenCL leaves undefined");
+  CHECK(error("image2d_t a, image2d_t b", {image("picture"), image("picture")}) == "none");
+}
+
+TEST_CASE("what is done with buffers alone") {
+  const auto error = [](const auto& change) {
+    const auto found = with_images("image2d_t a", {image("picture")}, change);
+    return refusal(found) + (found ? "" : "; " + found.error().fix);
+  };
+  CHECK(
+      error([](WaveProgram& program) { program.waves.push_back({.fill = FillSpec{.buffer = "picture"}}); }) ==
+      "invalid_program /waves/1/fill/buffer: \"picture\" is an image, and no buffer; give the image an "
+      "init, or write it in a kernel: `tidegate schema wave_program --format table` ends with what "
+      "cannot be run");
+  CHECK(error([](WaveProgram& program) {
+          program.waves.push_back({.copy = CopySpec{.from = "x", .to = "picture"}});
+        }).starts_with("invalid_program /waves/1/copy/to: \"picture\" is an image, and no buffer; give the"));
+  CHECK(error([](WaveProgram& program) { program.until = Until{.buffer = "picture"}; }) ==
+        "invalid_program /until/buffer: \"picture\" is an image, and no buffer; let a kernel write what ends "
+        "the "
+        "repetition into a buffer");
 }
 
 TEST_CASE("images have names and places like buffers") {

@@ -48,6 +48,23 @@ TEST_CASE("a request takes its defaults, some from its other fields") {
   CHECK(decoded->policy == policy::LaunchPolicy{});
 }
 
+TEST_CASE("of many names those are told that begin alike") {
+  const auto format = [](const std::string& value) {
+    return refusal<compiler::WaveProgram>(
+        R"({"buffers":{},"ops":{},"waves":[],"images":{"a":{"size":[1],"format":)" + value + "}}}");
+  };
+  CHECK(format(R"("rgba8")") ==
+        "tidegate: input:1:70: error: \"rgba8\" is none of the 87 names for this [unknown_name]\n"
+        "  at: /images/a/format\n"
+        "  fix: give one such as rgba_snorm8, rgba_snorm16, rgba_unorm8, rgba_unorm16, rgba_sint8, "
+        "rgba_sint16, "
+        "rgba_sint32, rgba_uint8, rgba_uint16, rgba_uint32, rgba_float16, rgba_float32; `tidegate schema "
+        "wave_program` has all");
+  CHECK(format(R"("float")").find("r_uint32, r_float16, r_float32, …; `tidegate") != std::string::npos);
+  CHECK(format(R"("rgba_unorm_8")").find("fix: did you mean \"rgba_unorm8\"?") != std::string::npos);
+  CHECK(format("7").find("expected one of 87 names, such as \"r_snorm8\", got") != std::string::npos);
+}
+
 TEST_CASE("given fields stand, in any order, also with escapes in their names") {
   const auto decoded = decode<LaunchRequestDocument>(
       R"( {"policy":{"sizing":{"max_dispatch_workgroups":5},"saturated_waves":9}, "max_workgroup_size_x":9,

@@ -283,7 +283,7 @@ class Sources(Mistakes):
                      'tidegate: FOLDER/f.cl:2:13: error: "counter" is a variable of file scope outside constant '
                      "memory [unsupported_kernel]\n"
                      "  fix: pass it as a buffer: a persistent kernel and a plain one would each have a copy of their "
-                     "own\n")
+                     "own; `tidegate schema wave_program --format table` ends with what cannot be run\n")
 
     def test_include(self) -> None:
         self.refused(self.source('\n#include "none.h"\nkernel void f(global uint* x) {}\n'),

@@ -16,6 +16,10 @@ kernel void mirror(read_only image2d_t from, write_only image2d_t to) {
   const int2 at = (int2)(get_global_id(0), get_global_id(1));
   write_imageui(to, at, read_imageui(from, exact, (int2)(get_image_width(from) - 1 - at.x, at.y)));
 }
+kernel void invert(read_write image2d_t picture) {
+  const int2 at = (int2)(get_global_id(0), get_global_id(1));
+  write_imageui(picture, at, 255 - read_imageui(picture, at));
+}
 kernel void sample(read_only image2d_t from, sampler_t how, global float* out, float x) {
   out[get_global_id(0)] = read_imagef(from, how, (float2)(x * get_global_id(0), 0.5f)).x;
 }
@@ -126,6 +130,39 @@ class Images(Programs):
             3, "tidegate: FOLDER/in.png: error: the picture has 3 x 2 pixels, the image 6 x 2 [bad_array]\n"
                "  at: /images/a/init\n  fix: give the image the size [3, 2], or another file\n"))
         self.assertFalse((self.folder / "b.npy").exists())
+
+    def test_read_and_written_at_once(self) -> None:
+        """Inverted three times, and the last time seen by a wave behind it."""
+        document = mirror({"a": image(init={"file": "in.png"}, output="a.png"), "b": image(output="b.png")}, repeat=3)
+        document["ops"]["invert"] = {"source": "k.cl"}
+        document["waves"] = [{"name": "invert", "op": "invert", "global_size": [6, 2], "local_size": [3, 1],
+                              "args": [{"image": "a"}]}, document["waves"][0]]
+        inverted = [bytes(255 - value for value in row) for row in self.rows]
+        mirrored = [b"".join(row[i:i + 4] for i in range(20, -4, -4)) for row in inverted]
+        report = self.report_of(document, "--strategy", "barrier", "--mode", "interpreter", "--verify")
+        self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
+        self.assertEqual(rows_of(self.folder / "a.png", 6), inverted)
+        self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)
+        self.assertEqual([left["reason"] for left in report["left_behind"]], [
+            'it reads the image "a", which "invert" writes in the same launch: what is written to an image reaches other '
+            "work-groups when the launch ends"])
+
+    def test_size_that_the_device_lacks(self) -> None:
+        document = mirror({"a": image(), "b": image(size=[4_000_000, 2], output="b.npy"), "c": image()})
+        result = self.run_document(document)
+        self.assertEqual(result.rc, 3, result.stderr)
+        self.assertRegex(result.stderr, r'error: "b" is rgba_uint8 of 4000000 x 2; .+ takes rgba_uint8 of \d+ x \d+ at '
+                         r"most \[unsupported_kernel\]\n  at: /images/b\n  fix: cut it into several images, or use a "
+                         r"buffer\n$")
+
+    def test_without_libpng(self) -> None:
+        """An output that could not be written costs no run."""
+        document = mirror({"a": image(init={"fill": 1}), "b": image(output="b.png"), "c": image()})
+        self.file("libpng16.so.16", "no library")
+        result = self.run_document(document, env={"LD_LIBRARY_PATH": str(self.folder)})
+        self.assertEqual((result.rc, result.stderr.split("error: ")[-1]), (
+            4, "PNG files need libpng, and libpng16.so.16 is not there [missing_program]\n"
+               "  at: /images/b/output\n  fix: install it (Debian: libpng16-16), or use .npy files\n"))
 
     def test_format_that_the_device_lacks(self) -> None:
         document = mirror({"a": image(), "b": image(format="rgb_unorm565", output="b.npy"), "c": image()})

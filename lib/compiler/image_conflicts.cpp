@@ -1,4 +1,4 @@
-#include <tidegate/compiler/image_riding.hpp>
+#include <tidegate/compiler/image_conflicts.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -9,12 +9,12 @@
 
 namespace tidegate::compiler {
 
-ImageRiding::ImageRiding(const ResolvedProgram& program,
-                         const std::vector<std::vector<std::uint32_t>>& places, const ObjectLimits& limits,
-                         bool iterations_share)
+ImageConflicts::ImageConflicts(const ResolvedProgram& program,
+                               const std::vector<std::vector<std::uint32_t>>& places,
+                               const ObjectLimits& limits, bool iterations_share)
     : program_(program), places_(places), limits_(limits), iterations_share_(iterations_share) {}
 
-std::string ImageRiding::obstacle(std::uint32_t wave) const {
+std::string ImageConflicts::obstacle(std::uint32_t wave) const {
   for (const ProgramArgument& argument : program_.waves[wave].arguments) {
     if (argument.kind == ProgramArgument::Kind::image) {
       if (std::string found = conflict(argument, wave); !found.empty()) {
@@ -25,7 +25,7 @@ std::string ImageRiding::obstacle(std::uint32_t wave) const {
   return too_many(wave);
 }
 
-std::string ImageRiding::conflict(const ProgramArgument& argument, std::uint32_t wave) const {
+std::string ImageConflicts::conflict(const ProgramArgument& argument, std::uint32_t wave) const {
   const std::string image = in_quotes(program_.buffers[argument.buffer].name);
   const bool writes = argument.access != Access::read;
   const auto found = touched_.find(argument.buffer);
@@ -40,7 +40,7 @@ std::string ImageRiding::conflict(const ProgramArgument& argument, std::uint32_t
   return {};
 }
 
-std::vector<KernelObject> ImageRiding::with(std::uint32_t wave) const {
+std::vector<KernelObject> ImageConflicts::with(std::uint32_t wave) const {
   std::vector<KernelObject> objects = objects_;
   for (const auto& places : places_) {
     for (const ProgramArgument& argument : program_.waves[wave].arguments) {
@@ -55,7 +55,7 @@ std::vector<KernelObject> ImageRiding::with(std::uint32_t wave) const {
   return objects;
 }
 
-std::string ImageRiding::too_many(std::uint32_t wave) const {
+std::string ImageConflicts::too_many(std::uint32_t wave) const {
   const std::vector<KernelObject> objects = with(wave);
   const auto count = [&objects](auto matches) {
     return static_cast<std::uint32_t>(std::ranges::count_if(objects, matches));
@@ -81,7 +81,7 @@ std::string ImageRiding::too_many(std::uint32_t wave) const {
                            over->used, over->what, over->limit);
 }
 
-void ImageRiding::rides(std::uint32_t wave) {
+void ImageConflicts::add(std::uint32_t wave) {
   objects_ = with(wave);
   for (const ProgramArgument& argument : program_.waves[wave].arguments) {
     if (argument.kind == ProgramArgument::Kind::image) {
@@ -95,7 +95,7 @@ void ImageRiding::rides(std::uint32_t wave) {
   }
 }
 
-void ImageRiding::launch_ends() {
+void ImageConflicts::next_launch() {
   touched_.clear();
 }
 

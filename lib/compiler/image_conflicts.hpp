@@ -16,19 +16,19 @@
 
 namespace tidegate::compiler {
 
-class ImageRiding {
+class ImageConflicts {
 public:
   // The references outlive it. With `iterations_share` a launch goes on into the next iteration.
-  ImageRiding(const ResolvedProgram& program, const std::vector<std::vector<std::uint32_t>>& places,
-              const ObjectLimits& limits, bool iterations_share);
+  ImageConflicts(const ResolvedProgram& program, const std::vector<std::vector<std::uint32_t>>& places,
+                 const ObjectLimits& limits, bool iterations_share);
 
-  // Why the wave cannot ride with those that do, or an empty string.
+  // Why the wave cannot join the launch as it is by now, or an empty string.
   [[nodiscard]] std::string obstacle(std::uint32_t wave) const;
 
-  void rides(std::uint32_t wave); // it is in the launch
-  void launch_ends();             // what follows is in another one
+  void add(std::uint32_t wave); // it is in the launch
+  void next_launch();           // what follows is in another one
 
-  [[nodiscard]] bool writes_images() const { return writes_images_; } // any of those that ride
+  [[nodiscard]] bool writes_images() const { return writes_images_; } // any of those that were added
 
 private:
   struct Touched {
