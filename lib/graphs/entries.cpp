@@ -1,8 +1,6 @@
-#include <tidegate/core/text.hpp>
 #include <tidegate/graphs/entries.hpp>
+#include <tidegate/graphs/entry_flaw.hpp>
 #include <tidegate/graphs/parallel.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +16,10 @@
 namespace tidegate::graphs {
 namespace {
 
+bool is_digit(char c) {
+  return static_cast<unsigned char>(c - '0') <= 9;
+}
+
 struct BlockEntries {
   std::uint64_t index = 0;
   std::uint64_t lines = 0;
@@ -27,15 +29,40 @@ struct BlockEntries {
   std::optional<Error> error; // with the line in the block
 };
 
-bool is_digit(char c) {
-  return static_cast<unsigned char>(c - '0') <= 9;
+constexpr std::ptrdiff_t most_digits = 19; // that always fit 64 bits
+
+// The digits at this place, of which there is one at least, as a number, which is none if there are more than
+// most_digits. Eight are taken at once, without a branch that depends on how many there are: numbers of
+// changing length would be mispredicted at every end.
+[[gnu::always_inline]] inline const char* take_digits(const char* at, std::uint64_t& number) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  constexpr std::uint64_t pairs = 0x000000ff000000ff;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes); // the text is padded
+  bytes ^= ones * '0';
+  // The lowest byte above 9 gets its high bit set, whatever is carried out of it.
+  const std::uint64_t others = ((bytes + ones * 0x76) | bytes) & (ones * 0x80);
+  const auto bits = static_cast<unsigned>(std::countr_zero(others)) & ~7U; // of the digits; 64 if all are
+  at += bits / 8;
+  bytes <<= 64U - bits; // zeros before them
+  // Neighbouring digits become pairs, pairs fours, fours the number.
+  bytes = bytes * 10 + (bytes >> 8U);
+  number = ((bytes & pairs) * (100 + (std::uint64_t{1000000} << 32U)) +
+            (bytes >> 16U & pairs) * (1 + (std::uint64_t{10000} << 32U))) >>
+           32U;
+  if (others == 0) {
+    while (is_digit(*at)) {
+      number = number * 10 + static_cast<std::uint64_t>(*at++ - '0');
+    }
+  }
+  return at;
 }
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
-// The entries of whole lines. Every scan ends at the newline at the latest, so none looks for the text's end.
+// The entries of whole lines, padded behind. Every scan ends at the newline at the latest, so none looks for
+// the text's end. A step takes a place in the text and returns the one behind what it has read, or notes the
+// flaw that it has met and returns nullptr; what the flaw means to people is no matter of the loop
+// (entry_flaw.hpp).
 template <ValueColumn column>
 class BlockScanner {
 public:
@@ -44,20 +71,23 @@ public:
   BlockEntries scan() {
     reserve();
     const char* const end = text_.data() + text_.size();
-    for (at_ = text_.data(); at_ != end; ++block_.lines) {
-      line_ = at_;
-      skip_blanks();
-      if (!is_digit(*at_) && skip_line_without_entry()) {
+    for (const char* at = text_.data(); at != end; ++block_.lines) {
+      const char* const line = at;
+      at = skip_blanks(at);
+      if (!is_digit(*at) && (*at == '\n' || rules_.comments.find(*at) != std::string_view::npos)) {
+        at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
         continue;
       }
-      if (!keyword() || !entry()) {
+      at = entry(keyword(at));
+      if (at == nullptr) {
+        block_.error = to_error(flaw_, rules_, line, block_.lines + 1);
         break;
       }
     }
     if (!block_.chunk.edges.empty()) {
       block_.last_vertex = last_vertex_;
     }
-    if (column != ValueColumn::none && !block_.chunk.edges.empty()) {
+    if (column != ValueColumn::none && least_ <= greatest_) {
       block_.values.least = number(least_);
       block_.values.greatest = number(greatest_);
     }
@@ -66,6 +96,7 @@ public:
 
 private:
   using Value = std::conditional_t<column == ValueColumn::real, double, std::int64_t>;
+  using Kind = EntryFlaw::Kind;
 
   static Number number(Value value) {
     if constexpr (column == ValueColumn::real) {
@@ -85,226 +116,141 @@ private:
     block_.chunk.weights.reserve(rules_.weights == WeightType::none ? 0 : entries);
   }
 
-  void skip_blanks() {
-    while (is_blank(*at_)) {
-      ++at_;
+  static const char* skip_blanks(const char* at) {
+    while (is_blank(*at)) {
+      ++at;
     }
+    return at;
   }
 
-  bool skip_line_without_entry() {
-    if (*at_ != '\n' && rules_.comments.find(*at_) == std::string_view::npos) {
-      return false;
-    }
-    const char* const end = text_.data() + text_.size();
-    at_ = static_cast<const char*>(std::memchr(at_, '\n', static_cast<std::size_t>(end - at_))) + 1;
-    return true;
-  }
-
-  bool keyword() {
+  const char* keyword(const char* at) {
     if (rules_.keyword == '\0') {
-      return true;
+      return at;
     }
-    if (*at_ != rules_.keyword || !is_blank(at_[1])) {
-      return expected(fmt::format("\"{}\" and an entry, or a comment", rules_.keyword));
-    }
-    ++at_;
-    skip_blanks();
-    return true;
+    return *at == rules_.keyword && is_blank(at[1]) ? skip_blanks(at + 1) : flaw(Kind::keyword, at);
   }
 
-  bool entry() {
+  const char* entry(const char* at) {
     Edge edge;
-    if (!vertex(rules_.ends[0], edge.source) || !gap(rules_.ends[1]) ||
-        !vertex(rules_.ends[1], edge.target)) {
-      return false;
+    if (at == nullptr || (at = vertex(at, 0, edge.source)) == nullptr || (at = gap(at, 1)) == nullptr ||
+        (at = vertex(at, 1, edge.target)) == nullptr) {
+      return nullptr;
     }
     if (rules_.skew && edge.source == edge.target) {
-      return fail("a skew-symmetric matrix has no entries on its diagonal", "leave it out");
+      return flaw(Kind::on_diagonal, at);
     }
     std::uint32_t weight = unit_weight(rules_.weights);
     if constexpr (column != ValueColumn::none) {
-      if (!gap("value") || !value_of(edge, weight)) {
-        return false;
+      constexpr std::size_t value_part = 2;
+      if ((at = gap(at, value_part)) == nullptr || (at = value_of(at, edge, weight)) == nullptr) {
+        return nullptr;
       }
     }
-    skip_blanks();
-    if (*at_ != '\n') {
-      return expected("the end of the line");
+    at = skip_blanks(at);
+    if (*at != '\n') {
+      return flaw(Kind::line_end, at);
     }
-    ++at_;
     last_vertex_ = std::max({last_vertex_, edge.source, edge.target});
     block_.chunk.edges.push_back(edge);
     if (rules_.weights != WeightType::none) {
       block_.chunk.weights.push_back(weight);
     }
-    return true;
+    return at + 1;
   }
 
-  bool gap(std::string_view next) {
-    if (!is_blank(*at_)) {
-      return expected(*at_ == '\n' ? fmt::format("the {}", next) : fmt::format("a blank and the {}", next));
-    }
-    skip_blanks();
-    return true;
+  // Between the parts of an entry.
+  const char* gap(const char* at, std::size_t next) {
+    return is_blank(*at) ? skip_blanks(at + 1) : flaw(Kind::gap, at, next);
   }
 
-  // The digits at this place as a number; nothing past 19 of them.
-  std::optional<std::uint64_t> digits() {
-    constexpr std::ptrdiff_t most_digits = 19; // that always fit 64 bits
-    const char* const begin = at_;
-    std::uint64_t value = 0;
-    while (is_digit(*at_)) {
-      value = value * 10 + static_cast<std::uint64_t>(*at_++ - '0');
+  [[gnu::always_inline]] const char* vertex(const char* at, std::size_t part, Vertex& vertex) {
+    if (!is_digit(*at)) {
+      return flaw(Kind::vertex, at, part);
     }
-    return at_ - begin <= most_digits ? std::optional(value) : std::nullopt;
+    std::uint64_t number = 0;
+    const char* const end = take_digits(at, number);
+    if (number < rules_.first_vertex || number > rules_.last_vertex || end - at > most_digits) {
+      return flaw(Kind::vertex_range, at, part);
+    }
+    vertex = static_cast<Vertex>(number - rules_.first_vertex);
+    return end;
   }
 
-  bool vertex(std::string_view end, Vertex& vertex) {
-    const char* const begin = at_;
-    if (!is_digit(*begin)) {
-      return expected(fmt::format("the {}, a whole number", end));
-    }
-    const auto number = digits();
-    if (!number || *number < rules_.first_vertex || *number > rules_.last_vertex) {
-      at_ = begin;
-      return rules_.last_vertex < rules_.first_vertex
-                 ? fail(fmt::format("the {} is {}, and there are no vertices", end, word()),
-                        "correct it, or the size that the file states")
-                 : fail(fmt::format("the {} is {}, and vertices are {} to {}", end, word(),
-                                    rules_.first_vertex, rules_.last_vertex),
-                        "correct it, or the size that the file states");
-    }
-    vertex = static_cast<Vertex>(*number - rules_.first_vertex);
-    return true;
-  }
-
-  bool value_of(const Edge& edge, std::uint32_t& weight) {
-    const char* const begin = at_;
+  const char* value_of(const char* at, const Edge& edge, std::uint32_t& weight) {
     Value value{};
-    if (!read_value(value)) {
-      return false;
+    const char* const end = read_value(at, value);
+    if (end == nullptr) {
+      return nullptr;
     }
-    const bool first = block_.chunk.edges.empty();
-    least_ = first ? value : std::min(least_, value);
-    greatest_ = first ? value : std::max(greatest_, value);
+    least_ = std::min(least_, value);
+    greatest_ = std::max(greatest_, value);
     block_.values.negative += value < 0 ? 1U : 0U;
     if (rules_.weights == WeightType::none) {
-      return true;
+      return end;
     }
-    const char* const behind = std::exchange(at_, begin);
+    flaw_.edge = edge;
     if (value < 0 || (rules_.skew && value != 0)) {
-      return fail(value < 0
-                      ? fmt::format("the edge from {} to {} weighs {}, and weights are from 0 on",
-                                    named(edge.source), named(edge.target), word())
-                      : fmt::format("the edge from {} to {}, opposite in a skew-symmetric matrix, weighs "
-                                    "-{}, and weights are from 0 on",
-                                    named(edge.target), named(edge.source), word()),
-                  "shift the weights, or choose an algorithm that does not look at them");
+      return flaw(value < 0 ? Kind::negative : Kind::opposite_negative, at);
     }
-    if (!to_weight(value, weight)) {
-      return false;
-    }
-    at_ = behind;
-    return true;
-  }
-
-  std::uint64_t named(Vertex v) const { return v + rules_.first_vertex; }
-
-  bool read_value(std::int64_t& value) {
-    const char* const begin = at_;
-    const bool negative = *at_ == '-';
-    at_ += *at_ == '-' || *at_ == '+' ? 1 : 0;
-    if (!is_digit(*at_)) {
-      at_ = begin;
-      return expected("an integer");
-    }
-    const auto magnitude = digits();
-    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
-    const bool fits = magnitude && *magnitude <= most + (negative ? 1 : 0);
-    value = !fits ? 0 : static_cast<std::int64_t>(negative ? 0 - *magnitude : *magnitude);
-    if (!is_blank(*at_) && *at_ != '\n') {
-      at_ = begin;
-      return expected("an integer");
-    }
-    if (!fits || value < rules_.least_value || value > rules_.greatest_value) {
-      at_ = begin;
-      return fail(fmt::format("the value {} is not {}: {} to {}", word(), rules_.value_type,
-                              rules_.least_value, rules_.greatest_value),
-                  "correct it, or the type that the file states");
-    }
-    return true;
-  }
-
-  bool read_value(double& value) {
-    const char* const begin = at_;
-    at_ += *at_ == '+' ? 1 : 0;
-    const auto [end, code] = std::from_chars(at_, text_.data() + text_.size(), value);
-    if (code == std::errc::invalid_argument || (*begin == '+' && *at_ == '-') ||
-        (!is_blank(*end) && *end != '\n')) {
-      at_ = begin;
-      return expected("a number");
-    }
-    if (code != std::errc() || !std::isfinite(value)) {
-      at_ = begin;
-      return fail(fmt::format("the value {} is not a finite number of 64 bits", word()), "correct it");
-    }
-    at_ = end;
-    return true;
-  }
-
-  bool to_weight(Value value, std::uint32_t& weight) {
     if (rules_.weights == WeightType::f32) {
       const auto narrow = static_cast<float>(value);        // nearest to the 64 bits
       weight = std::bit_cast<std::uint32_t>(narrow + 0.0F); // -0 is 0
-      return std::isfinite(narrow) ||
-             fail(fmt::format("the weight {} does not fit 32 bits", word()), "scale the weights down");
+      return std::isfinite(narrow) ? end : flaw(Kind::beyond_f32, at);
     }
-    constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
     if constexpr (column == ValueColumn::real) {
       if (value != std::trunc(value)) {
-        return fail(fmt::format("the weight {} is no whole number", word()), "take the weights as f32");
+        return flaw(Kind::not_whole, at);
       }
     }
-    if (value > static_cast<Value>(most)) {
-      return fail(fmt::format("the weight {} is above {}", word(), most),
-                  "scale the weights down, or take them as f32");
+    if (value > static_cast<Value>(std::numeric_limits<std::uint32_t>::max())) {
+      return flaw(Kind::beyond_u32, at);
     }
     weight = static_cast<std::uint32_t>(value);
-    return true;
+    return end;
   }
 
-  // What stands here, up to a blank.
-  [[nodiscard]] std::string_view word() const {
-    const char* end = at_;
-    while (!is_blank(*end) && *end != '\n') {
-      ++end;
+  const char* read_value(const char* at, std::int64_t& value) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    const bool negative = *at == '-';
+    const char* const digits = at + (negative || *at == '+' ? 1 : 0);
+    if (!is_digit(*digits)) {
+      return flaw(Kind::integer, at);
     }
-    return {at_, static_cast<std::size_t>(end - at_)};
+    std::uint64_t magnitude = 0;
+    const char* const end = take_digits(digits, magnitude);
+    if (!is_blank(*end) && *end != '\n') {
+      return flaw(Kind::integer, at);
+    }
+    value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+    if (end - digits > most_digits || magnitude > most + (negative ? 1 : 0) || value < rules_.least_value ||
+        value > rules_.greatest_value) {
+      return flaw(Kind::integer_range, at);
+    }
+    return end;
   }
 
-  bool expected(const std::string& what) {
-    return fail(
-        fmt::format("expected {}, got {}", what, word().empty() ? "the end of the line" : in_quotes(word())),
-        "give an edge on each line, as the header says");
+  const char* read_value(const char* at, double& value) {
+    const char* const begin = at + (*at == '+' && at[1] != '-' ? 1 : 0);
+    const auto [end, code] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (code == std::errc::invalid_argument || (!is_blank(*end) && *end != '\n')) {
+      return flaw(Kind::real, at);
+    }
+    return code == std::errc() && std::isfinite(value) ? end : flaw(Kind::not_finite, at);
   }
 
-  // Notes what is wrong here; false, for what calls it.
-  bool fail(std::string message, std::string fix) {
-    block_.error = Error{.code = ErrorCode::bad_graph,
-                         .message = std::move(message),
-                         .fix = std::move(fix),
-                         .line = block_.lines + 1,
-                         .column = character_count({line_, static_cast<std::size_t>(at_ - line_)}) + 1};
-    return false;
+  const char* flaw(Kind kind, const char* at, std::size_t part = 0) {
+    flaw_.kind = kind;
+    flaw_.at = at;
+    flaw_.part = part;
+    return nullptr;
   }
 
   std::string_view text_;
   const EntryRules& rules_;
-  const char* at_ = nullptr;
-  const char* line_ = nullptr;
   BlockEntries block_;
   Vertex last_vertex_ = 0;
-  Value least_{}, greatest_{};
+  Value least_ = std::numeric_limits<Value>::max(), greatest_ = std::numeric_limits<Value>::lowest();
+  EntryFlaw flaw_;
 };
 
 BlockEntries scan(std::string_view text, const EntryRules& rules) {

@@ -53,8 +53,8 @@ struct Entries {
   std::uint64_t lines = 0; // of the file
 };
 
-// Reads `first`, whole lines behind `lines_before` others, and then the blocks to their end. bad_graph with
-// line and column, and the errors of the blocks.
+// Reads `first`, whole lines of a block (so they are padded) behind `lines_before` others, and then the
+// blocks to their end. bad_graph with line and column, and the errors of the blocks.
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, unsigned threads);
 

@@ -16,7 +16,7 @@ void grow(TextBlock& block, std::size_t capacity) {
   if (block.capacity >= capacity) {
     return;
   }
-  auto larger = std::make_unique_for_overwrite<char[]>(capacity);
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity + TextBlock::padding);
   std::copy_n(block.buffer.get(), block.size, larger.get());
   block.buffer = std::move(larger);
   block.capacity = capacity;

@@ -16,9 +16,11 @@
 namespace tidegate::graphs {
 
 struct TextBlock {
+  static constexpr std::size_t padding = 8; // bytes behind the text that may be looked at
+
   std::uint64_t index = 0; // blocks are counted in the order of the file
   std::size_t size = 0;
-  std::size_t capacity = 0;
+  std::size_t capacity = 0; // without the padding
   std::unique_ptr<char[]> buffer;
 
   // Whole lines: it ends with a newline, also where the file does not. Empty at the end of the file.
