@@ -1,3 +1,4 @@
+#include <tidegate/graphs/disjoint_sets.hpp>
 #include <tidegate/graphs/verify.hpp>
 
 #include <fmt/format.h>
@@ -6,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -138,31 +138,6 @@ Found check_distances_of(const Graph& graph, std::span<const Vertex> sources,
                                  distances[v]));
   });
 }
-
-// Weakly connected components as trees, each vertex below another one or a root.
-class DisjointSets {
-public:
-  explicit DisjointSets(std::uint32_t vertices) : above_(vertices) {
-    std::iota(above_.begin(), above_.end(), 0U);
-  }
-
-  Vertex root(Vertex v) {
-    while (above_[v] != v) {
-      above_[v] = above_[above_[v]];
-      v = above_[v];
-    }
-    return v;
-  }
-
-  // The smaller root stays one, and so is the smallest vertex of its tree.
-  void join(Vertex a, Vertex b) {
-    const auto [low, high] = std::minmax({root(a), root(b)});
-    above_[high] = low;
-  }
-
-private:
-  std::vector<Vertex> above_;
-};
 
 template <class Value>
 Found difference(std::string_view what, std::span<const Value> expected, std::span<const Value> got) {
