@@ -34,7 +34,7 @@ Result<std::uint64_t> read_count(const HeaderLines& lines, std::string_view line
 
 Result<FileHeader> read_dimacs_header(HeaderLines& lines) {
   std::string_view line, word;
-  Words words;
+  LineWords words;
   while (word.empty() || word[0] == 'c') {
     TIDEGATE_TRY(const std::optional<std::string_view> next, lines.next());
     if (!next) {

@@ -6,7 +6,7 @@ namespace tidegate::graphs {
 Result<FileHeader> read_edge_list_header(HeaderLines& lines) {
   FileHeader header{.format = FileFormat::edge_list, .rules = {.comments = "#%"}};
   std::string_view word;
-  Words words;
+  LineWords words;
   while (word.empty() || word[0] == '#' || word[0] == '%') {
     TIDEGATE_TRY(const std::optional<std::string_view> line, lines.next());
     if (!line) {

@@ -30,7 +30,7 @@ Result<FileFormat> recognise_format(HeaderLines& lines, const std::string& path)
                                   .fix = "give a Matrix Market file, a DIMACS .gr file or a list of edges"});
     }
     line = *next;
-    word = Words{line}.next();
+    word = LineWords{line}.next();
   }
   lines.back();
   if (word.starts_with("%%MatrixMarket") || ends_with(path, ".mtx")) {

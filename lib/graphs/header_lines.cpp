@@ -27,7 +27,7 @@ void HeaderLines::back() {
   --number_;
 }
 
-std::string_view Words::next() {
+std::string_view LineWords::next() {
   constexpr std::string_view blanks = " \t\r";
   rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
   const std::string_view word = rest.substr(0, rest.find_first_of(blanks));

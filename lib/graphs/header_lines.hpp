@@ -35,7 +35,7 @@ private:
 };
 
 // The words of a line, apart by blanks.
-struct Words {
+struct LineWords {
   std::string_view rest;
 
   // The next word; an empty one at the end.

@@ -55,7 +55,7 @@ constexpr std::array<BannerWord, 4> banner_words{
 // The four words behind %%MatrixMarket, in lower case.
 Result<std::array<std::string, 4>> read_banner(HeaderLines& lines) {
   TIDEGATE_TRY(const std::optional<std::string_view> line, lines.next());
-  Words words{*line}; // the format was recognised by it
+  LineWords words{*line}; // the format was recognised by it
   if (lower_case(words.next()) != "%%matrixmarket") {
     return tl::unexpected(error_at(
         lines,
@@ -123,7 +123,7 @@ constexpr std::array value_types{
 
 // "%%GraphBLAS type T" says more than the banner: integers of fewer bits, or integers where that says real.
 Result<void> take_type_line(const HeaderLines& lines, std::string_view line, EntryRules& rules) {
-  Words words{line};
+  LineWords words{line};
   words.next();
   if (const std::string_view word = words.next(); word != "type") {
     return {}; // a comment after all
@@ -149,7 +149,7 @@ Result<void> take_type_line(const HeaderLines& lines, std::string_view line, Ent
 Result<void> read_size(HeaderLines& lines, FileHeader& header) {
   constexpr std::string_view fix = "write ROWS COLUMNS ENTRIES behind the comments";
   std::string_view line, word;
-  Words words;
+  LineWords words;
   while (word.empty() || word.starts_with('%')) {
     TIDEGATE_TRY(const std::optional<std::string_view> next, lines.next());
     if (!next) {
