@@ -3,6 +3,7 @@
 #include <tidegate/graphs/parallel.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <charconv>
@@ -59,6 +60,32 @@ constexpr std::ptrdiff_t most_digits = 19; // that always fit 64 bits
   return at;
 }
 
+// A decimal number of up to 15 digits, as nearly all are, that a blank follows; nullptr for any other. Its
+// digits and the power of ten are exact as doubles, and so their quotient is the nearest one. Source:
+// Clinger, How to Read Floating Point Numbers Accurately (PLDI 1990).
+inline const char* take_short_decimal(const char* at, double& value) {
+  constexpr std::ptrdiff_t exact_digits = 15;
+  constexpr std::array<double, exact_digits + 1> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const bool negative = *at == '-';
+  const char* const digits = at + (negative ? 1 : 0);
+  if (!is_digit(*digits)) {
+    return nullptr;
+  }
+  std::uint64_t whole = 0, fraction = 0;
+  const char* const point = take_digits(digits, whole);
+  const bool has_fraction = *point == '.' && is_digit(point[1]);
+  const char* const end = has_fraction ? take_digits(point + 1, fraction) : point;
+  const std::ptrdiff_t decimals = has_fraction ? end - point - 1 : 0;
+  if (end - digits > exact_digits || (!is_blank(*end) && *end != '\n')) {
+    return nullptr;
+  }
+  const auto power = powers[static_cast<std::size_t>(decimals)];
+  const double magnitude = (static_cast<double>(whole) * power + static_cast<double>(fraction)) / power;
+  value = negative ? -magnitude : magnitude;
+  return end;
+}
+
 // The entries of whole lines, padded behind. Every scan ends at the newline at the latest, so none looks for
 // the text's end. A step takes a place in the text and returns the one behind what it has read, or notes the
 // flaw that it has met and returns nullptr; what the flaw means to people is no matter of the loop
@@ -71,10 +98,12 @@ public:
   BlockEntries scan() {
     reserve();
     const char* const end = text_.data() + text_.size();
+    const char usual = rules_.keyword; // or a digit
     for (const char* at = text_.data(); at != end; ++block_.lines) {
       const char* const line = at;
       at = skip_blanks(at);
-      if (!is_digit(*at) && (*at == '\n' || rules_.comments.find(*at) != std::string_view::npos)) {
+      if (*at != usual && !is_digit(*at) &&
+          (*at == '\n' || rules_.comments.find(*at) != std::string_view::npos)) {
         at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
         continue;
       }
@@ -231,6 +260,9 @@ private:
 
   const char* read_value(const char* at, double& value) {
     const char* const begin = at + (*at == '+' && at[1] != '-' ? 1 : 0);
+    if (const char* const end = take_short_decimal(begin, value); end != nullptr) {
+      return end;
+    }
     const auto [end, code] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (code == std::errc::invalid_argument || (!is_blank(*end) && *end != '\n')) {
       return flaw(Kind::real, at);

@@ -1,6 +1,8 @@
 // Lists of edges.
 #include "graph_support.hpp"
 
+#include <cstdlib>
+
 using namespace tidegate;
 using namespace tidegate::test;
 
@@ -42,6 +44,28 @@ TEST_CASE("the first edge says what the others have") {
   CHECK(refusal("a.txt", "0 4294967295\n") ==
         "tidegate: a.txt:1:3: error: the target is 4294967295, and vertices are 0 to 4294967294 [bad_graph]\n"
         "  fix: correct it, or the size that the file states");
+}
+
+TEST_CASE("decimal numbers are the nearest doubles, however they are written") {
+  std::mt19937_64 random(1);
+  std::string text = "0 0 0.0\n";
+  std::vector<float> wanted{0};
+  const auto add = [&](const std::string& number) {
+    text += "0 0 " + number + '\n';
+    wanted.push_back(static_cast<float>(std::strtod(number.c_str(), nullptr)));
+  };
+  for (const char* number : {"1.", ".5", "+2.5", "1e-3", "123456789012345", "1234567890123456.75", "0.1e1",
+                             "000000000000000000001.5", "3.4028234e38", "1e-45", "0.30000000000000004"}) {
+    add(number);
+  }
+  for (int i = 0; i < 3000; ++i) {
+    std::string digits = std::to_string(random() >> random() % 60U);
+    digits.insert(random() % digits.size() + 1, ".");
+    add(digits);
+  }
+  std::ranges::sort(wanted);
+  CHECK(std::get<std::vector<float>>(load_text("a", text, {.weights = WeightUse::f32})->graph.out.weights) ==
+        wanted);
 }
 
 TEST_CASE("what is no graph at all") {
