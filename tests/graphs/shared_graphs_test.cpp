@@ -24,7 +24,7 @@ const std::map<std::string, Sizes> sound{{"bips98_606.mtx", {7135, 34738, 542}},
                                          {"ldbc-directed-example.mtx", {10, 17, 1}},
                                          {"ldbc-undirected-example.mtx", {9, 24, 1}},
                                          {"skew_int32.mtx", {6, 20, 1}},
-                                         {"west0067.mtx", {67, 294, 0}}};
+                                         {"west0067.mtx", {67, 294, 1}}};
 
 // File, and what is said of it behind its name.
 const std::map<std::string, std::string> malformed{
