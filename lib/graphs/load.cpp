@@ -23,8 +23,7 @@ Result<FileHeader> read_header(HeaderLines& lines, const std::string& path) {
 
 // More entries than fit need not be read to say that they do not.
 std::uint64_t most_entries(const BuildOptions& options) {
-  constexpr std::uint64_t least_bytes_of_an_entry = 2 * sizeof(Edge);
-  return options.most_bytes != 0 ? options.most_bytes / least_bytes_of_an_entry : ~std::uint64_t{0};
+  return memory_limit(options) / (2 * sizeof(Edge));
 }
 
 Result<void> check_count(const FileHeader& header, const Entries& entries) {

@@ -223,11 +223,6 @@ std::uint64_t listed(const EdgeChunks& edges) {
   return count;
 }
 
-std::uint64_t machine_bytes() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 } // namespace
 
 Rows build_rows(const EdgeChunks& edges, unsigned threads) {
@@ -249,9 +244,15 @@ std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightTyp
   return static_cast<std::uint64_t>(std::min(bytes, Wide{std::numeric_limits<std::uint64_t>::max()}));
 }
 
+std::uint64_t memory_limit(const BuildOptions& options) {
+  return options.most_bytes != 0 ? options.most_bytes
+                                 : static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightType weights,
                           const BuildOptions& options) {
-  const std::uint64_t most = options.most_bytes != 0 ? options.most_bytes : machine_bytes();
+  const std::uint64_t most = memory_limit(options);
   const std::uint64_t bytes = build_bytes(vertices, edges, weights, options.in_rows);
   if (bytes <= most) {
     return {};

@@ -32,7 +32,10 @@ Result<Graph> build_graph(EdgeChunks edges, const BuildOptions& options);
 // counted) is built from its list; the greatest number where they leave 64 bits.
 std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightType weights, bool in_rows);
 
-// input_too_large for a graph that takes more than `most_bytes`; 0: what the machine has.
+// Bytes of memory that the options allow.
+std::uint64_t memory_limit(const BuildOptions& options);
+
+// input_too_large for a graph that takes more than that.
 Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightType weights,
                           const BuildOptions& options);
 

@@ -1,5 +1,5 @@
 // What the algorithms of frontier programs compute, one vertex after the other and straight from the
-// definitions: what runs on devices is held against these.
+// definitions: what runs on devices is held against these. Sources are vertices of the graph.
 #pragma once
 
 #include <tidegate/graphs/graph.hpp>
