@@ -3,6 +3,7 @@
 #include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/check.hpp>
+#include <tidegate/commands/graph.hpp>
 #include <tidegate/core/same_file.hpp>
 #include <tidegate/documents/catalogue.hpp>
 
@@ -72,6 +73,21 @@ Result<void> take_type(commands::CheckRequest& request) {
   return {};
 }
 
+// What `check graph` has no use for.
+Result<void> refuse_document_options(const commands::CheckRequest& request) {
+  const std::string_view option = request.stream      ? "--stream"
+                                  : request.dag       ? "--dag"
+                                  : request.lifetimes ? "--lifetimes"
+                                                      : "";
+  if (option.empty()) {
+    return {};
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::invalid_usage,
+            .message = fmt::format("{} is for documents, and check graph reads graphs", option),
+            .fix = "leave it out"});
+}
+
 // A mistyped document type looks like a file that does not exist, and standard input can be read once.
 std::optional<Error> wrong_words(const commands::CheckRequest& request) {
   const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
@@ -104,8 +120,49 @@ FileUses files_of(const commands::CheckRequest& request, const std::string& outp
   return files;
 }
 
+// The report as it is asked for, the errors in it on standard error as well, and its exit code.
+template <class Report, class Table>
+Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
+                        Table table, bool errors_as_json) {
+  for (const auto& verdict : verdicts) {
+    if (verdict.error) {
+      print_error(*verdict.error, errors_as_json);
+    }
+  }
+  const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
+  const std::string text =
+      settings.format == Format::table ? table(report, colour) : documents::encode(report) + '\n';
+  return commands::write_text(settings.output, text).map([&](ExitCode) {
+    return commands::exit_code(report);
+  });
+}
+
+// `check graph FILE...`
+Result<ExitCode> run_graphs(CheckSettings& settings, bool errors_as_json) {
+  commands::CheckRequest& request = settings.request;
+  request.files.erase(request.files.begin());
+  if (request.files.empty()) {
+    request.files.emplace_back("-");
+  }
+  if (auto refused = refuse_document_options(request); !refused) {
+    return tl::unexpected(std::move(refused.error()));
+  }
+  request.document = "graph_report"; // no word of the command line is one
+  if (auto wrong = wrong_words(request); wrong) {
+    return tl::unexpected(std::move(*wrong));
+  }
+  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
+    return tl::unexpected(std::move(kept.error()));
+  }
+  const documents::GraphReport report = commands::check_graphs(request.files);
+  return answer(settings, report, report.graphs, commands::graph_table, errors_as_json);
+}
+
 Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
   commands::CheckRequest& request = settings.request;
+  if (!request.files.empty() && request.files.front() == "graph") {
+    return run_graphs(settings, errors_as_json);
+  }
   if (auto taken = take_type(request); !taken) {
     return tl::unexpected(std::move(taken.error()));
   }
@@ -119,25 +176,17 @@ Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
   if (!report) {
     return tl::unexpected(report.error());
   }
-  for (const documents::CheckedDocument& checked : report->documents) {
-    if (checked.error) {
-      print_error(*checked.error, errors_as_json);
-    }
-  }
-  const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
-  const std::string text = settings.format == Format::table ? commands::check_table(*report, colour)
-                                                            : documents::encode(*report) + '\n';
-  return commands::write_text(settings.output, text).map([&](ExitCode) {
-    return commands::exit_code(*report);
-  });
+  return answer(settings, *report, report->documents, commands::check_table, errors_as_json);
 }
 
 OptionModel files_positional(std::vector<std::string>& files) {
   return {.value = "[KIND] FILE...",
           .choices = document_kinds(),
           .takes_file = true,
-          .meaning = "Documents to check; - or none is standard input. A type before them (see `tidegate "
-                     "schema`) is that of all; plan and arena hold plans against their input",
+          .meaning =
+              "Documents to check; - or none is standard input. A type before them (see `tidegate "
+              "schema`) is that of all; plan and arena hold plans against their input; graph tells what "
+              "graph files hold",
           .take = [&files](const std::string& word) -> Result<void> {
             files.push_back(word);
             return {};
@@ -162,7 +211,8 @@ CommandModel check_command() {
                                   "Buffer lifetimes that arena plans are held against"),
                       needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
                                                           "Capacity instead of the lifetimes'")),
-                      format_option(settings->format), output_option(settings->output)},
+                      path_scope_option(request.scope), format_option(settings->format),
+                      output_option(settings->output)},
           .positionals = {files_positional(request.files)},
           .run = [settings](bool errors_as_json) { return run_check(*settings, errors_as_json); }};
 }

@@ -8,6 +8,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/graph_documents.hpp>
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/planning/arena_check.hpp>
 #include <tidegate/planning/layering.hpp>
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -163,6 +165,26 @@ std::optional<Error> judge(const documents::ArenaPlanDocument& document,
   return {};
 }
 
+std::optional<Error> judge(const graphs::FrontierProgram& program, const std::string& file,
+                           compiler::PathScope scope) {
+  if (auto sound = graphs::check_program(program); !sound) {
+    return std::move(sound.error());
+  }
+  const std::string folder =
+      file == standard_stream ? "" : std::filesystem::path(file).parent_path().string();
+  const FileUses files = graphs::files_of(program, folder);
+  for (const std::vector<NamedFile>* const uses : {&files.inputs, &files.outputs}) {
+    for (const NamedFile& use : *uses) {
+      if (auto allowed = compiler::check_scope(use.path, folder, scope); !allowed) {
+        allowed.error().pointer = use.pointer;
+        return std::move(allowed.error());
+      }
+    }
+  }
+  auto kept = refuse_overwriting(files);
+  return kept ? std::nullopt : std::optional(std::move(kept.error()));
+}
+
 // A premise that no document of this type is held against would make its verdict look like more than it is.
 std::optional<Error> idle_premise(const Document& document, const Premises& premises) {
   const bool used =
@@ -178,7 +200,8 @@ std::optional<Error> idle_premise(const Document& document, const Premises& prem
 }
 
 // What the schema cannot say about a document.
-std::optional<Error> judge(const Document& document, const void* object, const Premises& premises) {
+std::optional<Error> judge(const Document& document, const void* object, const std::string& file,
+                           const Premises& premises) {
   if (&document == &documents::DocumentOf<LaunchRecommendationDocument>::document) {
     return judge(*static_cast<const LaunchRecommendationDocument*>(object));
   }
@@ -187,6 +210,9 @@ std::optional<Error> judge(const Document& document, const void* object, const P
   }
   if (&document == &documents::DocumentOf<documents::ArenaPlanDocument>::document && premises.lifetimes) {
     return judge(*static_cast<const documents::ArenaPlanDocument*>(object), *premises.lifetimes);
+  }
+  if (&document == &documents::DocumentOf<graphs::FrontierProgram>::document) {
+    return judge(*static_cast<const graphs::FrontierProgram*>(object), file, premises.scope);
   }
   return {};
 }
@@ -206,7 +232,7 @@ Result<T> read_premise(const std::string& file) {
 }
 
 Result<Premises> read_premises(const CheckRequest& request) {
-  Premises premises;
+  Premises premises{.scope = request.scope};
   if (request.dag) {
     auto named = read_premise<documents::NamedWaveDag>(*request.dag).and_then(resolve);
     if (!named) {
@@ -262,7 +288,7 @@ std::optional<Error> fault(std::string_view json, const std::optional<std::strin
   if (auto decoded = documents::Decoder().decode(**document, json, object.get()); !decoded) {
     return std::move(decoded.error());
   }
-  return judge(**document, object.get(), premises);
+  return judge(**document, object.get(), checked.file, premises);
 }
 
 // Calls `visit` for every line that is not blank, with its number from 1.

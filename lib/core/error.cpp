@@ -80,6 +80,7 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::invalid_program:
   case ErrorCode::outside_folder:
   case ErrorCode::bad_array:
+  case ErrorCode::bad_graph:
   case ErrorCode::kernel_source:
   case ErrorCode::kernel_options:
   case ErrorCode::unsupported_kernel:

@@ -1,6 +1,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/device_documents.hpp>
+#include <tidegate/documents/graph_documents.hpp>
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/priority_documents.hpp>
@@ -34,10 +35,12 @@ constexpr std::array all_documents{
     &DocumentOf<NaturalGradient>::document,
     &DocumentOf<NaturalGradientStep>::document,
     &DocumentOf<compiler::WaveProgram>::document,
+    &DocumentOf<graphs::FrontierProgram>::document,
     &DocumentOf<RunReportDocument>::document,
     &DocumentOf<device::DeviceList>::document,
     &DocumentOf<device::DeviceProfile>::document,
     &DocumentOf<CheckReport>::document,
+    &DocumentOf<GraphReport>::document,
     &DocumentOf<SchemaList>::document,
     &DocumentOf<VersionReport>::document,
     &DocumentOf<Error>::document,

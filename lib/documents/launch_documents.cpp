@@ -1,4 +1,5 @@
 #include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/documents/policy_fields.hpp>
 
 namespace tidegate::documents {
 
@@ -12,10 +13,6 @@ using policy::TopologyEvidence;
 using policy::TraceNumber;
 using policy::TraceStep;
 
-template <>
-struct Description<SizingPolicy> {
-  static const Record record;
-};
 template <>
 struct Description<LaunchRequestDocument> {
   static const Record record;
@@ -69,31 +66,7 @@ constexpr Field sizing_fields[] = {
         "powerful_min_worker_groups", "derived worker groups of a powerful adapter, at least"),
 };
 
-constexpr Field policy_fields[] = {
-    defaulted<&LaunchPolicy::min_hit_capacity>("min_hit_capacity", "smallest derived hit capacity"),
-    defaulted<&LaunchPolicy::hit_capacity_multiplier>("hit_capacity_multiplier",
-                                                      "room per expected hit; 1 under memory pressure"),
-    defaulted<&LaunchPolicy::saturated_waves>("saturated_waves",
-                                              "waves over all lanes from which a queue is saturated"),
-    defaulted<&LaunchPolicy::hot_opcode_threshold>("hot_opcode_threshold",
-                                                   "hot opcodes from which they are promoted"),
-    defaulted<&LaunchPolicy::hot_window_threshold>("hot_window_threshold",
-                                                   "hot windows from which they are promoted"),
-    defaulted<&LaunchPolicy::jit_queue_len_threshold>(
-        "jit_queue_len_threshold", "queue length from which a kernel is compiled for the launch"),
-    defaulted<&LaunchPolicy::priority_age_threshold>("priority_age_threshold",
-                                                     "ticks of waiting from which priorities age"),
-    defaulted<&LaunchPolicy::sparse_frontier_threshold_bps>(
-        "sparse_frontier_threshold_bps", "frontier density up to which a frontier is sparse"),
-    defaulted<&LaunchPolicy::dense_frontier_threshold_bps>("dense_frontier_threshold_bps",
-                                                           "frontier density from which a frontier is dense"),
-    defaulted<&LaunchPolicy::memory_pressure_threshold_bps>(
-        "memory_pressure_threshold_bps", "memory pressure from which a launch is memory constrained"),
-    defaulted<&LaunchPolicy::fusion_edge_threshold>("fusion_edge_threshold",
-                                                    "edges from which a hot dense frontier is fused"),
-    defaulted<&LaunchPolicy::scratch_bytes_per_hit>("scratch_bytes_per_hit", "device scratch of one hit"),
-    defaulted<&LaunchPolicy::sizing>("sizing", "how worker groups are derived from adapter limits"),
-};
+constexpr auto policy_fields = launch_policy_fields<>();
 
 // A field of the launch request inside its document.
 template <auto Member>

@@ -58,6 +58,10 @@ struct Choices<policy::PromotionRoute> {
 };
 
 template <>
+struct Description<policy::SizingPolicy> {
+  static const Record record;
+};
+template <>
 struct Description<policy::LaunchPolicy> {
   static const Record record;
 };

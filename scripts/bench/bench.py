@@ -163,6 +163,13 @@ def quality(build: Path) -> list[Row]:
     return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
 
 
+def graphs(build: Path) -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([str(build / "scripts" / "bench" / "graph_reading"), folder], capture_output=True, check=True,
+                              text=True)
+    return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
+
+
 def arena(build: Path) -> list[Row]:
     tidegate = str(build / "app" / "tidegate")
     rows = []
@@ -318,7 +325,7 @@ def by_hand(build: Path) -> list[Row]:
 
 def main() -> None:
     parts = {"stream": stream, "library": library, "start": start, "plan": plan, "planning": planning, "quality": quality,
-             "arena": arena, "programs": programs, "by-hand": by_hand}
+             "arena": arena, "graphs": graphs, "programs": programs, "by-hand": by_hand}
     build, chosen = Path(sys.argv[1]), sys.argv[2:] or list(parts)
     if unknown := set(chosen) - set(parts):
         sys.exit(f"bench: no benchmark {', '.join(sorted(unknown))}; there are {', '.join(parts)}")

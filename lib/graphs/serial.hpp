@@ -1,0 +1,53 @@
+// What the algorithms of frontier programs compute, one vertex after the other and straight from the
+// definitions: what runs on devices is held against these. Sources are vertices of the graph.
+#pragma once
+
+#include <tidegate/graphs/graph.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tidegate::graphs {
+
+inline constexpr std::uint32_t unreached = 0xffffffff; // as a level or a distance of whole numbers
+
+// Edges from the nearest source to each vertex, and a neighbour before it on such a way: of a source, itself;
+// of what is not reached, no_vertex. Of several the smallest parent.
+struct BreadthFirstTree {
+  std::vector<std::uint32_t> levels;
+  std::vector<Vertex> parents;
+};
+BreadthFirstTree breadth_first(const Graph& graph, std::span<const Vertex> sources);
+
+// Bit i of a vertex's word: source i reaches it, as it does itself. At most 32 sources.
+std::vector<std::uint32_t> reached_from(const Graph& graph, std::span<const Vertex> sources);
+
+// The least sum of weights on a way from any source (Dijkstra). Sums of whole numbers saturate at 2^32 - 1,
+// which is `unreached`. Sums of floats are rounded after each edge, from the source on, and unreached is
+// infinity; as rounding keeps the order, there is one least such sum, and every relaxation ends at it. A
+// graph without weights has weights of 1.
+std::vector<std::uint32_t> shortest_distances_u32(const Graph& graph, std::span<const Vertex> sources);
+std::vector<float> shortest_distances_f32(const Graph& graph, std::span<const Vertex> sources);
+
+// The smallest vertex of each vertex's component, where edges count in both directions (weakly connected).
+// The graph has in rows.
+std::vector<Vertex> components(const Graph& graph);
+
+// Ranks with the sum 1: each vertex passes `damping` of its rank on along its edges (repeated ones count),
+// what has no edges passes it to all, and all get the rest evenly. Iterated until the ranks change by less
+// than `tolerance` in sum, and at most so often. The graph has in rows. Source: Page, Brin, Motwani,
+// Winograd, The PageRank Citation Ranking (1999).
+struct PageRankOptions {
+  double damping = 0.85;
+  double tolerance = 1e-6;
+  std::uint32_t max_iterations = 1000;
+};
+struct PageRanks {
+  std::vector<double> ranks;
+  std::uint32_t iterations = 0;
+  double change = 0; // of the last iteration, summed over the vertices
+};
+PageRanks page_ranks(const Graph& graph, const PageRankOptions& options);
+
+} // namespace tidegate::graphs

@@ -1,0 +1,56 @@
+// Any bytes as a graph file: a sound error, or rows that hold together and are what is read again.
+#include "fuzz.hpp"
+#include <tidegate/graphs/load.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+using namespace tidegate;
+
+namespace {
+
+// The one file that inputs are read from.
+const std::string& file_with(const std::uint8_t* data, std::size_t size) {
+  static const std::string path =
+      (std::filesystem::temp_directory_path() / ("tidegate-fuzz-" + std::to_string(::getpid()))).string();
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  fuzz::require(file != nullptr && std::fwrite(data, 1, size, file) == size && std::fclose(file) == 0,
+                "the input is written");
+  return path;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
+  const bool is_gzip = size > 1 && data[0] == 0x1f && data[1] == 0x8b;
+  const std::string& path = file_with(data, size);
+  for (const graphs::WeightUse use : {graphs::WeightUse::ignored, graphs::WeightUse::as_given}) {
+    const graphs::LoadOptions options{.weights = use,
+                                      .build = {.in_rows = true, .threads = 1, .most_bytes = most_bytes}};
+    graphs::LoadOptions other_blocks = options;
+    other_blocks.block_bytes = 16;
+    const auto loaded = graphs::load_graph(path, options), again = graphs::load_graph(path, other_blocks);
+    fuzz::require(loaded.has_value() == again.has_value(), "blocks make no difference");
+    if (!loaded) {
+      fuzz::require_sound(loaded.error());
+      // Damaged gzip data are met with the block that they are in.
+      fuzz::require(is_gzip || describe(loaded.error()) == describe(again.error()),
+                    "blocks make no difference to an error");
+      continue;
+    }
+    const graphs::Rows& rows = loaded->graph.out;
+    fuzz::require(rows.edges() == rows.neighbours.size() && std::ranges::is_sorted(rows.offsets),
+                  "the offsets are those of the edges");
+    fuzz::require(std::ranges::all_of(rows.neighbours, [&](graphs::Vertex v) { return v < rows.vertices(); }),
+                  "every neighbour is a vertex");
+    fuzz::require(rows.neighbours == again->graph.out.neighbours, "blocks make no difference to edges");
+    fuzz::require(graphs::in_rows(loaded->graph)->edges() == rows.edges(), "the transpose has as many edges");
+  }
+  ::unlink(path.c_str());
+  return 0;
+}

@@ -1,0 +1,48 @@
+// DIMACS .gr files.
+#include "graph_support.hpp"
+
+using namespace tidegate;
+using namespace tidegate::test;
+
+TEST_CASE("arcs with their weights") {
+  const auto loaded =
+      load_text("a.gr", "c a road\nc\np sp 4 3\nc between\na 1 2 7\n\na 2 4 0\na 4 1 4294967295\n",
+                {.weights = WeightUse::as_given});
+  REQUIRE(loaded);
+  CHECK(pairs(loaded->graph.out) == Pairs{{0, 1}, {1, 3}, {3, 0}});
+  CHECK(std::get<std::vector<std::uint32_t>>(loaded->graph.out.weights) ==
+        std::vector<std::uint32_t>{7, 0, 4294967295U});
+  CHECK(loaded->facts->format == FileFormat::dimacs);
+  CHECK_FALSE(loaded->graph.symmetric);
+}
+
+TEST_CASE("it is known by its content, whatever its name") {
+  CHECK(load_text("road", "c x\np sp 1 0\n")->facts->format == FileFormat::dimacs);
+  CHECK(load_text("road", "p sp 1 0\n")->facts->format == FileFormat::dimacs);
+}
+
+TEST_CASE("what is no DIMACS file of shortest paths") {
+  constexpr const char* header =
+      "\n  fix: write \"p sp VERTICES ARCS\" before the arcs, and comments behind c";
+  const auto of = [](const std::string& text) { return refusal("a.gr", text); };
+  const auto error = [](const std::string& place, const std::string& what) {
+    return "tidegate: a.gr:" + place + ": error: " + what + " [bad_graph]";
+  };
+  CHECK(of("c only\n") == error("1:1", "the file ends before the problem line") + header);
+  CHECK(of("c x\n1 2 3\n") == error("2:1", "expected the problem line, got \"1 2 3\"") + header);
+  CHECK(of("p max 3 1\n") ==
+        error("1:3", "the problem is \"max\", and graphs of shortest paths, sp, are read") + header);
+  CHECK(of("p sp 3\n") == error("1:7", "the problem line has no vertices or no arcs") + header);
+  CHECK(of("p sp -3 1\n") == error("1:6", "expected a whole number of 64 bits, got \"-3\"") + header);
+  CHECK(of("p sp 3 1 1\n") == error("1:10", "the problem line goes on with \"1\"") + header);
+  CHECK(of("p sp 4294967296 0\n") ==
+        error("1:6", "the graph has 4294967296 vertices, more than 4294967295") + header);
+  CHECK(of("p sp 3 1\nb 1 2 3\n") == error("2:1", "expected \"a\" and an edge, or a comment, got \"b\"") +
+                                         "\n  fix: give an edge on each line, as the header says");
+  CHECK(of("p sp 3 1\na 1 2\n") == error("2:6", "expected the value, got the end of the line") +
+                                       "\n  fix: give an edge on each line, as the header says");
+  CHECK(of("p sp 3 1\na 1 4 2\n") == error("2:5", "the head is 4, and vertices are 1 to 3") +
+                                         "\n  fix: correct it, or the size that the file states");
+  CHECK(of("p sp 0 1\na 1 4 2\n") == error("2:3", "the tail is 1, and there are no vertices") +
+                                         "\n  fix: correct it, or the size that the file states");
+}

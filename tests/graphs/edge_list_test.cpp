@@ -1,0 +1,100 @@
+// Lists of edges.
+#include "graph_support.hpp"
+
+#include <cstdlib>
+
+using namespace tidegate;
+using namespace tidegate::test;
+
+TEST_CASE("vertices count from 0 up to the greatest that is named") {
+  const auto loaded = load_text("a.txt", "# Nodes: 3\n% KONECT\n0\t5\n5 2\n\n2 2\n");
+  REQUIRE(loaded);
+  CHECK(vertex_count(loaded->graph) == 6);
+  CHECK(pairs(loaded->graph.out) == Pairs{{0, 5}, {2, 2}, {5, 2}});
+  CHECK(loaded->facts->format == FileFormat::edge_list);
+  CHECK(vertex_count(load_text("a.txt", "# nothing\n")->graph) == 0);
+}
+
+TEST_CASE("undirected edges stand in both rows, loops in one") {
+  const auto loaded = load_text("a.el", "0 1\n1 1\n", {.undirected = true, .build = {.in_rows = true}});
+  REQUIRE(loaded);
+  CHECK(pairs(loaded->graph.out) == Pairs{{0, 1}, {1, 0}, {1, 1}});
+  CHECK(loaded->graph.symmetric);
+  CHECK_FALSE(loaded->graph.in);
+  CHECK(in_rows(loaded->graph) == &loaded->graph.out);
+}
+
+TEST_CASE("the first edge says what the others have") {
+  const auto weights = [](const std::string& text) {
+    return load_text("a.wel", text, {.weights = WeightUse::as_given})->graph.out.weights;
+  };
+  CHECK(std::get<std::vector<std::uint32_t>>(weights("0 1 5\n1 0 6\n")) == std::vector<std::uint32_t>{5, 6});
+  CHECK(std::get<std::vector<float>>(weights("0 1 5.0\n1 0 6\n")) == std::vector<float>{5, 6});
+  constexpr const char* fix = "\n  fix: give an edge on each line, as the header says";
+  CHECK(refusal("a.wel", "0 1 5\n1 0\n") ==
+        std::string("tidegate: a.wel:2:4: error: expected the value, got the end of the line [bad_graph]") +
+            fix);
+  CHECK(refusal("a.wel", "0 1\n1 0 5\n") ==
+        std::string("tidegate: a.wel:2:5: error: expected the end of the line, got \"5\" [bad_graph]") + fix);
+  CHECK(refusal("a.wel", "0 1 5\n1 0 5.5\n") ==
+        std::string("tidegate: a.wel:2:5: error: expected an integer, got \"5.5\" [bad_graph]") + fix);
+  CHECK(refusal("a.txt", "0,1\n") ==
+        std::string("tidegate: a.txt:1:2: error: expected a blank and the target, got \",1\" [bad_graph]") +
+            fix);
+  CHECK(refusal("a.txt", "0 4294967295\n") ==
+        "tidegate: a.txt:1:3: error: the target is 4294967295, and vertices are 0 to 4294967294 [bad_graph]\n"
+        "  fix: correct it, or the size that the file states");
+}
+
+TEST_CASE("decimal numbers are the nearest doubles, however they are written") {
+  std::mt19937_64 random(1);
+  std::string text = "0 0 0.0\n";
+  std::vector<float> wanted{0};
+  const auto add = [&](const std::string& number) {
+    text += "0 0 " + number + '\n';
+    wanted.push_back(static_cast<float>(std::strtod(number.c_str(), nullptr)));
+  };
+  for (const char* number : {"1.", ".5", "+2.5", "1e-3", "123456789012345", "1234567890123456.75", "0.1e1",
+                             "000000000000000000001.5", "3.4028234e38", "1e-45", "0.30000000000000004"}) {
+    add(number);
+  }
+  for (int i = 0; i < 3000; ++i) {
+    std::string digits = std::to_string(random() >> random() % 60U);
+    digits.insert(random() % digits.size() + 1, ".");
+    add(digits);
+  }
+  std::ranges::sort(wanted);
+  CHECK(std::get<std::vector<float>>(load_text("a", text, {.weights = WeightUse::f32})->graph.out.weights) ==
+        wanted);
+}
+
+TEST_CASE("what is no graph at all") {
+  constexpr const char* fix =
+      "\n  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges, plain or compressed by gzip";
+  CHECK(refusal("a.txt", "") == "tidegate: a.txt: error: the file is empty [bad_graph]\n"
+                                "  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges");
+  CHECK(refusal("a.json", "{\"a\": 1}\n") ==
+        std::string("tidegate: a.json:1: error: this begins like no graph: \"{\"a\": 1}\" [bad_graph]") +
+            fix);
+}
+
+TEST_CASE("a vertex far out takes no memory that is not there") {
+  CHECK(refusal("a.txt", "0 4000000000\n", {.build = {.most_bytes = 1U << 20U}}) ==
+        "tidegate: a.txt: error: a graph of 4000000001 vertices and 1 edge takes 29.8 GiB of memory to "
+        "build, and "
+        "there are 1 MiB [input_too_large]\n"
+        "  fix: take a machine with more memory; vertices that are numbered without gaps need the least");
+  CHECK(refusal("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3000000000\n",
+                {.build = {.most_bytes = 1U << 30U}}) ==
+        "tidegate: a.mtx: error: a graph of 3 vertices and 3000000000 edges takes 55.8 GiB of memory to "
+        "build, and "
+        "there are 1 GiB [input_too_large]\n"
+        "  fix: take a machine with more memory; vertices that are numbered without gaps need the least");
+  std::string many;
+  for (int i = 0; i < 2000; ++i) {
+    many += "1 2\n";
+  }
+  const auto loaded = load_text("a.txt", many, {.build = {.most_bytes = 4096}});
+  REQUIRE_FALSE(loaded);
+  CHECK(loaded.error().code == ErrorCode::input_too_large);
+}
