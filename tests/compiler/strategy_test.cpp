@@ -31,7 +31,7 @@ device::DeviceInfo gpu() {
 Schedule schedule_of(std::uint32_t stages, std::uint32_t plain = 0, std::uint32_t period = 1) {
   Schedule schedule{.group_size = 256, .repeat_end = stages, .places = {{}}};
   for (std::uint32_t i = 0; i < stages; ++i) {
-    schedule.stages.push_back({.waves = {i}, .tiles = 132, .plain = i % period < plain});
+    schedule.stages.push_back({.waves = {i}, .tiles = 132, .packs = 132, .plain = i % period < plain});
   }
   return schedule;
 }

@@ -1,7 +1,7 @@
 """tidegate run over tests/corpus: every program equals plain launches of its kernels, byte for byte.
 
-Every fifth runs, under one of the four combinations of strategy and mode in turn: a CPU's compiler takes seconds for
-each. TIDEGATE_CORPUS=all runs every program under all four, scripts/test-devices on every device.
+Every fifth runs, under one of the six combinations of strategy and mode in turn: a CPU's compiler takes seconds for
+each. TIDEGATE_CORPUS=all runs every program under all six, scripts/test-devices on every device.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from support import REPOSITORY, parse, run
 from test_run import environment
 
 CORPUS = REPOSITORY / "tests" / "corpus"
-COMBINATIONS = tuple(itertools.product(("launch", "barrier"), ("interpreter", "jit")))
+COMBINATIONS = tuple(itertools.product(("launch", "barrier", "counters"), ("interpreter", "jit")))
 TIMEOUT_SECONDS = 120
 
 

@@ -451,7 +451,7 @@ class Random(Programs):
         left_behind = checked_by_python = 0
         for number in range(COUNT):
             family = UNTIL if number % 13 == 2 else FAMILIES[number % len(FAMILIES)]
-            strategy = ("launch", "barrier")[number // len(FAMILIES) % 2]
+            strategy = ("launch", "barrier", "counters")[number // len(FAMILIES) % 3]
             program = Draw(rng, family).document()
             extra = rng.choice(((), (), ("--workers", "1"), ("--slice", "1")))
             report = self.checked(program, "--mode", "interpreter", "--strategy", strategy, *extra)
@@ -468,7 +468,7 @@ class Random(Programs):
         rng = random.Random(SEED + 1)
         for number in range(JIT_COUNT):
             family = (*FAMILIES, UNTIL)[number % 4]
-            strategy = ("launch", "barrier")[number // 4 % 2]
+            strategy = ("counters", "barrier")[number // 4 % 2]
             report = self.checked(Draw(rng, family).document(), "--mode", "jit", "--strategy", strategy)
             self.assertEqual((report["strategy"], report["execution_mode"]), (strategy, "jit"))
 
@@ -478,7 +478,7 @@ class Random(Programs):
         rng = random.Random(SEED + 2)
         for number in range(EVERY_WAY):
             document = Draw(rng, (*FAMILIES, UNTIL)[number % (len(FAMILIES) + 1)]).document()
-            for way in itertools.product(("launch", "barrier"), ("interpreter", "jit")):
+            for way in itertools.product(("launch", "barrier", "counters"), ("interpreter", "jit")):
                 report = self.checked(document, "--strategy", way[0], "--mode", way[1])
                 self.assertEqual((report["strategy"], report["execution_mode"]), way)
 
