@@ -42,8 +42,10 @@ Result<std::uint64_t> read_bytes(const std::string& text) {
   });
 }
 
-OptionModel path_scope_option(run::PathScope& scope) {
-  const auto read = [](const std::string&) -> Result<run::PathScope> { return run::PathScope::anywhere; };
+OptionModel path_scope_option(compiler::PathScope& scope) {
+  const auto read = [](const std::string&) -> Result<compiler::PathScope> {
+    return compiler::PathScope::anywhere;
+  };
   return option("--allow-outside", "", scope, read,
                 "Let the paths of a program, also in #include, lead out of its folder");
 }

@@ -3,8 +3,8 @@
 
 #include <tidegate/commands/command_model.hpp>
 #include <tidegate/commands/serve.hpp>
+#include <tidegate/compiler/program_files.hpp>
 #include <tidegate/core/error.hpp>
-#include <tidegate/run/program_files.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -83,7 +83,7 @@ OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
 
 // --allow-outside, for what reads wave programs.
-OptionModel path_scope_option(run::PathScope& scope);
+OptionModel path_scope_option(compiler::PathScope& scope);
 
 // The names of all document types.
 std::vector<std::string> document_kinds();

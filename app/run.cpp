@@ -25,7 +25,8 @@
 namespace tidegate::app {
 namespace {
 
-constexpr std::array<std::string_view, 3> strategy_choices{"auto", "launch", "barrier"};
+constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
+constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
@@ -37,6 +38,7 @@ struct RunSettings {
   std::string selector;
   std::optional<std::string> plan;
   std::uint64_t workers = 0;
+  std::uint64_t side_by_side = 0;
   std::uint64_t max_wall_time_s = 60;
   std::uint64_t slice_ms = 150;
   bool no_cache = false;
@@ -72,7 +74,7 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
 }
 
 void print_warnings(const run::RunReport& report, const RunSettings& settings) {
-  for (const run::Warning& warning : report.warnings) {
+  for (const compiler::Warning& warning : report.warnings) {
     std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(settings.program),
                            warning.message,
                            warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer),
@@ -136,7 +138,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   }
   device::DeviceInfo device = **found;
   // What only launches needs no proof that work-groups may wait for each other.
-  if (!settings.options.compile.dry_run && settings.options.compile.strategy != run::Strategy::launch) {
+  if (!settings.options.compile.dry_run && settings.options.compile.strategy != compiler::Strategy::launch) {
     if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }
@@ -149,12 +151,15 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.max_wall_time_ns = settings.max_wall_time_s * 1'000'000'000;
   options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
-  options.compile.cache_folder = options.cache_folder;
   options.fault = provoked_fault();
   if (options.check_bounds) {
-    options.compile.strategy = run::Strategy::launch; // wave by wave
+    options.compile.strategy = compiler::Strategy::launch; // wave by wave
   }
   options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
+  if (settings.side_by_side != 0) {
+    options.compile.side_by_side =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.side_by_side, 1024));
+  }
   if (settings.workers != 0) {
     options.compile.workers =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
@@ -266,6 +271,11 @@ CommandModel run_command() {
                         "Milliseconds that one persistent launch should take at most (default 150)"),
            count_option("--workers", settings->workers,
                         "Work-groups of a persistent launch; 0 (default): by the tiles"),
+           count_option(
+               "--side-by-side", settings->side_by_side,
+               "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
+           choice_or_auto("--order", options.compile.order, order_choices,
+                          "Which work-group runs which tiles of a persistent launch"),
            file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
            flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
            path_scope_option(options.compile.scope), format_option(settings->format),

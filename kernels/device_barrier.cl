@@ -15,6 +15,9 @@ typedef uint tg_word;
 void tg_add_release(volatile global tg_word* at) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(at) : "memory");
 }
+void tg_store_release(volatile global tg_word* at, uint value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+}
 uint tg_load_acquire(volatile global tg_word* at) {
   uint value;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
@@ -25,6 +28,9 @@ typedef atomic_uint tg_word;
 void tg_add_release(volatile global tg_word* at) {
   atomic_fetch_add_explicit(at, 1u, memory_order_release, memory_scope_device);
 }
+void tg_store_release(volatile global tg_word* at, uint value) {
+  atomic_store_explicit(at, value, memory_order_release, memory_scope_device);
+}
 uint tg_load_acquire(volatile global tg_word* at) {
   return atomic_load_explicit(at, memory_order_acquire, memory_scope_device);
 }
@@ -33,6 +39,10 @@ typedef atomic_uint tg_word;
 void tg_add_release(volatile global tg_word* at) {
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
   atomic_fetch_add_explicit(at, 1u, memory_order_relaxed, memory_scope_device);
+}
+void tg_store_release(volatile global tg_word* at, uint value) {
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
+  atomic_store_explicit(at, value, memory_order_relaxed, memory_scope_device);
 }
 uint tg_load_acquire(volatile global tg_word* at) {
   const uint value = atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
@@ -45,6 +55,10 @@ void tg_add_release(volatile global tg_word* at) {
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   atomic_inc(at);
 }
+void tg_store_release(volatile global tg_word* at, uint value) {
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  atomic_xchg(at, value);
+}
 uint tg_load_acquire(volatile global tg_word* at) {
   const uint value = atomic_add(at, 0u);
   mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -52,39 +66,49 @@ uint tg_load_acquire(volatile global tg_word* at) {
 }
 #endif
 
-// Counters lie a cache line apart.
+// Counters lie a cache line apart: arrivals at the barrier, groups that gave up waiting, and how far each group has
+// come. All of them grow, and are compared by their difference: they may pass 2^32.
 #define TG_LINE 64
 #define TG_ARRIVALS 0
 #define TG_GAVE_UP TG_LINE
+#define TG_REACHED(group) ((2 + (group)) * TG_LINE)
+
+// Waits until a counter has reached a value. False after `most_polls` looks at it, or once any group has given up;
+// this one then says so in `report`, if there is one: 1, where it stood (three words), the counter, the value that
+// it waited for and the one that it saw.
+bool tg_await(volatile global tg_word* counters, uint counter, uint wanted, uint most_polls, global uint* report,
+              uint3 place) {
+  for (uint poll = 0; poll < most_polls; ++poll) {
+    if ((int)(tg_load_acquire(&counters[counter]) - wanted) >= 0) {
+      return true;
+    }
+    if ((poll & 1023u) == 1023u && tg_load_acquire(&counters[TG_GAVE_UP]) != 0) {
+      break;
+    }
+  }
+  tg_add_release(&counters[TG_GAVE_UP]);
+  if (report != 0) {
+    report[1] = place.x;
+    report[2] = place.y;
+    report[3] = place.z;
+    report[4] = counter / TG_LINE;
+    report[5] = wanted;
+    report[6] = tg_load_acquire(&counters[counter]);
+    report[0] = 1;
+  }
+  return false;
+}
 
 // A barrier of all groups: each arrives once a round, and thresholds that grow save resetting the counter.
-// False once any group has given up; this one then says so in `report`, if there is one: 1, where it stood, the
-// arrivals that it waited for and those that it saw. The first work-item sets `gave_up` to 0 before the first
-// barrier, and it is written again only when a wait fails: nothing stands between the work and the arrival.
+// False once any group has given up. The first work-item sets `gave_up` to 0 before the first barrier, and it is
+// written again only when a wait fails: nothing stands between the work and the arrival.
 bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, local uint* gave_up,
-                       global uint* report, uint place) {
+                       global uint* report, uint3 place) {
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0) {
     tg_add_release(&counters[TG_ARRIVALS]);
-    uint met = 0;
-    for (uint poll = 0; poll < most_polls; ++poll) {
-      if (tg_load_acquire(&counters[TG_ARRIVALS]) >= arrivals_wanted) {
-        met = 1;
-        break;
-      }
-      if ((poll & 1023u) == 1023u && tg_load_acquire(&counters[TG_GAVE_UP]) != 0) {
-        break;
-      }
-    }
-    if (met == 0) {
+    if (!tg_await(counters, TG_ARRIVALS, arrivals_wanted, most_polls, report, place)) {
       *gave_up = 1;
-      tg_add_release(&counters[TG_GAVE_UP]);
-      if (report != 0) {
-        report[0] = 1;
-        report[1] = place;
-        report[2] = arrivals_wanted;
-        report[3] = tg_load_acquire(&counters[TG_ARRIVALS]);
-      }
     }
   }
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);

@@ -1,26 +1,154 @@
-// One launch for many waves. The work-groups stay, deal the tiles of a stage out among themselves and meet at
-// a barrier of all of them before the next stage.
+// One launch for many waves. The work-groups stay, deal the tiles of a stage out among themselves and go on to the
+// next stage as soon as those have come far enough whom it depends on: all others, or a few.
 //
 //             iteration 0       iteration 1
 //   stage 0 | stage 1 | stage 2 | stage 1 | … | stage 3      stages 1 and 2 repeat
-//   [ tile tile tile | tile tile … ]              a slice begins and ends anywhere between two tiles:
-//                                                 the host starts the next one where this one stopped
+//   [ round round | round … ]                     a slice begins and ends anywhere between two rounds, in
+//                                                 each of which every group runs one tile: the host starts
+//                                                 the next one where this one stopped
 //
-// Every group works the position out for itself; nothing is claimed and nothing is sent but arrivals.
+// Every group works the position out for itself; nothing is claimed. What a group says of itself is how many
+// steps it has come: stage s of iteration i is step i * steps + s, and it waits only for earlier ones. So no wait
+// is for something that waits in turn, with any number of groups.
 
 #define TG_PROGRESS_ITERATION 0
 #define TG_PROGRESS_STAGE 1
-#define TG_PROGRESS_TILE 2
+#define TG_PROGRESS_ROUND 2
 #define TG_PROGRESS_FINISHED 3 // `until` was met
 #define TG_PROGRESS_STUCK 4    // groups that gave up waiting
-#define TG_PROGRESS_GROUPS 16  // behind it, four words for each group that gave up: 1, stage, expected, seen
+#define TG_PROGRESS_ARRIVALS 5 // at the barrier, in all slices so far
+#define TG_PROGRESS_GROUPS 16  // behind it, eight words for each group that gave up: those of tg_await
+#define TG_REPORT 8
+
+// Few stages of one wave each are known when the kernel is compiled (TG_LEAN): what a group needs to know of them stays
+// in registers, and tg_lean_step, which is generated, has each stage's code for itself. Otherwise tasks and waits are
+// worked out once, at the start, and kept in local memory, as long as there is room.
+#if TG_LEAN
+#define TG_TASK_ROOM 1
+#define TG_POLL_ROOM 1
+#else
+#define TG_TASK_ROOM 16
+#define TG_POLL_ROOM 24
+#endif
+
+// What does not change while a launch runs.
+typedef struct {
+  global uchar* arena;
+  global const tg_stage* stages;
+  global const tg_entry* entries;
+  uint entries_per_phase;
+  global const tg_wait* waits;
+  global const ulong* words;
+  volatile global tg_word* counters;
+  global uint* report;
+  uint group;
+  uint groups;
+  uint steps;
+  uint order;
+  uint most_polls;
+  uint arrivals_per_barrier;
+  local uchar* dynamic;
+  local tg_locals_union* locals;
+  local const tg_poll* kept_polls; // or 0
+  local uint* gave_up;
+} tg_launch;
+
+// Where a group is.
+typedef struct {
+  uint iteration;
+  uint phase; // of the swaps
+  uint stage;
+  uint round;
+  uint left; // rounds of the slice
+  uint arrivals;
+  uint wait; // for what the stage depends on, before it begins: TG_NOBODY behind a barrier, or the start of the launch
+} tg_position;
+
+#define TG_NOBODY 0
+#define TG_AS_TOLD 1
+#define TG_ALL 2
+
+tg_poll tg_poll_at(tg_launch launch, tg_task task, const tg_poll* polls, uint i) {
+  return TG_LEAN                ? polls[i]
+         : launch.kept_polls != 0 ? launch.kept_polls[i]
+                                  : tg_poll_of(launch.waits[i], task.first, task.first + task.count, launch.groups);
+}
+
+// Waits in front of a task; false when some wait ran out.
+__attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task task, const tg_poll* polls, tg_position at) {
+  const uint3 place = (uint3)(at.iteration, at.stage, task.first);
+  if ((task.flags & TG_EVERYBODY) != 0 || at.wait == TG_ALL) {
+    if (get_local_id(0) == 0 && !tg_await(launch.counters, TG_ARRIVALS, at.arrivals, launch.most_polls, launch.report, place)) {
+      *launch.gave_up = 1;
+    }
+  } else {
+    const uint step = at.iteration * launch.steps + at.stage;
+    for (uint i = 0; i < task.wait_count; ++i) {
+      const tg_poll poll = tg_poll_at(launch, task, polls, task.first_wait + i);
+      // Every wait begins in another warp, none in the one that tells: several are under way at a time.
+      for (uint other = (get_local_id(0) + (TG_GROUP_SIZE - (i + 1) * 32 % TG_GROUP_SIZE)) % TG_GROUP_SIZE; other < poll.count;
+           other += TG_GROUP_SIZE) {
+        if (!tg_await(launch.counters, TG_REACHED(poll.first + other), step + 1 - poll.steps, launch.most_polls,
+                      launch.report, place)) {
+          *launch.gave_up = 1;
+          break;
+        }
+      }
+    }
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+  return *launch.gave_up == 0;
+}
+
+// Waits for what the task depends on, runs its tiles as far as the slice goes, and tells. False when the launch ends here.
+__attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task task, const tg_poll* polls,
+                                                   tg_position* at TG_OBJECT_PARAMETERS) {
+  const tg_walk walk = tg_walk_of(task, at->round, at->left, launch.order, at->iteration * launch.steps + at->stage);
+  if (at->wait != TG_NOBODY && !tg_meet(launch, task, polls, *at)) {
+    return false;
+  }
+  tg_entry entry = task.entry;
+  for (uint i = 0, tile = walk.first; i < walk.count; ++i, tile += walk.step) {
+    if (!TG_LEAN && tile - entry.first_tile >= entry.tiles) {
+      entry = tg_entry_of(launch.entries + at->phase * launch.entries_per_phase + launch.stages[at->stage].first_entry,
+                          launch.stages[at->stage].entry_count, tile);
+    }
+    tg_run_tile(entry.code, entry.descriptor, TG_LEAN ? tile : tile - entry.first_tile, at->iteration, launch.arena,
+                launch.words, launch.dynamic, launch.locals TG_OBJECT_ARGUMENTS);
+  }
+  at->left -= walk.rounds;
+  at->round += walk.rounds;
+  if (at->round != task.rounds) {
+    return false;
+  }
+  at->round = 0;
+  barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0) {
+    if (task.flags & TG_ANNOUNCED) {
+      tg_store_release(&launch.counters[TG_REACHED(launch.group)], at->iteration * launch.steps + at->stage + 1);
+    }
+    if (task.flags & TG_ARRIVES) {
+      tg_add_release(&launch.counters[TG_ARRIVALS]);
+    }
+  }
+  at->arrivals += task.flags & TG_ARRIVES ? launch.arrivals_per_barrier : 0;
+  at->wait = TG_AS_TOLD;
+  return true;
+}
+
+#if TG_LEAN
+TG_LEAN_STEP
+#endif
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_persistent(
-    global uchar* arena, global const tg_stage* stages, global const tg_entry* entries, global const ulong* words,
-    volatile global tg_word* counters, global uint* progress, volatile global uint* poll, uint stage_end,
-    uint repeat_begin, uint repeat_end, uint phase_count, uint entries_per_phase, uint iterations, uint iteration, uint stage, uint tile, uint budget,
-    uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic) {
+    global uchar* arena, global const tg_stage* stages, global const tg_entry* entries, global const tg_wait* waits,
+    global const ulong* words, volatile global tg_word* counters, global uint* progress, volatile global uint* poll,
+    uint stage_count, uint wait_count, uint stage_end, uint repeat_begin, uint repeat_end, uint steps, uint phase_count,
+    uint entries_per_phase, uint order, uint iterations, uint iteration, uint stage, uint round, uint budget, uint arrivals,
+    uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic TG_OBJECT_PARAMETERS) {
   local tg_locals_union locals;
+  local tg_task tasks[TG_TASK_ROOM];
+  local tg_poll polls[TG_POLL_ROOM];
   local uint gave_up;
   if (iterations == 0) { // not a run but the question how many groups are resident together
     if (get_local_id(0) == 0) {
@@ -32,75 +160,93 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
 
   const uint group = get_group_id(0);
   const uint groups = get_num_groups(0);
-  global uint* const report = progress + TG_PROGRESS_GROUPS + 4 * group;
   if (get_local_id(0) == 0) {
     gave_up = 0;
   }
-  uint arrivals = 0;
-  uint finished = 0;
-  // What the next stage needs is read before the barrier in front of it, not behind: there every group would
-  // wait for memory once more.
-  tg_stage now = stages[stage];
-  uint next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
-  tg_entry entry = entries[next_entry];
-  for (uint left = budget; left != 0 && stage != stage_end;) {
-    const uint end = now.tiles - tile < left ? now.tiles : tile + left;
-    for (uint t = tile + group; t < end; t += groups) {
-      while (t >= entry.first_tile + entry.tiles) {
-        entry = entries[++next_entry];
-      }
-      tg_run_tile(entry.code, entry.descriptor, t - entry.first_tile, iteration, arena, words, (local uchar*)dynamic, &locals);
-    }
-    left -= end - tile;
-    if (end != now.tiles) {
-      tile = end;
-      break;
-    }
-    tile = 0;
-    const uint ended = stage;
-    const bool iteration_ends = ++stage == repeat_end;
-    if (iteration_ends) {
-      ++iteration;
-      stage = iteration < iterations ? repeat_begin : repeat_end;
-    }
-    const bool asks = TG_HAS_UNTIL && iteration_ends;
-    if (!asks && (left == 0 || stage == stage_end)) {
-      break; // the end of the launch is a barrier too
-    }
-    if (stage != stage_end) {
-      now = stages[stage];
-      next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
-      entry = entries[next_entry];
-    }
-    arrivals += arrivals_per_barrier;
-    bool met = tg_device_barrier(counters, arrivals, most_polls, &gave_up, report, ended);
-    if (met && asks) {
-      finished = tg_until_met(arena, words, iteration % phase_count);
-      if (finished && stage != repeat_end) { // on to what comes behind the repetition
-        stage = repeat_end;
-        if (stage != stage_end) {
-          now = stages[stage];
-          next_entry = iteration % phase_count * entries_per_phase + now.first_entry;
-          entry = entries[next_entry];
-        }
-      }
-      if (stage == stage_end) {
-        break;
-      }
-      if (TG_GUARD_UNTIL) { // the next stage writes what was just looked at
-        arrivals += arrivals_per_barrier;
-        met = tg_device_barrier(counters, arrivals, most_polls, &gave_up, report, ended);
-      }
-    }
-    if (!met) {
-      break;
+  const bool kept = !TG_LEAN && phase_count * stage_count <= TG_TASK_ROOM && wait_count <= TG_POLL_ROOM;
+  for (uint i = get_local_id(0); kept && i < phase_count * stage_count; i += TG_GROUP_SIZE) {
+    const tg_stage of = stages[i % stage_count];
+    const tg_task task = tg_task_of(of, entries + i / stage_count * entries_per_phase, group, groups, TG_ORDER);
+    tasks[i] = task;
+    for (uint w = of.first_wait; i < stage_count && w < of.first_wait + of.wait_count; ++w) {
+      polls[w] = tg_poll_of(waits[w], task.first, task.first + task.count, groups);
     }
   }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  tg_launch launch;
+  launch.arena = arena;
+  launch.stages = stages;
+  launch.entries = entries;
+  launch.entries_per_phase = entries_per_phase;
+  launch.waits = waits;
+  launch.words = words;
+  launch.counters = counters;
+  launch.report = progress + TG_PROGRESS_GROUPS + TG_REPORT * group;
+  launch.group = group;
+  launch.groups = groups;
+  launch.steps = steps;
+  launch.order = TG_ORDER;
+  launch.most_polls = most_polls;
+  launch.arrivals_per_barrier = arrivals_per_barrier;
+  launch.dynamic = (local uchar*)dynamic;
+  launch.locals = &locals;
+  launch.kept_polls = kept ? polls : 0;
+  launch.gave_up = &gave_up;
+
+  tg_position at = {iteration, iteration % phase_count, stage, round, budget, arrivals, TG_NOBODY};
+  uint finished = 0;
+#if TG_LEAN
+  tg_lean_tasks lean = tg_lean_tasks_of(group, groups, TG_ORDER);
+#endif
+  while (at.left != 0 && at.stage != stage_end) {
+#if TG_LEAN
+    const bool ended = tg_lean_step(launch, lean, &at TG_OBJECT_ARGUMENTS);
+#else
+    const tg_task task = kept ? tasks[at.phase * stage_count + at.stage]
+                              : tg_task_of(stages[at.stage], entries + at.phase * entries_per_phase, group, groups, TG_ORDER);
+    const bool ended = tg_step(launch, task, 0, &at TG_OBJECT_ARGUMENTS);
+#endif
+    if (!ended) {
+      break;
+    }
+    if (TG_HAS_BEFORE && at.stage + 1 == repeat_begin) {
+      at.wait = TG_ALL;
+    }
+    if (++at.stage != repeat_end) {
+      continue;
+    }
+    ++at.iteration;
+    at.phase = at.phase + 1 == phase_count ? 0 : at.phase + 1;
+    at.stage = at.iteration < iterations ? repeat_begin : repeat_end;
+#if TG_HAS_UNTIL
+    if (get_local_id(0) == 0 &&
+        !tg_await(counters, TG_ARRIVALS, at.arrivals, most_polls, launch.report, (uint3)(at.iteration, at.stage, 0))) {
+      gave_up = 1;
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+    if (gave_up != 0) {
+      break;
+    }
+    finished = tg_until_met(arena, words, at.phase);
+    at.stage = finished ? repeat_end : at.stage; // on to what comes behind the repetition
+    at.wait = TG_NOBODY;
+    if (at.stage == stage_end) {
+      break;
+    }
+    if (TG_GUARD_UNTIL) { // the next stage writes what was just looked at
+      at.arrivals += arrivals_per_barrier;
+      if (!tg_device_barrier(counters, at.arrivals, most_polls, &gave_up, launch.report, (uint3)(at.iteration, at.stage, 0))) {
+        break;
+      }
+    }
+#endif
+  }
   if (group == 0 && get_local_id(0) == 0) {
-    progress[TG_PROGRESS_ITERATION] = iteration;
-    progress[TG_PROGRESS_STAGE] = stage;
-    progress[TG_PROGRESS_TILE] = tile;
+    progress[TG_PROGRESS_ITERATION] = at.iteration;
+    progress[TG_PROGRESS_STAGE] = at.stage;
+    progress[TG_PROGRESS_ROUND] = at.round;
     progress[TG_PROGRESS_FINISHED] = finished;
     progress[TG_PROGRESS_STUCK] = tg_load_acquire(&counters[TG_GAVE_UP]);
+    progress[TG_PROGRESS_ARRIVALS] = at.arrivals;
   }
 }

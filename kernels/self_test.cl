@@ -18,7 +18,7 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
   for (uint round = 0; round < rounds; ++round) {
     global uint* const half_of_round = data + (round & 1u) * groups * lanes;
     half_of_round[group * lanes + lane] = round * 2654435761u + group * lanes + lane;
-    if (!tg_device_barrier(counters, (round + 1) * groups, most_polls, &gave_up, 0, round)) {
+    if (!tg_device_barrier(counters, (round + 1) * groups, most_polls, &gave_up, 0, (uint3)(round, 0, 0))) {
       break;
     }
     wrong += half_of_round[neighbour * lanes + lane] != round * 2654435761u + neighbour * lanes + lane;
@@ -35,7 +35,7 @@ kernel void barriers(volatile global tg_word* counters, uint rounds, uint most_p
     gave_up = 0;
   }
   for (uint round = 0; round < rounds; ++round) {
-    if (!tg_device_barrier(counters, (round + 1) * get_num_groups(0), most_polls, &gave_up, 0, round)) {
+    if (!tg_device_barrier(counters, (round + 1) * get_num_groups(0), most_polls, &gave_up, 0, (uint3)(round, 0, 0))) {
       break;
     }
   }

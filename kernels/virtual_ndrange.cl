@@ -12,14 +12,35 @@ typedef struct {
 
 typedef struct {
   tg_range range;
+  uint side; // which of the tiles that one work-group runs side by side
   uint group_x, group_y, group_z;
   uint lane_x, lane_y, lane_z; // the local id
 } tg_item;
 
+uint tg_lanes(tg_range range) { return range.local_x * range.local_y * range.local_z; }
+uint tg_tiles(tg_range range) { return range.groups_x * range.groups_y * range.groups_z; }
+
+// Where the work-items of a tile meet.
+#if TG_SIDE_BY_SIDE
+// NVIDIA only: a named barrier for each tile, 0 being that of the work-group; tiles within a warp meet there.
+void tg_barrier(tg_item item, uint flags) {
+  const uint lanes = tg_lanes(item.range);
+  if (lanes > 32) {
+    asm volatile("bar.sync %0, %1;" : : "r"(item.side + 1), "r"(lanes) : "memory");
+  } else {
+    const uint members = (lanes == 32 ? 0xffffffffu : (1u << lanes) - 1u) << item.side * lanes % 32;
+    asm volatile("bar.warp.sync %0;" : : "r"(members) : "memory");
+  }
+}
+#else
+#define tg_barrier(item, flags) barrier(flags)
+#endif
+
 // Work-item `lane` of tile `tile`; both count in x first.
-tg_item tg_place(tg_range range, uint tile, uint lane) {
+tg_item tg_place(tg_range range, uint tile, uint lane, uint side) {
   tg_item item;
   item.range = range;
+  item.side = side;
   if (range.dimensions == 1) {
     item.group_x = tile;
     item.group_y = item.group_z = 0;
@@ -90,7 +111,7 @@ size_t tg_get_local_linear_id(tg_item item) {
   return (item.lane_z * tg_get_local_size(item, 1) + item.lane_y) * tg_get_local_size(item, 0) + item.lane_x;
 }
 
-// Waves whose sizes are read from a descriptor: the words of lib/run/launch_tables.hpp.
+// Waves whose sizes are read from a descriptor: the words of lib/compiler/launch_tables.hpp.
 tg_range tg_range_at(global const ulong* words) {
   tg_range range;
   range.dimensions = (uint)words[0];

@@ -166,7 +166,7 @@ std::optional<Error> judge(const documents::ArenaPlanDocument& document,
 }
 
 std::optional<Error> judge(const graphs::FrontierProgram& program, const std::string& file,
-                           run::PathScope scope) {
+                           compiler::PathScope scope) {
   if (auto sound = graphs::check_program(program); !sound) {
     return std::move(sound.error());
   }
@@ -175,7 +175,7 @@ std::optional<Error> judge(const graphs::FrontierProgram& program, const std::st
   const FileUses files = graphs::files_of(program, folder);
   for (const std::vector<NamedFile>* const uses : {&files.inputs, &files.outputs}) {
     for (const NamedFile& use : *uses) {
-      if (auto allowed = run::check_scope(use.path, folder, scope); !allowed) {
+      if (auto allowed = compiler::check_scope(use.path, folder, scope); !allowed) {
         allowed.error().pointer = use.pointer;
         return std::move(allowed.error());
       }

@@ -1,11 +1,11 @@
 // `tidegate check`: is a document well formed, does its evidence hold, and is a plan right?
 #pragma once
 
+#include <tidegate/compiler/program_files.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/planning/wave_dag.hpp>
-#include <tidegate/run/program_files.hpp>
 
 #include <optional>
 #include <string>
@@ -16,9 +16,9 @@ namespace tidegate::commands {
 
 // What plans are held against, and what programs may do.
 struct Premises {
-  std::optional<planning::WaveDag> dag;                // of every frontier_memory_plan
-  std::optional<documents::BufferLifetimes> lifetimes; // of every arena_plan
-  run::PathScope scope = run::PathScope::folder;       // where the paths of a frontier_program may lead
+  std::optional<planning::WaveDag> dag;                    // of every frontier_memory_plan
+  std::optional<documents::BufferLifetimes> lifetimes;     // of every arena_plan
+  compiler::PathScope scope = compiler::PathScope::folder; // where the paths of a frontier_program may lead
 };
 
 // The verdict on one document. `document` names its type; without it the document's own "kind" does.
@@ -35,7 +35,7 @@ struct CheckRequest {
   std::optional<std::uint64_t> budget_bytes;   // instead of that document's
   std::optional<std::string> lifetimes;        // path of buffer_lifetimes
   std::optional<std::uint64_t> capacity_bytes; // instead of that document's
-  run::PathScope scope = run::PathScope::folder;
+  compiler::PathScope scope = compiler::PathScope::folder;
 };
 
 // Checks every document of every file. A file that cannot be read is a verdict like any other; premises that

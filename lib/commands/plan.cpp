@@ -1,9 +1,9 @@
 #include <tidegate/commands/plan.hpp>
+#include <tidegate/compiler/compile.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/program_documents.hpp>
 #include <tidegate/planning/layered.hpp>
-#include <tidegate/run/compile.hpp>
 
 #include <fmt/format.h>
 
@@ -57,21 +57,22 @@ namespace {
 
 // The DAG of a program, with the names of its waves.
 Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& options) {
-  const auto program = documents::decode<run::WaveProgram>(json);
+  const auto program = documents::decode<compiler::WaveProgram>(json);
   if (!program) {
     return tl::unexpected(program.error());
   }
   std::set<std::string> assumed;
-  const auto resolved = run::resolve(*program, options.folder, run::assume_macros(assumed), options.scope);
+  const auto resolved =
+      compiler::resolve(*program, options.folder, compiler::assume_macros(assumed), options.scope);
   if (!resolved) {
     return tl::unexpected(resolved.error());
   }
-  if (auto kept = run::keep_inputs(*resolved, options.files); !kept) {
+  if (auto kept = compiler::keep_inputs(*resolved, options.files); !kept) {
     return tl::unexpected(std::move(kept.error()));
   }
-  NamedDag named{.dag = run::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
+  NamedDag named{.dag = compiler::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
                  .names = {}};
-  for (const run::ProgramWave& wave : resolved->waves) {
+  for (const compiler::ProgramWave& wave : resolved->waves) {
     named.names.push_back(wave.name);
   }
   return named;

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <tidegate/commands/named_dag.hpp>
+#include <tidegate/compiler/program_files.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/planning/compact.hpp>
-#include <tidegate/run/program_files.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@ struct PlanOptions {
   documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
   std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
   std::optional<std::uint64_t> budget_bytes;                             // instead of the document's
-  std::string folder = ".";                      // of a program: where its sources are
-  run::PathScope scope = run::PathScope::folder; // of a program's paths
+  std::string folder = ".";                                // of a program: where its sources are
+  compiler::PathScope scope = compiler::PathScope::folder; // of a program's paths
   FileUses files; // that the command line names: no output may be a program's source
 };
 

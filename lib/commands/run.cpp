@@ -17,8 +17,8 @@ std::string program_folder(const std::string& program_path) {
   return folder.empty() ? "." : folder.string();
 }
 
-Result<run::WaveProgram> read_program(std::string_view json) {
-  return documents::decode<run::WaveProgram>(json);
+Result<compiler::WaveProgram> read_program(std::string_view json) {
+  return documents::decode<compiler::WaveProgram>(json);
 }
 
 Result<GivenPlan> read_plan(std::string_view json) {

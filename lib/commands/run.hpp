@@ -2,11 +2,11 @@
 #pragma once
 
 #include <tidegate/commands/plan.hpp>
+#include <tidegate/compiler/program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/run_documents.hpp>
-#include <tidegate/run/program.hpp>
 #include <tidegate/run/run.hpp>
 
 #include <string>
@@ -18,7 +18,7 @@ namespace tidegate::commands {
 std::string program_folder(const std::string& program_path);
 
 // Decodes a wave program. Errors of decoding.
-Result<run::WaveProgram> read_program(std::string_view json);
+Result<compiler::WaveProgram> read_program(std::string_view json);
 
 // A frontier_memory_plan document, as a run takes it, and how it says that it was made.
 struct GivenPlan {

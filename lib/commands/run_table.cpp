@@ -109,9 +109,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   if (report.device) {
     rows.push_back({"  device", report.device->name});
   }
-  rows.push_back(
-      {"  strategy", fmt::format("{}: {}", run::strategy_names[static_cast<std::size_t>(report.strategy)],
-                                 report.strategy_reason)});
+  rows.push_back({"  strategy",
+                  fmt::format("{}: {}", compiler::strategy_names[static_cast<std::size_t>(report.strategy)],
+                              report.strategy_reason)});
   rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
   rows.push_back(
       {"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
@@ -128,6 +128,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
                    document.memory.figures.optimal
                        ? "proved to be the least"
                        : fmt::format("at least {}", bytes_text(document.memory.figures.lower_bound_bytes)))});
+  if (document.memory.figures.image_bytes != 0) {
+    rows.push_back({"  images", bytes_text(document.memory.figures.image_bytes)});
+  }
   for (const run::LeftBehind& wave : report.left_behind) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
   }
@@ -150,9 +153,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     add_times(report, rows);
   }
   for (const run::StuckGroup& stuck : report.stuck_groups) {
-    rows.push_back(
-        {"  stuck", fmt::format("work-group {} behind stage {} ({}): {} of {} arrivals", stuck.group,
-                                stuck.stage, fmt::join(stuck.waves, ", "), stuck.seen, stuck.expected)});
+    rows.push_back({"  stuck", fmt::format("work-group {} in front of stage {} ({}): {} are {}, not {}",
+                                           stuck.group, stuck.stage, fmt::join(stuck.waves, ", "),
+                                           stuck.counter, stuck.seen, stuck.expected)});
   }
   return text + render_table(rows);
 }

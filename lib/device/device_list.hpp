@@ -54,7 +54,13 @@ struct DeviceInfo {
   bool double_precision = false;
   bool half_precision = false;
   bool int64_atomics = false;
-  std::string extensions; // divided by spaces
+  bool images = false;
+  std::uint32_t max_read_images = 0; // parameters of a kernel
+  std::uint32_t max_write_images = 0;
+  std::uint32_t max_read_write_images = 0;
+  std::uint32_t max_samplers = 0;
+  std::uint32_t max_sub_groups = 0; // of a work-group; 0: there are none, or an older extension has them
+  std::string extensions;           // divided by spaces
 
   Megakernel megakernel;
   std::optional<DeviceProfile> profile; // of the self-test, once it has run

@@ -34,7 +34,7 @@ constexpr std::array all_documents{
     &DocumentOf<TuningChoice>::document,
     &DocumentOf<NaturalGradient>::document,
     &DocumentOf<NaturalGradientStep>::document,
-    &DocumentOf<run::WaveProgram>::document,
+    &DocumentOf<compiler::WaveProgram>::document,
     &DocumentOf<graphs::FrontierProgram>::document,
     &DocumentOf<RunReportDocument>::document,
     &DocumentOf<device::DeviceList>::document,

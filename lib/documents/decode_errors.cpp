@@ -2,8 +2,29 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/decode_handler.hpp>
 
+#include <algorithm>
+#include <span>
+
 namespace tidegate::documents {
 namespace {
+
+constexpr std::size_t few_choices = 12; // that a line still names
+
+// "a, b, …": those that begin most like the word.
+std::string choices_like(std::string_view word, std::span<const std::string_view> choices) {
+  const auto common = [word](std::string_view choice) {
+    return std::ranges::mismatch(word, choice).in1 - word.begin();
+  };
+  const auto most = common(*std::ranges::max_element(choices, {}, common));
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string_view choice : choices) {
+    if (common(choice) == most && count++ < few_choices) {
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", choice);
+    }
+  }
+  return text + (count > few_choices ? ", …" : "");
+}
 
 std::string type_phrase(const Type& type) {
   switch (type.kind) {
@@ -15,7 +36,10 @@ std::string type_phrase(const Type& type) {
   case Kind::number: return "a number";
   case Kind::text: return "a string";
   case Kind::identifier: return fmt::format("an integer from {} to {} or a name", type.minimum, type.maximum);
-  case Kind::choice: return "one of the names " + one_of(type.choices);
+  case Kind::choice:
+    return type.choices.size() <= few_choices
+               ? "one of the names " + one_of(type.choices)
+               : fmt::format("one of {} names, such as \"{}\"", type.choices.size(), type.choices.front());
   case Kind::record:
   case Kind::map: return "an object";
   case Kind::value: return "a number, a name, an array or an object";
@@ -91,8 +115,14 @@ bool DecodeHandler::not_an_integer() {
 bool DecodeHandler::unknown_name(std::string_view value) {
   const Type& type = *expected_type();
   const auto nearest = nearest_name(value, type.choices);
-  fail(ErrorCode::unknown_name, fmt::format("{} is not one of {}", in_quotes(value), one_of(type.choices)),
-       nearest ? fmt::format("did you mean \"{}\"?", *nearest) : fmt::format("give {}", type_phrase(type)));
+  const bool few = type.choices.size() <= few_choices;
+  fail(ErrorCode::unknown_name,
+       few ? fmt::format("{} is not one of {}", in_quotes(value), one_of(type.choices))
+           : fmt::format("{} is none of the {} names for this", in_quotes(value), type.choices.size()),
+       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+       : few   ? fmt::format("give {}", type_phrase(type))
+               : fmt::format("give one such as {}; `tidegate schema {}` has all",
+                             choices_like(value, type.choices), document_->kind));
   if (nearest) {
     error_->nearest = *nearest;
   }

@@ -365,7 +365,8 @@ struct Document {
   std::string_view title; // one line
   Direction direction = Direction::input;
   const Record* record = nullptr;
-  bool has_kind = true; // carries "kind" and "schema_version"
+  bool has_kind = true;                      // carries "kind" and "schema_version"
+  std::span<const std::string_view> notes{}; // lines below the reference
 };
 
 // Specialise for the struct of every document: static const Document document.

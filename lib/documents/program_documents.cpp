@@ -3,19 +3,21 @@
 
 namespace tidegate::documents {
 
-using run::ArgumentSpec;
-using run::BufferInit;
-using run::BufferSpec;
-using run::CopySpec;
-using run::FillSpec;
-using run::Iota;
-using run::IterationSpec;
-using run::OpSpec;
-using run::ProgramDependency;
-using run::Random;
-using run::Until;
-using run::WaveProgram;
-using run::WaveSpec;
+using compiler::ArgumentSpec;
+using compiler::BufferInit;
+using compiler::BufferSpec;
+using compiler::CopySpec;
+using compiler::FillSpec;
+using compiler::ImageSpec;
+using compiler::Iota;
+using compiler::IterationSpec;
+using compiler::OpSpec;
+using compiler::ProgramDependency;
+using compiler::Random;
+using compiler::SamplerSpec;
+using compiler::Until;
+using compiler::WaveProgram;
+using compiler::WaveSpec;
 
 template <>
 struct Description<Iota> {
@@ -31,6 +33,14 @@ struct Description<BufferInit> {
 };
 template <>
 struct Description<BufferSpec> {
+  static const Record record;
+};
+template <>
+struct Description<ImageSpec> {
+  static const Record record;
+};
+template <>
+struct Description<SamplerSpec> {
   static const Record record;
 };
 template <>
@@ -91,7 +101,8 @@ constexpr Field init_fields[] = {
     optional<&BufferInit::fill>("fill", "one value for all elements"),
     optional<&BufferInit::iota>("iota", "an arithmetic progression"),
     optional<&BufferInit::random>("random", "uniform random values"),
-    optional<&BufferInit::file>("file", ".npy file, or raw bytes, relative to the program"),
+    optional<&BufferInit::file>("file",
+                                ".npy file, for an image also .png, or raw bytes, relative to the program"),
 };
 
 constexpr Field program_buffer_fields[] = {
@@ -99,6 +110,22 @@ constexpr Field program_buffer_fields[] = {
     required<&BufferSpec::count>("count", "elements"),
     optional<&BufferSpec::init>("init", "first contents: one of fill, iota, random and file"),
     optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
+};
+
+constexpr Field image_fields[] = {
+    required<&ImageSpec::format>("format", "order and type of a texel's channels: rgba_unorm8, r_float32, …"),
+    required<&ImageSpec::size>("size", "texels: width, height, depth, as many as the image has dimensions"),
+    optional<&ImageSpec::layers>("layers", "makes it an array of so many images of 1 or 2 dimensions"),
+    defaulted<&ImageSpec::texel_buffer>("texel_buffer", "whether it is an image1d_buffer_t"),
+    optional<&ImageSpec::init>("init", "first contents, by channels: one of fill, iota, random and file"),
+    optional<&ImageSpec::output>("output",
+                                 "file written when the run succeeds: .npy, .png, or else raw bytes"),
+};
+
+constexpr Field sampler_fields[] = {
+    defaulted<&SamplerSpec::address>("address", "what a coordinate outside of the image reads"),
+    defaulted<&SamplerSpec::filter>("filter", "the nearest texel, or a mixture of those around"),
+    defaulted<&SamplerSpec::normalized>("normalized", "whether coordinates go from 0 to 1, not over texels"),
 };
 
 constexpr Field op_fields[] = {
@@ -140,7 +167,13 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::access>("access", "what the kernel does with it, where the signature says more"),
     defaulted<&ArgumentSpec::reinterpret>(
         "reinterpret", "whether the kernel takes the buffer's elements for others on purpose"),
+    optional<&ArgumentSpec::halo>(
+        "halo", "N: tile t touches of the buffer only what belongs to tiles t - N to t + N; "
+                "or a number for each dimension; left out, it is derived where that is certain")
+        .or_single(),
     defaulted<&ArgumentSpec::null>("null", "whether it is a null pointer"),
+    optional<&ArgumentSpec::image>("image", "name of an image"),
+    optional<&ArgumentSpec::sampler>("sampler", "how an image is read, for a sampler_t"),
     optional<&ArgumentSpec::local_bytes>("local_bytes", "local memory, for a local pointer"),
     optional<&ArgumentSpec::i8>("i8", "char value, or several for a vector").or_single(),
     optional<&ArgumentSpec::u8>("u8", "uchar value, or several for a vector").or_single(),
@@ -186,6 +219,10 @@ constexpr Field program_dependency_fields[] = {
     required<&ProgramDependency::after>("after", "index or name of the wave that waits for it"),
     defaulted<&ProgramDependency::tile_local>(
         "tile_local", "whether tile t of the later wave touches only what tile t of the earlier one wrote"),
+    optional<&ProgramDependency::halo>(
+        "halo", "N: tile t of the later wave touches only what tiles t - N to t + N of the "
+                "earlier one do; or a number for each dimension")
+        .or_single(),
 };
 
 constexpr Field until_fields[] = {
@@ -195,6 +232,7 @@ constexpr Field until_fields[] = {
 
 constexpr Field program_fields[] = {
     required<&WaveProgram::buffers>("buffers", "the program's memory, by name"),
+    defaulted<&WaveProgram::images>("images", "its images, by name"),
     required<&WaveProgram::ops>("ops", "the kernels that it runs, by name"),
     required<&WaveProgram::waves>("waves", "each one kernel over one NDRange"),
     optional<&WaveProgram::dependencies>("dependencies",
@@ -204,11 +242,36 @@ constexpr Field program_fields[] = {
     optional<&WaveProgram::repeat>(
         "repeat", "how often the waves run; left out, once, or with until as often as it takes")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
-    defaulted<&WaveProgram::swap>("swap", "pairs of buffers that exchange contents after every iteration"),
+    defaulted<&WaveProgram::swap>(
+        "swap", "pairs of buffers, or of images, that exchange contents after every iteration"),
     optional<&WaveProgram::until>("until", "what ends the repetition early, looked at after every iteration"),
     defaulted<&WaveProgram::device_memory_budget_bytes>("device_memory_budget_bytes",
                                                         "device memory at most; 0: what the device has"),
     defaulted<&WaveProgram::policy>("policy", "overrides of the standard launch policy"),
+};
+
+// The one list that errors and the README refer to.
+constexpr std::string_view what_cannot_be_run[] = {
+    "What cannot be run, and is refused with its place in the source:",
+    "  pipes (pipe, reserve_id_t)",
+    "  device-side enqueue (queue_t, ndrange_t, clk_event_t, enqueue_kernel, …)",
+    "  multisampled images (image2d_msaa_t, …)",
+    "  variables of file scope outside of constant memory",
+    "What a program has no way to say:",
+    "  a fill or copy of an image (init gives its first contents, a kernel writes it), until one of its "
+    "texels",
+    "  images in the memory of a buffer, mipmapped images, shared virtual memory",
+    "  sources in anything but OpenCL C (SPIR-V, C++ for OpenCL)",
+    "What the device may lack, and is then refused by name:",
+    "  images, a format or size of them, read_write images; sub-group functions",
+    "What is launched by itself instead of with other waves (left_behind in the report says why):",
+    "  a wave that touches an image which another wave of the launch writes, or that writes one in every",
+    "  iteration of a persistent launch",
+    "  kernels with sub-group functions",
+    "  kernels with barriers or local memory in work-groups of another size than most",
+    "  kernels with other compiler options than most, or that no function can stand for, such as one with "
+    "local",
+    "  variables that another function calls",
 };
 
 } // namespace
@@ -218,6 +281,8 @@ constinit const Record Description<Random>::record = record_of<Random>("random",
 constinit const Record Description<BufferInit>::record = record_of<BufferInit>("buffer_init", init_fields);
 constinit const Record Description<BufferSpec>::record =
     record_of<BufferSpec>("program_buffer", program_buffer_fields);
+constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>("program_image", image_fields);
+constinit const Record Description<SamplerSpec>::record = record_of<SamplerSpec>("sampler", sampler_fields);
 constinit const Record Description<OpSpec>::record = record_of<OpSpec>("op", op_fields);
 constinit const Record Description<IterationSpec>::record =
     record_of<IterationSpec>("iteration", iteration_fields);
@@ -239,6 +304,7 @@ constinit const Document DocumentOf<WaveProgram>::document{
     .kind = "wave_program",
     .title = "OpenCL kernels, buffers, and the waves that run the one on the others",
     .direction = Direction::input,
-    .record = &Description<WaveProgram>::record};
+    .record = &Description<WaveProgram>::record,
+    .notes = what_cannot_be_run};
 
 } // namespace tidegate::documents

@@ -88,8 +88,12 @@ std::string reference_text(const Document& document) {
     rows.push_back({"schema_version", "u32", presence, std::to_string(document.schema_version)});
   }
   add_rows(*document.record, "", document.direction, rows);
-  return fmt::format("{} ({}): {}\n\n{}", document.kind, input ? "input" : "output", document.title,
-                     render_table(rows));
+  std::string notes = document.notes.empty() ? "" : "\n";
+  for (const std::string_view note : document.notes) {
+    notes += fmt::format("{}\n", note);
+  }
+  return fmt::format("{} ({}): {}\n\n{}{}", document.kind, input ? "input" : "output", document.title,
+                     render_table(rows), notes);
 }
 
 } // namespace tidegate::documents

@@ -4,6 +4,7 @@
 
 namespace tidegate::documents {
 
+using compiler::Warning;
 using run::BoundsReport;
 using run::BoundsViolation;
 using run::Comparison;
@@ -18,7 +19,6 @@ using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
 using run::UntilReport;
-using run::Warning;
 
 template <>
 struct Description<DeviceReport> {
@@ -125,10 +125,14 @@ constexpr Field comparison_fields[] = {
 
 constexpr Field stuck_fields[] = {
     required<&StuckGroup::group>("group", "the work-group"),
-    required<&StuckGroup::stage>("stage", "shared stage of the iteration at whose end it waited"),
+    required<&StuckGroup::iteration>("iteration", "counted from 0"),
+    required<&StuckGroup::stage>("stage", "shared stage of the iteration that it wanted to begin"),
     required<&StuckGroup::waves>("waves", "the waves of that stage"),
-    required<&StuckGroup::expected>("expected", "arrivals at the barrier that it waited for"),
-    required<&StuckGroup::seen>("seen", "arrivals that it saw"),
+    required<&StuckGroup::tile>("tile", "the first of the stage that it would have run"),
+    required<&StuckGroup::counter>(
+        "counter", "what it looked at: arrivals at the barrier, or how far another group has come"),
+    required<&StuckGroup::expected>("expected", "that it waited for"),
+    required<&StuckGroup::seen>("seen", "that it saw"),
 };
 
 constexpr Field violation_fields[] = {
@@ -188,6 +192,8 @@ constexpr Field offset_fields[] = {
 
 constexpr Field memory_fields[] = {
     required<&RunMemory::figures, &MemoryReport::arena_bytes>("arena_bytes", "device memory of all buffers"),
+    required<&RunMemory::figures, &MemoryReport::image_bytes>("image_bytes",
+                                                              "of all images, beside the arena"),
     required<&RunMemory::figures, &MemoryReport::sum_bytes>("sum_bytes",
                                                             "what they would take without sharing"),
     required<&RunMemory::figures, &MemoryReport::lower_bound_bytes>("lower_bound_bytes",

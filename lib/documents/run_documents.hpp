@@ -38,8 +38,8 @@ struct Choices<run::Side> {
   static constexpr std::span<const std::string_view> names = run::side_names;
 };
 template <>
-struct Choices<run::Strategy> {
-  static constexpr std::span<const std::string_view> names = run::strategy_names;
+struct Choices<compiler::Strategy> {
+  static constexpr std::span<const std::string_view> names = compiler::strategy_names;
 };
 
 template <>

@@ -1,7 +1,7 @@
+#include <tidegate/arrays/random_numbers.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/graphs/generate.hpp>
 #include <tidegate/graphs/parallel.hpp>
-#include <tidegate/run/random_numbers.hpp>
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace tidegate::graphs {
 namespace {
 
-using run::RandomNumbers;
+using arrays::RandomNumbers;
 
 constexpr std::uint64_t edges_of_a_chunk = std::uint64_t{1} << 16U;
 
@@ -30,7 +30,7 @@ constexpr std::uint32_t high_half(std::uint64_t bits) {
 class EdgeWeights {
 public:
   EdgeWeights(std::uint64_t seed, std::uint32_t greatest, WeightType type)
-      : numbers_(run::mixed(seed)), greatest_(greatest), type_(type) {}
+      : numbers_(arrays::mixed(seed)), greatest_(greatest), type_(type) {}
 
   void append(EdgeChunk& chunk, std::uint64_t edge) const {
     if (type_ != WeightType::none) {
@@ -82,7 +82,7 @@ class RmatEdges {
 public:
   explicit RmatEdges(const RmatSpec& spec)
       : numbers_(spec.seed), scale_(spec.scale), words_((spec.scale + 1) / 2),
-        renumbering_(spec.scale, RandomNumbers(run::mixed(~spec.seed))) {
+        renumbering_(spec.scale, RandomNumbers(arrays::mixed(~spec.seed))) {
     constexpr double unit = 4294967296.0;
     const std::array<double, 3> probabilities{spec.a, spec.b, spec.c};
     std::uint64_t sum = 0;

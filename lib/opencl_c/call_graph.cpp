@@ -31,8 +31,11 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
         if (const auto found = needs_.find(callee); found != needs_.end()) {
           own.item |= found->second.item;
           own.whole_group |= found->second.whole_group;
+          own.more_than_barriers |= found->second.more_than_barriers;
           own.floats |= found->second.floats;
           own.divides |= found->second.divides;
+          own.sub_group_functions.insert(found->second.sub_group_functions.begin(),
+                                         found->second.sub_group_functions.end());
         }
       }
       changed |= own != before;
@@ -54,8 +57,12 @@ void CallGraph::look_at(const Function& function) {
     if (unit_.meaning(i) != nullptr) {
       callees.insert(name);
     } else {
-      own.item |= is_work_item_function(name);
+      own.item |= is_work_item_function(name) || name == "barrier";
       own.whole_group |= is_collective(name);
+      own.more_than_barriers |= is_collective(name) && name != "barrier";
+      if (is_sub_group_function(name)) {
+        own.sub_group_functions.insert(name);
+      }
       own.divides |= !is_work_item_function(name) && !is_collective(name);
     }
   }

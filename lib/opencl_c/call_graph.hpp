@@ -13,10 +13,12 @@ namespace tidegate::opencl_c {
 
 // What a function asks for, itself or through others.
 struct Needs {
-  bool item = false;        // where the work-item is
-  bool whole_group = false; // that all work-items of the group come along
-  bool floats = false;      // floating-point types
-  bool divides = false;     // a division, or a built-in function that may be one of mathematics
+  bool item = false;               // where the work-item is
+  bool whole_group = false;        // that all work-items of the group come along
+  bool more_than_barriers = false; // for something else than barrier()
+  bool floats = false;             // floating-point types
+  bool divides = false;            // a division, or a built-in function that may be one of mathematics
+  std::set<std::string> sub_group_functions; // that it calls
 
   friend bool operator==(const Needs&, const Needs&) = default;
 };

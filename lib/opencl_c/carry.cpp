@@ -28,9 +28,10 @@ constexpr std::string_view always_inline = "__attribute__((always_inline))";
 class Carrier {
 public:
   Carrier(const TranslationUnit& unit, const std::set<std::string>& kernels,
-          const std::map<std::string, std::string>& renamed, bool packs)
+          const std::map<std::string, std::string>& renamed, const std::set<std::string>& distinct,
+          bool packs)
       : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
-        renamed_(renamed), packs_(packs), writer_(unit, carried_.text) {
+        renamed_(renamed), distinct_(distinct), packs_(packs), writer_(unit, carried_.text) {
     std::set<std::string> with_constants;
     for (const Function& function : unit.functions) {
       if (function.is_kernel && reachable_.contains(function.name) &&
@@ -80,7 +81,7 @@ private:
           return tl::unexpected(error_at(
               unit_, i, ErrorCode::unsupported_kernel,
               fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[i].text)),
-              "work on buffers instead: images, pipes and device-side enqueue are not supported"));
+              fmt::format("write it without: {}", see_unsupported)));
         }
       }
     }
@@ -144,7 +145,7 @@ private:
       }
       const std::string& name = tokens_[i].text;
       const bool own = unit_.meaning(i) != nullptr;
-      if (own ? !takes_item(name) : !is_work_item_function(name)) {
+      if (own ? !takes_item(name) : !is_work_item_function(name) && name != "barrier") {
         continue;
       }
       if (!own) {
@@ -239,6 +240,10 @@ private:
     carried.function = name;
     const Needs needs = graph_.needs(function.name);
     carried.rounds = needs.floats && needs.divides;
+    carried.sub_group_functions = needs.sub_group_functions;
+    const auto bytes = local_bytes(unit_, *variables);
+    carried.packs = !needs.more_than_barriers && bytes;
+    carried.local_bytes = bytes.value_or(0);
     carried.needs_whole_group = needs.whole_group || !variables->locals.empty() ||
                                 std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
                                   return parameter.space == AddressSpace::local;
@@ -265,6 +270,9 @@ private:
     }
     move_constants(*variables, function, name, edits);
 
+    if (distinct_.contains(function.name) && !graph_.is_called(function.name, reachable_)) {
+      add_restrict(function, edits);
+    }
     writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
       writer_.text(", ");
@@ -276,6 +284,18 @@ private:
     writer_.text(") ");
     writer_.write(*function.body, edits);
     return {};
+  }
+
+  // "global float* a" becomes "global float* restrict a"; forms that are written otherwise stay.
+  void add_restrict(const Function& function, Edits& edits) const {
+    for (const Parameter& parameter : function.parameters) {
+      for (std::size_t i = parameter.tokens.begin + 1; i < parameter.tokens.end; ++i) {
+        if (parameter.is_pointer && parameter.space == AddressSpace::global &&
+            tokens_[i].text == parameter.name && tokens_[i - 1].is("*")) {
+          edits[i].before = "restrict " + edits[i].before;
+        }
+      }
+    }
   }
 
   // Types of the body that variables are made of move with them, under names of their own; from here on
@@ -448,6 +468,7 @@ private:
   const std::set<std::string> reachable_;
   std::set<std::string> sees_constant_arguments_; // what kernels call that have such arguments
   const std::map<std::string, std::string>& renamed_;
+  const std::set<std::string>& distinct_;
   const bool packs_; // a #pragma pack is in force somewhere
   std::map<std::size_t, std::string>
       moved_;          // by token that declares it, what a name of the kernel at hand becomes
@@ -459,7 +480,8 @@ private:
 } // namespace
 
 Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
-                          const std::map<std::string, std::string>& renamed) {
+                          const std::map<std::string, std::string>& renamed,
+                          const std::set<std::string>& distinct) {
   CarriedUnit carried;
   const PragmaScope scope = pragma_scope(unit);
   const std::string& obstacle = unit.source.own_macros.empty() ? scope.obstacle : unit.source.own_macros;
@@ -471,7 +493,7 @@ Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::strin
     }
   }
   while (!open.empty()) {
-    Carrier carrier(unit, open, renamed, scope.packs);
+    Carrier carrier(unit, open, renamed, distinct, scope.packs);
     auto written = carrier.run();
     if (written) {
       carried.text = scope.before + written->text + scope.after;

@@ -10,13 +10,15 @@
 //     tg_locals->tile[tg_get_local_id(tg_self, 0) + 1] = in[tg_get_global_id(tg_self, 0)];
 //
 // A tg_item (kernels/virtual_ndrange.cl) says where a work-item is in the NDRange of the wave. It is passed
-// to every helper function that asks, directly or through others. Only tokens are edited; everything else
+// to every helper function that asks, directly or through others, and to every barrier: several virtual
+// work-groups may run side by side in one. Only tokens are edited; everything else
 // reaches the compiler as it was, with #line directives that name the user's file and line.
 #pragma once
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -27,7 +29,11 @@ struct CarriedKernel {
   std::string function; // what to call; the first argument is a tg_item
   std::string locals;   // type of the last argument's target: its local variables; empty without
   bool rounds = false;  // floating-point division or functions: what is constant may be rounded otherwise
+  std::set<std::string> sub_group_functions; // that it calls, directly or not
   bool needs_whole_group = false; // work-items meet at a barrier, or another function that all must reach
+  std::uint64_t local_bytes = 0;  // of its local variables, where it packs
+  bool packs =
+      true; // several of its work-groups may share a larger one: they meet at barrier() and nothing else
 };
 
 struct CarriedUnit {
@@ -41,7 +47,9 @@ struct CarriedUnit {
 // Carries `kernels` and what they call. Names of file scope that are in `renamed` get the name given there:
 // sources that are compiled together may use one name for different things. Pragmas end with the text.
 // unsupported_kernel with the place for what no program of tidegate may use.
+// The pointers of kernels in `distinct` never point into the same memory: the compiler is told.
 Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
-                          const std::map<std::string, std::string>& renamed);
+                          const std::map<std::string, std::string>& renamed,
+                          const std::set<std::string>& distinct = {});
 
 } // namespace tidegate::opencl_c

@@ -1,3 +1,4 @@
+#include <tidegate/opencl_c/constant_values.hpp>
 #include <tidegate/opencl_c/declarators.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/words.hpp>
@@ -24,7 +25,7 @@ public:
         i = closing(tokens_, i);
       } else if (token.is(";") || token.is("{") || token.is("}") || token.is(":")) {
         statement = i + 1;
-      } else if (const AddressSpace space = address_space(token.text);
+      } else if (const AddressSpace space = moving_space(i, statement);
                  space == AddressSpace::local || space == AddressSpace::constant) {
         const std::size_t end = statement_end(i);
         if (auto added = declaration({.begin = statement, .end = end}, i, space); !added) {
@@ -73,6 +74,18 @@ private:
       return !is_aggregate(i);
     }
     return true;
+  }
+
+  // The space of what functions may not declare, and so must move. Samplers count as constants: the
+  // language lets only kernels and files declare them.
+  [[nodiscard]] AddressSpace moving_space(std::size_t i, std::size_t statement) const {
+    if (!tokens_[i].is("sampler_t")) {
+      return address_space(tokens_[i].text);
+    }
+    const bool is_const = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(statement),
+                                      tokens_.begin() + static_cast<std::ptrdiff_t>(i),
+                                      [](const Token& token) { return token.is("const"); });
+    return is_const ? AddressSpace::constant : AddressSpace::none;
   }
 
   [[nodiscard]] std::size_t statement_end(std::size_t i) const {
@@ -227,6 +240,48 @@ private:
 };
 
 } // namespace
+
+namespace {
+
+std::uint64_t scalar_bytes(std::string_view scalar) {
+  return scalar == "char" || scalar == "uchar"                         ? 1
+         : scalar == "short" || scalar == "ushort" || scalar == "half" ? 2
+         : scalar == "int" || scalar == "uint" || scalar == "float"    ? 4
+                                                                       : 8;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30U;
+  const std::vector<Token>& tokens = unit.source.tokens;
+  const ConstantValues constants(unit);
+  std::uint64_t sum = 0;
+  for (const HoistedVariable& variable : variables.locals) {
+    for (const HoistedName& hoisted : variable.names) {
+      const Name* const name = unit.meaning(hoisted.token);
+      std::uint64_t bytes = 0;
+      for (std::size_t i = name->specifiers.begin; i < name->specifiers.end; ++i) {
+        const auto known = unit.typedefs.find(tokens[i].text);
+        const auto type = arithmetic_type(known == unit.typedefs.end() ? tokens[i].text : known->second);
+        bytes = type ? scalar_bytes(type->scalar) * (type->width == 3 ? 4 : type->width) : bytes;
+      }
+      for (std::size_t i = hoisted.token + 1; bytes != 0 && i < tokens.size() && tokens[i].is("[");) {
+        const std::size_t end = closing(tokens, i);
+        const auto bound = constants.value({.begin = i + 1, .end = end});
+        const bool plain = bound && *bound > 0 && static_cast<std::uint64_t>(*bound) < most / bytes;
+        bytes = plain ? bytes * static_cast<std::uint64_t>(*bound) : 0;
+        i = end + 1;
+      }
+      if (bytes == 0) {
+        return {};
+      }
+      constexpr std::uint64_t padding = 16; // to the alignment of the next
+      sum += bytes + padding;
+    }
+  }
+  return sum;
+}
 
 TokenRange value_of(const TranslationUnit& unit, const Name& name) {
   const std::vector<Token>& tokens = unit.source.tokens;

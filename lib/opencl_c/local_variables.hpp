@@ -5,6 +5,8 @@
 #include <tidegate/opencl_c/translation_unit.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,6 +43,10 @@ struct LocalVariables {
 // unsupported_kernel for a declaration that needs something else of the kernel than its types, enumerators
 // and constants.
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
+
+// Bytes that the variables in local memory take together, at most; nothing where types or bounds are not
+// plain.
+std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables);
 
 // The value of "const TYPE NAME = VALUE", or nothing.
 TokenRange value_of(const TranslationUnit& unit, const Name& name);

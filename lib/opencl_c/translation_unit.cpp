@@ -82,6 +82,7 @@ private:
   void word(Declaration& declared) {
     const std::string& text = tokens_[at_].text;
     declared.is_typedef |= text == "typedef";
+    // A sampler of file scope is a constant, whether it says const or constant.
     declared.is_constant |= address_space(text) == AddressSpace::constant || text == "sampler_t";
     if (text == "struct" || text == "union" || text == "enum") {
       declared.is_aggregate = true;
@@ -115,7 +116,9 @@ private:
           unit_, declared.names.front(), ErrorCode::unsupported_kernel,
           fmt::format("{} is a variable of file scope outside constant memory",
                       in_quotes(tokens_[declared.names.front()].text)),
-          "pass it as a buffer: a persistent kernel and a plain one would each have a copy of their own"));
+          fmt::format("pass it as a buffer: a persistent kernel and a plain one would each have a copy of "
+                      "their own; {}",
+                      see_unsupported)));
     }
     return {};
   }
@@ -251,6 +254,8 @@ private:
           result.space = space;
         } else if (token.is("const")) {
           result.is_const |= !result.is_pointer;
+        } else if (const auto access = image_access(token.text)) {
+          result.image_access = access;
         } else if (is_qualifier(token.text)) {
           continue;
         } else if (result.is_pointer) {
@@ -270,6 +275,9 @@ private:
     result.type = canonical_type(words, unit_.typedefs);
     if (words.size() == 1) {
       take_typedef(std::string(words.front()), result);
+    }
+    if (is_image_type(result.type)) {
+      result.image_access = result.image_access.value_or(ImageAccess::read_only);
     }
     result.is_pointer |= array;
     result.is_const |= result.space == AddressSpace::constant;

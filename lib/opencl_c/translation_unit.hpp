@@ -19,6 +19,9 @@ namespace tidegate::opencl_c {
 
 enum class AddressSpace : std::uint8_t { none, global, constant, local };
 
+// What a kernel does to an image.
+enum class ImageAccess : std::uint8_t { read_only, write_only, read_write };
+
 // Tokens [begin, end) of a stream.
 struct TokenRange {
   std::size_t begin = 0;
@@ -33,6 +36,7 @@ struct Parameter {
   bool is_enumeration = false;
   std::string
       type; // "float4", "uint", "struct point": of what it points to, typedefs and enumerations resolved
+  std::optional<ImageAccess> image_access; // of an image
   TokenRange tokens;
 };
 

@@ -19,6 +19,10 @@ constexpr std::array<std::string_view, 12> other_types{"void",   "bool",      "u
                                                        "size_t", "ptrdiff_t", "intptr_t", "uintptr_t",
                                                        "struct", "union",     "enum",     "event_t"};
 
+constexpr std::array<std::string_view, 8> image_types{
+    "image1d_t",       "image1d_buffer_t", "image1d_array_t",       "image2d_t",
+    "image2d_array_t", "image2d_depth_t",  "image2d_array_depth_t", "image3d_t"};
+
 } // namespace
 
 bool is_attribute(std::string_view word) {
@@ -42,11 +46,13 @@ bool is_qualifier(std::string_view word) {
   static constexpr std::array<std::string_view, 16> qualifiers{
       "const",  "volatile", "restrict", "__restrict", "__restrict__", "inline",    "static",   "extern",
       "kernel", "__kernel", "private",  "__private",  "generic",      "__generic", "register", "__inline"};
-  return one_of(qualifiers, word) || address_space(word) != AddressSpace::none;
+  return one_of(qualifiers, word) || address_space(word) != AddressSpace::none ||
+         image_access(word).has_value();
 }
 
 bool is_type_word(std::string_view word) {
-  return one_of(other_types, word) || arithmetic_type(word).has_value();
+  return one_of(other_types, word) || word == "sampler_t" || is_image_type(word) ||
+         arithmetic_type(word).has_value();
 }
 
 bool is_work_item_function(std::string_view name) {
@@ -58,17 +64,35 @@ bool is_work_item_function(std::string_view name) {
 }
 
 bool is_collective(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> functions{"barrier",
-                                                             "async_work_group_copy",
-                                                             "async_work_group_strided_copy",
-                                                             "wait_group_events",
-                                                             "get_sub_group_id",
-                                                             "get_sub_group_local_id",
-                                                             "get_num_sub_groups",
+  static constexpr std::array<std::string_view, 4> functions{
+      "barrier", "async_work_group_copy", "async_work_group_strided_copy", "wait_group_events"};
+  return one_of(functions, name) || name.starts_with("work_group_") || is_sub_group_function(name);
+}
+
+bool is_sub_group_function(std::string_view name) {
+  static constexpr std::array<std::string_view, 2> functions{"get_num_sub_groups",
                                                              "get_enqueued_num_sub_groups"};
-  return one_of(functions, name) || name.starts_with("work_group_") || name.starts_with("sub_group_") ||
-         name.starts_with("intel_sub_group_") || name.starts_with("get_sub_group_") ||
-         name.starts_with("get_max_sub_group_");
+  static constexpr std::array<std::string_view, 4> families{"sub_group_", "intel_sub_group_",
+                                                            "get_sub_group_", "get_max_sub_group_"};
+  return one_of(functions, name) ||
+         std::ranges::any_of(families, [name](std::string_view family) { return name.starts_with(family); });
+}
+
+bool is_image_type(std::string_view word) {
+  return one_of(image_types, word);
+}
+
+std::optional<ImageAccess> image_access(std::string_view word) {
+  if (word.starts_with("__")) {
+    word.remove_prefix(2);
+  }
+  if (word == "read_only") {
+    return ImageAccess::read_only;
+  }
+  if (word == "write_only") {
+    return ImageAccess::write_only;
+  }
+  return word == "read_write" ? std::optional(ImageAccess::read_write) : std::nullopt;
 }
 
 bool is_built_in_function(std::string_view name) {
@@ -105,11 +129,11 @@ bool is_built_in_function(std::string_view name) {
 }
 
 bool is_unsupported(std::string_view word) {
-  static constexpr std::array<std::string_view, 15> words{
-      "sampler_t", "queue_t",    "clk_event_t",       "ndrange_t",          "reserve_id_t",
-      "pipe",      "__pipe",     "enqueue_kernel",    "enqueue_marker",     "get_default_queue",
-      "read_pipe", "write_pipe", "reserve_read_pipe", "reserve_write_pipe", "create_user_event"};
-  return one_of(words, word) || (word.starts_with("image") && word.ends_with("_t"));
+  static constexpr std::array<std::string_view, 14> words{
+      "queue_t",    "clk_event_t",       "ndrange_t",          "reserve_id_t",      "pipe",
+      "__pipe",     "enqueue_kernel",    "enqueue_marker",     "get_default_queue", "read_pipe",
+      "write_pipe", "reserve_read_pipe", "reserve_write_pipe", "create_user_event"};
+  return one_of(words, word) || (word.starts_with("image") && word.ends_with("_t") && !is_image_type(word));
 }
 
 std::optional<ArithmeticType> arithmetic_type(std::string_view type) {

@@ -28,8 +28,22 @@ bool is_collective(std::string_view name);
 // Functions of the language that programs may overload (OpenCL C 3.0, 6.15).
 bool is_built_in_function(std::string_view name);
 
-// Types and functions that no persistent kernel can carry: images, pipes, device-side enqueue.
+// Built-in functions of sub-groups. How a work-group falls apart into them is the compiler's to choose, anew
+// for every kernel.
+bool is_sub_group_function(std::string_view name);
+
+// The types of images: image2d_t, image1d_array_t and so on, those of multisampled images excepted.
+bool is_image_type(std::string_view word);
+
+// The access that a qualifier names: read_only, write_only, read_write, also with underscores in front.
+std::optional<ImageAccess> image_access(std::string_view word);
+
+// Types and functions that no persistent kernel can carry: pipes, device-side enqueue, multisampled images.
 bool is_unsupported(std::string_view word);
+
+// Where everything that cannot be run is listed: ends the fix of what is refused for being in the list.
+inline constexpr std::string_view see_unsupported =
+    "`tidegate schema wave_program --format table` ends with what cannot be run";
 
 // The type that the words of a declaration name, in one spelling and without qualifiers: "unsigned int" is
 // "uint", a typedef what it stands for, a structure "struct point".

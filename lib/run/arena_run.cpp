@@ -1,5 +1,7 @@
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/run/arena_run.hpp>
+#include <tidegate/run/device_images.hpp>
+#include <tidegate/run/kernel_arguments.hpp>
 
 #include <chrono>
 #include <utility>
@@ -13,6 +15,9 @@ std::uint64_t fill(const device::Session& session, const CompiledProgram& compil
   std::uint64_t uploaded = 0;
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
+    if (buffer.image) {
+      continue;
+    }
     if (!first[i].empty()) {
       upload(session, arena, compiled.memory.offsets[i], first[i]);
       uploaded += first[i].size();
@@ -35,14 +40,21 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   monitor.activity = Activity::filling;
   const Arena arena = allocate_arena(session, program, compiled.memory, built.plain_programs.has_value());
   run.uploaded_bytes = fill(session, compiled, first, arena.memory);
+  const DeviceImages images = allocate_images(session, program);
+  run.uploaded_bytes += fill_images(session, program, first, images);
+  std::optional<BoundObjects> objects;
+  if (built.kernel) {
+    objects.emplace(session, compiled.tables.objects, images, built.kernel->kernel,
+                    first_object_argument(compiled.strategy.strategy));
+  }
   std::optional<PlainWaves> plain;
   if (built.plain_programs) {
     plain.emplace(session, *built.plain_programs, program, built.plain_waves, compiled.schedule.places,
-                  arena.views);
+                  arena.views, images);
   }
   Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
-                        built.kernel ? &*built.kernel : nullptr, plain ? &*plain : nullptr, arena.memory,
-                        limits, monitor);
+                        compiled.synchronization.order, built.kernel ? &*built.kernel : nullptr,
+                        plain ? &*plain : nullptr, arena.memory, limits, monitor);
   device::require(session.queue.finish(), "filling the buffers");
   run.publish_ns = elapsed_ns(start);
 
@@ -68,7 +80,11 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
     for (std::size_t i = 0; i < program.buffers.size(); ++i) {
       if (program.buffers[i].spec.output) {
         run.outputs[i].resize(program.buffers[i].bytes);
-        download(session, arena.memory, offset(i), run.outputs[i]);
+        if (program.buffers[i].image) {
+          download_image(session, images[places[i]], *program.buffers[i].image, run.outputs[i]);
+        } else {
+          download(session, arena.memory, offset(i), run.outputs[i]);
+        }
         run.outcome.bytes_read_back += run.outputs[i].size();
       }
     }

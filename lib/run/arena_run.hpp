@@ -1,9 +1,10 @@
 // One run of a built program in its arena, from the first byte uploaded to the last one read back.
 #pragma once
 
+#include <tidegate/compiler/compile.hpp>
 #include <tidegate/device/handles.hpp>
 #include <tidegate/run/built_program.hpp>
-#include <tidegate/run/compile.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/dispatch.hpp>
 #include <tidegate/run/monitor.hpp>

@@ -1,6 +1,7 @@
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/run/bounds.hpp>
+#include <tidegate/run/device_images.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/dispatch.hpp>
 #include <tidegate/run/plain_waves.hpp>
@@ -20,7 +21,8 @@ std::byte pattern(std::uint64_t offset) {
   return static_cast<std::byte>((offset + 1) * golden_ratio >> 56U);
 }
 
-// Every buffer between two guards in one block of memory, or each by itself without any.
+// Every buffer between two guards in one block of memory, or each by itself without any. Images have no
+// guards: devices drop what is written outside of them.
 struct GuardedMemory {
   std::vector<cl::Buffer> buffers; // by buffer
   cl::Buffer arena;
@@ -62,11 +64,14 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
   GuardedMemory memory;
   std::uint64_t end = 0;
   for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.image) {
+      break; // they come behind the buffers
+    }
     memory.offsets.push_back(aligned(end + guard_bytes));
     end = memory.offsets.back() + buffer.bytes + guard_bytes;
   }
   memory.arena = allocate(session, end);
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+  for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
     const cl_buffer_region region{memory.offsets[i], program.buffers[i].bytes};
     cl_int status = CL_SUCCESS;
     memory.buffers.push_back(
@@ -80,7 +85,7 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
 
 void fill(const device::Session& session, const ResolvedProgram& program, const BufferContents& first,
           const GuardedMemory& memory) {
-  for (std::size_t i = 0; i < memory.buffers.size(); ++i) {
+  for (std::size_t i = 0; i < memory.buffers.size() && !program.buffers[i].image; ++i) {
     if (!first[i].empty()) {
       upload(session, memory.buffers[i], 0, first[i]);
     } else {
@@ -118,13 +123,16 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   const ResolvedProgram& program = compiled.program;
   const auto& places = compiled.schedule.places;
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  check_images(session, program);
   TIDEGATE_TRY(const BufferContents first, first_contents(program));
   const std::vector<std::uint32_t> order = program_order(program);
   monitor.activity = Activity::building;
   const PlainPrograms programs(session, program, order);
   const GuardedMemory memory = allocate_guarded(session, device, program);
   fill(session, program, first, memory);
-  PlainWaves waves(session, programs, program, order, places, memory.buffers);
+  const DeviceImages images = allocate_images(session, program);
+  fill_images(session, program, first, images);
+  PlainWaves waves(session, programs, program, order, places, memory.buffers, images);
 
   monitor.activity = Activity::running;
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);

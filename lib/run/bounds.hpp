@@ -7,9 +7,10 @@
 // just ended. In Oclgrind, which checks every access itself, each buffer is an allocation of its own instead.
 #pragma once
 
+#include <tidegate/compiler/compile.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
-#include <tidegate/run/compile.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/run_report.hpp>
 

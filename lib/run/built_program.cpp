@@ -1,12 +1,15 @@
+#include <tidegate/compiler/wait_check.hpp>
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/run/built_program.hpp>
+#include <tidegate/run/device_images.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/kernel_arguments.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -18,6 +21,8 @@ namespace {
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
   constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/occupancy.cl
   const cl::Buffer nothing = allocate(session, poll_bytes);
+  const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, kernel.kernel,
+                                  first_object_argument(compiled.strategy.strategy));
   std::size_t most_groups = 1;
   if (compiled.persistent()) {
     device::require(session.queue.enqueueFillBuffer(nothing, cl_uchar{0}, 0, poll_bytes),
@@ -82,6 +87,8 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
   if (!compiled.persistent() || !built.kernel) {
     return {};
   }
+  const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, built.kernel->kernel,
+                                  first_object_argument(compiled.strategy.strategy));
   const std::uint32_t resident = resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
                                                  compiled.tables.dynamic_local_bytes);
   return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, device, resident)};
@@ -89,7 +96,15 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
 
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
                             const device::DeviceInfo& device) {
-  const std::string violation = schedule_violation(compiled.program, compiled.schedule);
+  std::string violation = schedule_violation(compiled.program, compiled.schedule);
+  // Who waits for whom follows the same rule for any number of groups: a few show whether it is sound.
+  constexpr std::array<std::uint32_t, 4> group_counts{1, 2, 3, 7};
+  for (const std::uint32_t groups : group_counts) {
+    if (violation.empty() && compiled.persistent()) {
+      violation = wait_violation(compiled.program, compiled.schedule, compiled.memory, compiled.tables,
+                                 compiled.synchronization.order, groups);
+    }
+  }
   if (!violation.empty()) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_schedule,
                                 .message = "the schedule is refused: " + violation,

@@ -1,8 +1,9 @@
 // A compiled program's kernels on their device.
 #pragma once
 
+#include <tidegate/compiler/compile.hpp>
 #include <tidegate/device/handles.hpp>
-#include <tidegate/run/compile.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/kernel_cache.hpp>
 #include <tidegate/run/plain_waves.hpp>
 

@@ -3,30 +3,17 @@
 // options.
 #pragma once
 
+#include <tidegate/compiler/macro_answers.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
-#include <tidegate/opencl_c/compiler_options.hpp>
-#include <tidegate/opencl_c/predefined_macros.hpp>
+#include <tidegate/run/compiled.hpp>
 
 #include <filesystem>
-#include <functional>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace tidegate::run {
-
-// Answers all that is unknown in `macros`, for a compiler with these options: afterwards nothing is.
-using AnswerMacros =
-    std::function<Result<void>(const opencl_c::CompilerOptions& options, opencl_c::PredefinedMacros& macros)>;
 
 // Asks the device. `cache_folder` may be empty: then nothing is kept. The errors are opencl_failure and
 // build_failure.
 AnswerMacros ask_compiler(const device::DeviceInfo& device, std::filesystem::path cache_folder);
-
-// For planning without a device: what every compiler of OpenCL C 3.0 defines, with doubles and without
-// images; other names are taken to be not defined. Names that were asked for are added to `assumed`, which
-// must outlive it.
-AnswerMacros assume_macros(std::set<std::string>& assumed);
 
 } // namespace tidegate::run

@@ -1,7 +1,9 @@
+#include <tidegate/compiler/buffer_data.hpp>
+#include <tidegate/compiler/image_files.hpp>
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
-#include <tidegate/run/buffer_data.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
 
 #include <fmt/format.h>
@@ -26,13 +28,16 @@ Result<BufferContents> first_contents(const ResolvedProgram& program) {
     if (!program.buffers[i].spec.init) {
       continue;
     }
-    auto bytes = initial_contents(program.buffers[i].spec, program.folder);
+    auto bytes = program.buffers[i].image ? initial_image(program.buffers[i], program.folder)
+                                          : initial_contents(program.buffers[i].spec, program.folder);
     if (!bytes) {
       if (!bytes.error().pointer) {
-        bytes.error().pointer = "/buffers/" + pointer_token(program.buffers[i].name) + "/init";
+        bytes.error().pointer = (program.buffers[i].image ? "/images/" : "/buffers/") +
+                                pointer_token(program.buffers[i].name) + "/init";
       }
       if (bytes.error().code == ErrorCode::cannot_read) {
-        bytes.error().fix = "name an .npy or raw file, relative to the program's folder";
+        bytes.error().fix = fmt::format("name an .npy{} or raw file, relative to the program's folder",
+                                        program.buffers[i].image ? ", .png" : "");
       }
       return tl::unexpected(std::move(bytes.error()));
     }
@@ -55,6 +60,10 @@ Arena allocate_arena(const device::Session& session, const ResolvedProgram& prog
                      const MemoryLayout& layout, bool views) {
   Arena arena{.memory = allocate(session, layout.arena_bytes), .views = {}};
   for (std::size_t i = 0; i < program.buffers.size() && views; ++i) {
+    if (program.buffers[i].image) {
+      arena.views.emplace_back();
+      continue;
+    }
     const cl_buffer_region region{layout.offsets[i], program.buffers[i].bytes};
     cl_int status = CL_SUCCESS;
     arena.views.push_back(
@@ -67,7 +76,7 @@ Arena allocate_arena(const device::Session& session, const ResolvedProgram& prog
 std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program) {
   std::vector<cl::Buffer> buffers;
   for (const ProgramBuffer& buffer : program.buffers) {
-    buffers.push_back(allocate(session, buffer.bytes));
+    buffers.push_back(buffer.image ? cl::Buffer() : allocate(session, buffer.bytes));
   }
   return buffers;
 }

@@ -1,11 +1,12 @@
 // The buffers of a program in device memory.
 #pragma once
 
+#include <tidegate/compiler/buffer_data.hpp>
+#include <tidegate/compiler/memory_layout.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/handles.hpp>
-#include <tidegate/run/buffer_data.hpp>
-#include <tidegate/run/memory_layout.hpp>
-#include <tidegate/run/resolved_program.hpp>
+#include <tidegate/run/compiled.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,7 @@ Result<BufferContents> first_contents(const ResolvedProgram& program);
 // One block of memory and a view of each buffer in it.
 struct Arena {
   cl::Buffer memory;
-  std::vector<cl::Buffer> views; // by buffer; made when they are asked for
+  std::vector<cl::Buffer> views; // by buffer, empty for images; made when they are asked for
 };
 
 // A block of device memory. Throws device::Refused.
@@ -31,7 +32,7 @@ cl::Buffer allocate(const device::Session& session, std::uint64_t bytes,
 Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
                      const MemoryLayout& layout, bool views);
 
-// Each buffer by itself. Throws device::Refused.
+// Each buffer by itself, empty for images. Throws device::Refused.
 std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program);
 
 // Writes or reads bytes, waiting for them. Throws device::Refused.

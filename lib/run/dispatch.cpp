@@ -3,6 +3,8 @@
 #include <tidegate/run/dispatch.hpp>
 #include <tidegate/run/kernel_arguments.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -13,25 +15,32 @@ namespace {
 
 using device::require;
 
-constexpr std::size_t line_words = 64; // TG_LINE of the kernels
-constexpr std::size_t counter_words = 2 * line_words;
+constexpr std::size_t line_words = 64;           // TG_LINE of the kernels
 constexpr std::size_t gave_up_word = line_words; // TG_GAVE_UP
 
 // Words of the progress that kernels/persistent.cl writes.
 enum Progress : std::uint8_t {
   iteration_word,
   stage_word,
-  tile_word,
+  round_word,
   finished_word,
   stuck_word,
+  arrivals_word,
   head_words = 16
 };
-constexpr std::size_t words_per_group = 4;
+constexpr std::size_t words_per_group = 8;
 
 template <class T>
 cl::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
   cl::Buffer memory = allocate(session, std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(cl_ulong)));
   upload(session, memory, 0, std::as_bytes(std::span(rows)));
+  return memory;
+}
+
+cl::Buffer allocate_cleared(const device::Session& session, std::size_t words) {
+  cl::Buffer memory = allocate(session, words * sizeof(cl_uint));
+  require(session.queue.enqueueFillBuffer(memory, cl_uint{0}, 0, words * sizeof(cl_uint)),
+          "clearing counters");
   return memory;
 }
 
@@ -52,45 +61,46 @@ bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& va
 
 Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program,
                        const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
-                       BuiltKernel* kernel, PlainWaves* plain, const cl::Buffer& arena,
+                       TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const cl::Buffer& arena,
                        const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
-      kernel_(kernel), plain_(plain), arena_(arena), limits_(limits), monitor_(monitor) {
+      order_(order), kernel_(kernel), plain_(plain), arena_(arena), limits_(limits), monitor_(monitor) {
   if (kernel_ == nullptr) {
     return;
   }
+  for (const Stage& stage : schedule_.stages) {
+    if (!stage.plain) {
+      row_tiles_.push_back(stage.tiles);
+    }
+  }
   stages_ = upload_rows(session_, tables_.stages);
   entries_ = upload_rows(session_, tables_.entries);
-  words_ = upload_rows(session_, tables_.words);
-  zeros_.resize(std::max(counter_words, head_words + words_per_group * limits_.workers));
-  share_counters();
-  progress_ = allocate(session_, zeros_.size() * sizeof(cl_uint));
-  upload(session_, progress_, 0, std::as_bytes(std::span(zeros_)));
-
-  std::uint32_t least = ~0U;
-  for (const StageRow& stage : tables_.stages) {
-    least = std::min(least, stage.tiles);
+  std::vector<WaitRow> waits = tables_.waits;
+  for (WaitRow& wait : waits) {
+    wait.steps -= limits_.missing_steps;
   }
-  constexpr std::uint64_t most_arrivals = std::uint64_t{1} << 30U; // two barriers may follow one stage
-  most_budget_ = std::clamp<std::uint64_t>(most_arrivals / limits_.workers * least, 1, most_arrivals);
-  constexpr std::uint64_t first_tiles_per_worker = 256; // of a millisecond each they are a slice and a half
-  budget_ = std::min(most_budget_, first_tiles_per_worker * limits_.workers);
+  waits_ = upload_rows(session_, waits);
+  words_ = upload_rows(session_, tables_.words);
+  make_counters();
+  progress_ = allocate_cleared(session_, head_words + words_per_group * limits_.workers);
 }
 
 Dispatcher::~Dispatcher() {
   monitor_.gave_up = nullptr;
 }
 
-// On a CPU a work-group may wait long for one whose core is busy: there the host can end the wait.
-void Dispatcher::share_counters() {
+// Arrivals, groups that gave up, and how far each group has come. They count on from launch to launch. On a
+// CPU a work-group may wait long for one whose core is busy: there the host can end the wait.
+void Dispatcher::make_counters() {
+  const std::size_t words = (2 + std::size_t{limits_.workers}) * line_words;
   if (!session_.on_host) {
-    counters_ = allocate(session_, counter_words * sizeof(cl_uint));
+    counters_ = allocate_cleared(session_, words);
     return;
   }
-  shared_counters_.resize(counter_words);
+  shared_counters_.resize(words);
   cl_int status = CL_SUCCESS;
-  counters_ = cl::Buffer(session_.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                         counter_words * sizeof(cl_uint), shared_counters_.data(), &status);
+  counters_ = cl::Buffer(session_.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, words * sizeof(cl_uint),
+                         shared_counters_.data(), &status);
   require(status, "sharing the counters");
   monitor_.gave_up = shared_counters_.data() + gave_up_word;
 }
@@ -98,7 +108,7 @@ void Dispatcher::share_counters() {
 DispatchOutcome Dispatcher::run() {
   const auto start = Clock::now();
   settled_at_ = start;
-  if (strategy_ == Strategy::barrier && !schedule_.any_plain()) {
+  if (is_persistent(strategy_) && !schedule_.any_plain()) {
     persistent({}, {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
                     .repeat_begin = row_of(schedule_.repeat_begin),
                     .repeat_end = row_of(schedule_.repeat_end)});
@@ -129,25 +139,27 @@ std::uint32_t Dispatcher::row_of(std::size_t stage) const {
 
 bool Dispatcher::slice(Position& position, const Rows& rows) {
   PersistentArguments arguments{
-      .memory = {arena_, stages_, entries_, words_, counters_, progress_, counters_},
+      .memory = {arena_, stages_, entries_, waits_, words_, counters_, progress_, counters_},
+      .stage_count = static_cast<cl_uint>(tables_.stages.size()),
+      .wait_count = static_cast<cl_uint>(tables_.waits.size()),
       .stage_end = rows.stage_end,
       .repeat_begin = rows.repeat_begin,
       .repeat_end = rows.repeat_end,
+      .steps = tables_.steps,
       .phase_count = schedule_.phases(),
       .entries_per_phase = tables_.entries_per_phase,
+      .order = static_cast<cl_uint>(order_),
       .iterations = program_.iterations,
       .iteration = position.iteration,
       .stage = position.stage,
-      .tile = position.tile,
+      .round = position.round,
       .budget = static_cast<cl_uint>(budget_),
+      .arrivals = arrivals_,
       .arrivals_per_barrier = limits_.arrivals_per_barrier,
       .most_polls = limits_.most_polls};
   arguments.set(kernel_->kernel, tables_.dynamic_local_bytes);
 
   const auto start = Clock::now();
-  require(session_.queue.enqueueWriteBuffer(counters_, CL_FALSE, 0, counter_words * sizeof(cl_uint),
-                                            zeros_.data()),
-          "clearing the counters");
   require(
       session_.queue.enqueueNDRangeKernel(kernel_->kernel, cl::NullRange,
                                           cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
@@ -176,9 +188,9 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
     } // otherwise the slice had come to its end when it was asked to stop
   }
   const Position reached{
-      .iteration = head[iteration_word], .stage = head[stage_word], .tile = head[tile_word]};
+      .iteration = head[iteration_word], .stage = head[stage_word], .round = head[round_word]};
   if (reached.iteration == position.iteration && reached.stage == position.stage &&
-      reached.tile == position.tile) {
+      reached.round == position.round) {
     outcome_.status = RunStatus::hang; // a device that runs nothing at all would be asked for ever
     return false;
   }
@@ -186,28 +198,36 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   completed(reached.iteration);
   outcome_.until_met |= head[finished_word] != 0;
   position = reached;
+  arrivals_ = head[arrivals_word];
   // Towards slices of the wanted length, not too fast: the next stages may be slower.
   const double wanted =
       static_cast<double>(limits_.slice_ns) / static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
   constexpr double most_growth = 32;
   budget_ = std::clamp<std::uint64_t>(
       static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1,
-      most_budget_);
+      most_budget);
   return true;
 }
 
-// Tiles that are run before a position is reached.
+// Tiles that are run before a position is reached. Of a stage that has begun every group has run as many
+// packs as rounds; its packs count alike.
 std::uint64_t Dispatcher::tiles_before(const Position& position, const Rows& rows) const {
-  std::uint64_t tiles = position.tile;
+  std::uint64_t tiles = 0;
+  if (position.stage < tables_.stages.size()) {
+    const std::uint64_t packs = tables_.stages[position.stage].tiles;
+    const std::uint64_t done = std::min(packs, std::uint64_t{position.round} * limits_.workers);
+    tiles = static_cast<std::uint64_t>(static_cast<double>(row_tiles_[position.stage]) *
+                                       static_cast<double>(done) / static_cast<double>(packs));
+  }
   for (std::uint32_t stage = 0; stage < rows.repeat_end; ++stage) {
     const bool repeats = stage >= rows.repeat_begin;
     const std::uint64_t times =
         (repeats ? position.iteration : 0) +
         (stage < position.stage && !(repeats && position.stage >= rows.repeat_end) ? 1 : 0);
-    tiles += times * tables_.stages[stage].tiles;
+    tiles += times * row_tiles_[stage];
   }
   for (std::uint32_t stage = rows.repeat_end; stage < position.stage; ++stage) {
-    tiles += tables_.stages[stage].tiles;
+    tiles += row_tiles_[stage];
   }
   return tiles;
 }
@@ -222,7 +242,16 @@ std::vector<StuckGroup> Dispatcher::stuck_groups() const {
     if (report[0] == 0) {
       continue;
     }
-    StuckGroup stuck{.group = group, .stage = report[1], .expected = report[2], .seen = report[3]};
+    const cl_uint line = report[4]; // of the counters
+    StuckGroup stuck{.group = group,
+                     .iteration = report[1],
+                     .stage = report[2],
+                     .waves = {},
+                     .tile = report[3],
+                     .counter =
+                         line < 2 ? "arrivals at the barrier" : fmt::format("steps of group {}", line - 2),
+                     .expected = report[5],
+                     .seen = report[6]};
     std::uint32_t row = 0;
     for (const Stage& stage : schedule_.stages) {
       if (!stage.plain && row++ == stuck.stage) {
@@ -268,7 +297,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
       monitor_.deadline = limits_.deadline + compiled();
       ++outcome_.launches;
       outcome_.tiles += stage.tiles;
-    } else if (strategy_ == Strategy::launch) {
+    } else if (!is_persistent(strategy_)) {
       launch_stage(row++, iteration);
       outcome_.tiles += stage.tiles;
     } else {
@@ -276,7 +305,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
       for (; i + 1 < end && !schedule_.stages[i + 1].plain; ++i) {
         ++row_end;
       }
-      if (!persistent({.iteration = iteration, .stage = row, .tile = 0}, {.stage_end = row_end})) {
+      if (!persistent({.iteration = iteration, .stage = row, .round = 0}, {.stage_end = row_end})) {
         return false;
       }
       row = row_end;

@@ -1,15 +1,16 @@
 // Running a schedule on a device: launches, persistent or one for each stage, in bounded slices.
 #pragma once
 
+#include <tidegate/compiler/launch_tables.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/compiler/schedule.hpp>
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/kernel_cache.hpp>
-#include <tidegate/run/launch_tables.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/plain_waves.hpp>
-#include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/run_report.hpp>
-#include <tidegate/run/schedule.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -22,6 +23,7 @@ struct DispatchLimits {
   std::chrono::steady_clock::time_point deadline;
   std::uint32_t workers = 1;              // work-groups of a persistent launch
   std::uint32_t arrivals_per_barrier = 1; // as many, unless a test wants a wait without a producer
+  std::uint32_t missing_steps = 0;        // none, unless a test wants waits for groups that come no further
   std::uint32_t most_polls = 0;           // of a wait on the device
 };
 
@@ -48,8 +50,8 @@ public:
   // `kernel` may be null when every stage is plain, `plain` when none is. All references outlive it. Throws
   // device::Refused.
   Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
-             const LaunchTables& tables, Strategy strategy, BuiltKernel* kernel, PlainWaves* plain,
-             const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor);
+             const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
+             PlainWaves* plain, const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
   ~Dispatcher();
@@ -61,7 +63,7 @@ private:
   struct Position {
     std::uint32_t iteration = 0;
     std::uint32_t stage = 0; // of the tables
-    std::uint32_t tile = 0;
+    std::uint32_t round = 0;
   };
   using Clock = std::chrono::steady_clock;
 
@@ -79,7 +81,7 @@ private:
   void launch_stage(std::size_t row, std::uint32_t iteration);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
   bool settle(bool always);
-  void share_counters();
+  void make_counters();
   bool out_of_time();
   [[nodiscard]] std::chrono::nanoseconds compiled() const;
   bool until_met(std::uint32_t phase);
@@ -92,18 +94,21 @@ private:
   const Schedule& schedule_;
   const LaunchTables& tables_;
   const Strategy strategy_;
+  const TileOrder order_;
   BuiltKernel* const kernel_;
   PlainWaves* const plain_;
   const cl::Buffer& arena_;
   const DispatchLimits limits_;
   Monitor& monitor_;
 
-  cl::Buffer stages_, entries_, words_, counters_, progress_;
+  static constexpr std::uint64_t most_budget = std::uint64_t{1} << 30U;
+
+  cl::Buffer stages_, entries_, waits_, words_, counters_, progress_;
   std::vector<cl_uint> shared_counters_; // of the device that works in the host's memory
-  std::vector<cl_uint> zeros_;
-  std::uint64_t budget_ = 0;      // tiles of the next slice
-  std::uint64_t most_budget_ = 0; // so that counters of arrivals stay within 31 bits
-  std::uint64_t batch_ = 64;      // launches between two waits of the host
+  std::vector<std::uint32_t> row_tiles_; // by row of the tables
+  cl_uint arrivals_ = 0;                 // at the barrier, so far
+  std::uint64_t budget_ = 256; // rounds of the next slice: of a millisecond each they are a slice and a half
+  std::uint64_t batch_ = 64;   // launches between two waits of the host
   Clock::time_point settled_at_;
   DispatchOutcome outcome_;
 };

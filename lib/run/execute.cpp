@@ -1,5 +1,8 @@
+#include <tidegate/compiler/buffer_files.hpp>
+#include <tidegate/compiler/image_files.hpp>
 #include <tidegate/core/try.hpp>
-#include <tidegate/run/buffer_files.hpp>
+#include <tidegate/run/compiled.hpp>
+#include <tidegate/run/device_images.hpp>
 #include <tidegate/run/execute.hpp>
 
 #include <limits>
@@ -21,6 +24,7 @@ DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& opt
                             cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
   if (options.fault == Fault::missing_arrival) {
     limits.arrivals_per_barrier += 1;
+    limits.missing_steps = 1;
     limits.most_polls = std::uint32_t{1} << 16U;
   }
   return limits;
@@ -28,7 +32,9 @@ DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& opt
 
 Result<void> write_outputs(const ResolvedProgram& program, const BufferContents& outputs) {
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    TIDEGATE_CHECK(write_output(program.buffers[i].spec, outputs[i], program.folder));
+    TIDEGATE_CHECK(program.buffers[i].image
+                       ? write_image(program.buffers[i], outputs[i], program.folder)
+                       : write_output(program.buffers[i].spec, outputs[i], program.folder));
   }
   return {};
 }
@@ -37,6 +43,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
                                          const RunOptions& options, Monitor& monitor) {
   // A context and a queue of the run's own, and what the buffers hold at first.
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  check_images(session, compiled.program);
   TIDEGATE_TRY(const BufferContents first, first_contents(compiled.program));
 
   // The generated kernel, from the cache if it is there, and the user's own where they are launched alone.

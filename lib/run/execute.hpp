@@ -1,10 +1,11 @@
 // A compiled program on its device: build, prove the schedule, dispatch, prove the outputs, write them.
 #pragma once
 
+#include <tidegate/compiler/compile.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/run/arena_run.hpp>
-#include <tidegate/run/compile.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/proof.hpp>
 #include <tidegate/run/run_options.hpp>

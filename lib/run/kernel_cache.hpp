@@ -2,10 +2,11 @@
 // milliseconds.
 #pragma once
 
+#include <tidegate/compiler/generate.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/handles.hpp>
-#include <tidegate/run/generate.hpp>
+#include <tidegate/run/compiled.hpp>
 
 #include <cstdint>
 #include <filesystem>

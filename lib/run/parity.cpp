@@ -1,4 +1,5 @@
-#include <tidegate/run/element_text.hpp>
+#include <tidegate/arrays/element_text.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/parity.hpp>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // Outputs beside those of plain launches, and what a difference between them most likely means.
 #pragma once
 
-#include <tidegate/run/buffer_data.hpp>
-#include <tidegate/run/resolved_program.hpp>
+#include <tidegate/compiler/buffer_data.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/run_report.hpp>
 
 namespace tidegate::run {

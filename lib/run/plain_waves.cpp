@@ -1,7 +1,8 @@
+#include <tidegate/compiler/generate.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
-#include <tidegate/run/generate.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/plain_waves.hpp>
 
 #include <fmt/format.h>
@@ -74,7 +75,7 @@ cl::Kernel PlainPrograms::kernel(std::uint32_t op) const {
 PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs,
                        const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
                        const std::vector<std::vector<std::uint32_t>>& places,
-                       const std::vector<cl::Buffer>& memory)
+                       const std::vector<cl::Buffer>& memory, const DeviceImages& images)
     : session_(session), program_(program), phases_(static_cast<std::uint32_t>(places.size())) {
   for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
     for (const std::uint32_t wave : waves) {
@@ -98,6 +99,13 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
           status = prepared.kernel.setArg(i, memory[places[phase][argument.buffer]]);
           break;
         case ProgramArgument::Kind::null: status = prepared.kernel.setArg(i, sizeof(cl_mem), nullptr); break;
+        case ProgramArgument::Kind::image:
+          status = prepared.kernel.setArg(i, images[places[phase][argument.buffer]]);
+          break;
+        case ProgramArgument::Kind::sampler:
+          prepared.samplers.push_back(make_sampler(session, argument.sampler));
+          status = prepared.kernel.setArg(i, prepared.samplers.back());
+          break;
         case ProgramArgument::Kind::local:
           status = prepared.kernel.setArg(i, argument.local_bytes, nullptr);
           break;

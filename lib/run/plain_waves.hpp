@@ -1,9 +1,11 @@
 // Waves as ordinary launches of the user's kernels: what a host program would do.
 #pragma once
 
+#include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/handles.hpp>
-#include <tidegate/run/resolved_program.hpp>
+#include <tidegate/run/compiled.hpp>
+#include <tidegate/run/device_images.hpp>
 
 #include <array>
 #include <cstdint>
@@ -34,11 +36,11 @@ private:
 // nothing but a launch.
 class PlainWaves {
 public:
-  // `memory` holds each buffer by its index; places[phase][buffer] says whose memory it has then. Throws
-  // device::Refused.
+  // `memory` and `images` hold each buffer and image by its index; places[phase][buffer] says whose memory it
+  // has then. Throws device::Refused.
   PlainWaves(const device::Session& session, const PlainPrograms& programs, const ResolvedProgram& program,
              const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
-             const std::vector<cl::Buffer>& memory);
+             const std::vector<cl::Buffer>& memory, const DeviceImages& images);
 
   // Enqueues one wave, as it is after so many iterations; on a CPU the first one of an op and a work-group
   // size is waited for, because the driver compiles then. Throws device::Refused.
@@ -52,6 +54,7 @@ private:
     cl::Kernel kernel;
     cl::NDRange offset, global, local;
     cl::Buffer from, to; // of a transfer, which has no kernel
+    std::vector<cl::Sampler> samplers{};
   };
 
   void set_progressions(std::uint32_t wave, std::uint32_t iteration, cl::Kernel& kernel);

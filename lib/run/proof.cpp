@@ -57,7 +57,12 @@ Reference::Reference(const device::Session& session, const ResolvedProgram& prog
 
 PlainRun Reference::run(Clock::time_point deadline) {
   std::vector<cl::Buffer> memory = allocate_apart(session_, program_);
+  const DeviceImages images = allocate_images(session_, program_);
+  fill_images(session_, program_, first_, images);
   for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (program_.buffers[i].image) {
+      continue;
+    }
     if (!first_[i].empty()) {
       upload(session_, memory[i], 0, first_[i]);
     } else {
@@ -66,7 +71,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
                       "clearing a buffer");
     }
   }
-  PlainWaves waves(session_, programs_, program_, waves_, places_, memory);
+  PlainWaves waves(session_, programs_, program_, waves_, places_, memory, images);
   device::require(session_.queue.finish(), "clearing the buffers");
 
   PlainRun result;
@@ -106,7 +111,12 @@ PlainRun Reference::run(Clock::time_point deadline) {
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
     if (program_.buffers[i].spec.output) {
       result.outputs[i].resize(program_.buffers[i].bytes);
-      download(session_, memory[places_[iteration % places_.size()][i]], 0, result.outputs[i]);
+      const std::uint32_t place = places_[iteration % places_.size()][i];
+      if (program_.buffers[i].image) {
+        download_image(session_, images[place], *program_.buffers[i].image, result.outputs[i]);
+      } else {
+        download(session_, memory[place], 0, result.outputs[i]);
+      }
     }
   }
   return result;

@@ -2,14 +2,15 @@
 // order, each buffer by itself. Nothing of it goes through the generated kernel, the arena or the plan.
 #pragma once
 
+#include <tidegate/compiler/compile.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/device/handles.hpp>
 #include <tidegate/run/arena_run.hpp>
 #include <tidegate/run/built_program.hpp>
-#include <tidegate/run/compile.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/plain_waves.hpp>
-#include <tidegate/run/resolved_program.hpp>
 #include <tidegate/run/run_report.hpp>
 
 #include <chrono>

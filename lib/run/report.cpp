@@ -1,6 +1,7 @@
+#include <tidegate/arrays/element_text.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/run/element_text.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/report.hpp>
 
 #include <fmt/format.h>
@@ -34,6 +35,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                                             .worker_groups = launch.worker_groups},
                    .effective_geometry = {.workgroup_size = compiled.schedule.group_size},
                    .memory = {.arena_bytes = compiled.memory.arena_bytes,
+                              .image_bytes = compiled.memory.image_bytes,
                               .sum_bytes = compiled.memory.sum_bytes,
                               .lower_bound_bytes = compiled.memory.lower_bound_bytes,
                               .optimal = compiled.memory.optimal,
@@ -48,7 +50,9 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
         {.wave = compiled.program.wave_text(passenger.wave), .reason = passenger.reason});
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
-    report.memory.offsets.emplace_back(compiled.program.buffers[i].name, compiled.memory.offsets[i]);
+    if (!compiled.program.buffers[i].image) {
+      report.memory.offsets.emplace_back(compiled.program.buffers[i].name, compiled.memory.offsets[i]);
+    }
   }
   report.telemetry = {.frontier_density_bps = compiled.recommendation.frontier_density_bps,
                       .topology = launch.topology,
@@ -117,9 +121,10 @@ Error hang_error(const std::vector<StuckGroup>& stuck_groups) {
   const StuckGroup& stuck = stuck_groups.front();
   return {.code = ErrorCode::device_hang,
           .message =
-              fmt::format("a wait on the device ran out: work-group {} waits at the barrier behind stage "
-                          "{} ({}) for {} arrivals and saw {}",
-                          stuck.group, stuck.stage, fmt::join(stuck.waves, ", "), stuck.expected, stuck.seen),
+              fmt::format("a wait on the device ran out: in front of stage {} ({}), tile {}, iteration {}, "
+                          "work-group {} waits for {} to be {} and saw {}",
+                          stuck.stage, fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration, stuck.group,
+                          stuck.counter, stuck.expected, stuck.seen),
           .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
 }
 
@@ -235,7 +240,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   telemetry.bytes_uploaded = executed.run.uploaded_bytes + compiled.tables.bytes();
   telemetry.bytes_read_back = outcome.bytes_read_back;
   telemetry.bytes_moved = telemetry.bytes_uploaded + telemetry.bytes_read_back;
-  telemetry.resident_allocations = executed.generated_kernel ? 6 : 1;
+  telemetry.resident_allocations =
+      (executed.generated_kernel ? 6U : 1U) +
+      static_cast<std::uint64_t>(std::ranges::count_if(
+          compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.image.has_value(); }));
   telemetry.kernel_launches = outcome.launches;
   telemetry.sync_points = outcome.sync_points;
   telemetry.occupancy_proxy_bps =

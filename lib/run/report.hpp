@@ -1,7 +1,8 @@
 // The report of a run, put together at its end from what the passes returned.
 #pragma once
 
-#include <tidegate/run/compile.hpp>
+#include <tidegate/compiler/compile.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/execute.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/run_options.hpp>

@@ -1,12 +1,15 @@
+#include <tidegate/compiler/compile.hpp>
+#include <tidegate/compiler/image_files.hpp>
+#include <tidegate/compiler/program_files.hpp>
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/run/bounds.hpp>
-#include <tidegate/run/compile.hpp>
+#include <tidegate/run/compiled.hpp>
+#include <tidegate/run/compiler_macros.hpp>
 #include <tidegate/run/execute.hpp>
-#include <tidegate/run/program_files.hpp>
 #include <tidegate/run/report.hpp>
 #include <tidegate/run/run.hpp>
 #include <tidegate/run/watchdog.hpp>
@@ -29,9 +32,13 @@ Result<void> check_outputs(const ResolvedProgram& program) {
     if (!buffer.spec.output) {
       continue;
     }
-    auto probe = Output::open((std::filesystem::path(program.folder) / *buffer.spec.output).string());
+    auto probe = Output::open((std::filesystem::path(program.folder) / *buffer.spec.output).string())
+                     .and_then([&buffer](const Output&) {
+                       return buffer.image ? check_picture_library(buffer) : Result<void>();
+                     });
     if (!probe) {
-      probe.error().pointer = "/buffers/" + pointer_token(buffer.name) + "/output";
+      probe.error().pointer =
+          (buffer.image ? "/images/" : "/buffers/") + pointer_token(buffer.name) + "/output";
       return tl::unexpected(std::move(probe.error()));
     }
   }
@@ -70,7 +77,11 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   const InterruptWatch interrupts;
 
   // From the program to a kernel, without touching the device.
-  TIDEGATE_TRY(const CompiledProgram compiled, compile(program, folder, device, options.compile));
+  CompileOptions compile_options = options.compile;
+  if (device != nullptr) {
+    compile_options.answer_macros = ask_compiler(*device, options.cache_folder);
+  }
+  TIDEGATE_TRY(const CompiledProgram compiled, compile(program, folder, device, compile_options));
   TIDEGATE_CHECK(check_files(compiled.program, options));
   if (!options.emit_kernel.empty()) {
     TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));

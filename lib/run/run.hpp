@@ -1,9 +1,10 @@
 // A wave program from start to finish: compile (without a device), execute (on it), report.
 #pragma once
 
+#include <tidegate/compiler/program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
-#include <tidegate/run/program.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/run_options.hpp>
 #include <tidegate/run/run_report.hpp>
 

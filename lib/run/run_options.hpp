@@ -1,8 +1,9 @@
 // What a person asks of a run.
 #pragma once
 
+#include <tidegate/compiler/compile.hpp>
 #include <tidegate/core/same_file.hpp>
-#include <tidegate/run/compile.hpp>
+#include <tidegate/run/compiled.hpp>
 #include <tidegate/run/run_report.hpp>
 
 #include <cstdint>

@@ -1,14 +1,16 @@
 // What a run tells. Plain data. Source: run.md, section 5.
 #pragma once
 
+#include <tidegate/compiler/memory_layout.hpp>
+#include <tidegate/compiler/schedule.hpp>
+#include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_profile.hpp>
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
-#include <tidegate/run/memory_layout.hpp>
-#include <tidegate/run/schedule.hpp>
+#include <tidegate/run/compiled.hpp>
 
 #include <array>
 #include <cstdint>
@@ -35,9 +37,12 @@ inline constexpr std::array<std::string_view, 8> run_status_names{
 // A work-group that waited in vain.
 struct StuckGroup {
   std::uint32_t group = 0;
-  std::uint32_t stage = 0;        // whose end it waited for
+  std::uint64_t iteration = 0;
+  std::uint32_t stage = 0;        // that it wanted to begin
   std::vector<std::string> waves; // of the stage
-  std::uint64_t expected = 0;     // arrivals at the barrier
+  std::uint64_t tile = 0;         // of the stage, its own first
+  std::string counter;            // what it looked at
+  std::uint64_t expected = 0;
   std::uint64_t seen = 0;
 };
 
@@ -109,6 +114,7 @@ struct BoundsReport {
 
 struct MemoryReport {
   std::uint64_t arena_bytes = 0;
+  std::uint64_t image_bytes = 0;
   std::uint64_t sum_bytes = 0;
   std::uint64_t lower_bound_bytes = 0;
   bool optimal = false;
@@ -122,13 +128,6 @@ struct UntilReport {
   std::string waiting_for; // the value of element 0
   std::string value;       // that it had after the last iteration
   bool reached = false;
-};
-
-// What a program most likely does not mean.
-struct Warning {
-  std::string message;
-  std::string fix;
-  std::string pointer; // into the program
 };
 
 struct LeftBehind {

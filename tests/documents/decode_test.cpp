@@ -48,6 +48,23 @@ TEST_CASE("a request takes its defaults, some from its other fields") {
   CHECK(decoded->policy == policy::LaunchPolicy{});
 }
 
+TEST_CASE("of many names those are told that begin alike") {
+  const auto format = [](const std::string& value) {
+    return refusal<compiler::WaveProgram>(
+        R"({"buffers":{},"ops":{},"waves":[],"images":{"a":{"size":[1],"format":)" + value + "}}}");
+  };
+  CHECK(format(R"("rgba8")") ==
+        "tidegate: input:1:70: error: \"rgba8\" is none of the 87 names for this [unknown_name]\n"
+        "  at: /images/a/format\n"
+        "  fix: give one such as rgba_snorm8, rgba_snorm16, rgba_unorm8, rgba_unorm16, rgba_sint8, "
+        "rgba_sint16, "
+        "rgba_sint32, rgba_uint8, rgba_uint16, rgba_uint32, rgba_float16, rgba_float32; `tidegate schema "
+        "wave_program` has all");
+  CHECK(format(R"("float")").find("r_uint32, r_float16, r_float32, …; `tidegate") != std::string::npos);
+  CHECK(format(R"("rgba_unorm_8")").find("fix: did you mean \"rgba_unorm8\"?") != std::string::npos);
+  CHECK(format("7").find("expected one of 87 names, such as \"r_snorm8\", got") != std::string::npos);
+}
+
 TEST_CASE("given fields stand, in any order, also with escapes in their names") {
   const auto decoded = decode<LaunchRequestDocument>(
       R"( {"policy":{"sizing":{"max_dispatch_workgroups":5},"saturated_waves":9}, "max_workgroup_size_x":9,
@@ -322,7 +339,7 @@ std::string program_with(std::string_view argument) {
 } // namespace
 
 TEST_CASE("values of structures are numbers, names, arrays and objects, as deep as they come") {
-  const auto decoded = decode<run::WaveProgram>(
+  const auto decoded = decode<compiler::WaveProgram>(
       program_with(R"({"struct":{"a":-1,"b":[1.5,[18446744073709551615]],"c":{"d":"RED","e":{}},"f":[]}})"));
   REQUIRE(decoded);
   const auto& members = std::get<Value::Object>(decoded->waves[0].args[0].structure->is);
@@ -340,7 +357,7 @@ TEST_CASE("values of structures are numbers, names, arrays and objects, as deep 
 
 TEST_CASE("values of structures are refused at their place") {
   const auto refused = [](std::string_view argument) {
-    return refusal<run::WaveProgram>(program_with(argument));
+    return refusal<compiler::WaveProgram>(program_with(argument));
   };
   CHECK(refused(R"({"struct":{"a":[1,true]}})").find("/waves/0/args/0/struct/a/1") != std::string::npos);
   CHECK(refused(R"({"struct":{"a":1,"a":2}})").find("duplicate key \"a\"") != std::string::npos);

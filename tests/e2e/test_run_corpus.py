@@ -40,8 +40,9 @@ class Corpus(unittest.TestCase):
         if result.rc != 0:
             return f"exit code {result.rc}: {result.stderr[-1000:]}"
         report = parse(result.stdout)
-        outputs = [buffer["output"] for buffer in json.loads(path.read_text())["buffers"].values()
-                   if "output" in buffer]
+        program = json.loads(path.read_text())
+        outputs = [spec["output"] for spec in (*program["buffers"].values(), *program.get("images", {}).values())
+                   if "output" in spec]
         expected = {"status": "done", "items_remaining": 0, "strategy": strategy, "execution_mode": mode,
                     "output_parity": {"checked": len(outputs), "equal": True, "differing_elements": 0}}
         found = {key: report.get(key) for key in expected}

@@ -17,7 +17,7 @@ OPS = """kernel void twice(global const uint* a, global uint* b, uint n) {
 }
 kernel void summed(global uint* x, local uint* room, float4 weights) {}
 kernel __attribute__((reqd_work_group_size(8, 1, 1))) void eight(global uint* x) {}
-kernel void picture(global uint* x, read_only image2d_t image) {}
+kernel void picture(global uint* x, pipe int numbers) {}
 """
 
 SOUND: Document = {
@@ -283,7 +283,7 @@ class Sources(Mistakes):
                      'tidegate: FOLDER/f.cl:2:13: error: "counter" is a variable of file scope outside constant '
                      "memory [unsupported_kernel]\n"
                      "  fix: pass it as a buffer: a persistent kernel and a plain one would each have a copy of their "
-                     "own\n")
+                     "own; `tidegate schema wave_program --format table` ends with what cannot be run\n")
 
     def test_include(self) -> None:
         self.refused(self.source('\n#include "none.h"\nkernel void f(global uint* x) {}\n'),
@@ -295,11 +295,12 @@ class Sources(Mistakes):
                      "tidegate: FOLDER/f.cl:2:2: error: #error give -DN [kernel_source]\n"
                      "  fix: the program refuses these options; change them as it says\n")
 
-    def test_image(self) -> None:
+    def test_pipe(self) -> None:
         self.refused(only("picture", SECOND, {"buffer": "first"}),
-                     'tidegate: FOLDER/ops.cl:7:47: error: "image2d_t" cannot be an argument of a wave '
+                     'tidegate: FOLDER/ops.cl:7:37: error: "pipe" cannot be an argument of a wave '
                      "[unsupported_kernel]\n"
-                     "  fix: work on buffers instead: images, samplers and pipes are not supported\n")
+                     "  fix: write it without: `tidegate schema wave_program --format table` ends with what cannot "
+                     "be run\n")
 
     def test_open_brace(self) -> None:
         self.at(self.source("\nkernel void f(global uint* x) {\n  x[0] = 1;\n"), "kernel_source", None,

@@ -1,7 +1,7 @@
 """tidegate run, random programs: each against plain launches (--verify) and, where all is integers, against Python.
 
-The generated interpreter depends on the ops in the order of their first use, the work-group size and `until`, not
-on the program: so programs are drawn over a few families of ops, and after the first of a family its kernel is kept.
+The generated interpreter depends on the ops, the work-group size and `until`, not on the program: so programs are drawn
+over a few families of ops, and after the first of a family its kernel is kept.
 TIDEGATE_SEED=N|random draws others, TIDEGATE_RANDOM_PROGRAMS=N more of them, TIDEGATE_RANDOM_EVERY_WAY=N programs that are
 run in every mode and strategy.
 """

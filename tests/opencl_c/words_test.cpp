@@ -175,15 +175,41 @@ TEST_CASE("functions that a whole group must reach") {
 
 TEST_CASE("what cannot be carried") {
   for (const std::string_view word :
-       {"image1d_t", "image2d_t", "image3d_t", "image2d_array_t", "image1d_buffer_t", "image2d_depth_t",
-        "sampler_t", "queue_t", "clk_event_t", "ndrange_t", "reserve_id_t", "pipe", "__pipe",
-        "enqueue_kernel", "get_default_queue", "read_pipe", "write_pipe", "create_user_event"}) {
+       {"image2d_msaa_t", "image2d_array_msaa_depth_t", "queue_t", "clk_event_t", "ndrange_t", "reserve_id_t",
+        "pipe", "__pipe", "enqueue_kernel", "get_default_queue", "read_pipe", "write_pipe",
+        "create_user_event"}) {
     INFO(word);
     CHECK(is_unsupported(word));
   }
-  for (const std::string_view word :
-       {"image", "images", "image_size", "my_image2d_t", "event_t", "pipes", "queue"}) {
+  for (const std::string_view word : {"image", "images", "image_size", "my_image2d_t", "image2d_t",
+                                      "sampler_t", "event_t", "pipes", "queue"}) {
     INFO(word);
     CHECK_FALSE(is_unsupported(word));
   }
+}
+
+TEST_CASE("images and what a kernel does to them") {
+  for (const std::string_view word : {"image1d_t", "image1d_buffer_t", "image1d_array_t", "image2d_t",
+                                      "image2d_array_t", "image2d_depth_t", "image3d_t"}) {
+    INFO(word);
+    CHECK(is_image_type(word));
+    CHECK(is_type_word(word));
+  }
+  for (const std::string_view word : {"image", "image2d", "my_image2d_t", "image4d_t", "sampler_t"}) {
+    INFO(word);
+    CHECK_FALSE(is_image_type(word));
+  }
+  CHECK(image_access("read_only") == ImageAccess::read_only);
+  CHECK(image_access("__write_only") == ImageAccess::write_only);
+  CHECK(image_access("read_write") == ImageAccess::read_write);
+  CHECK_FALSE(image_access("read"));
+  CHECK(is_qualifier("__read_only"));
+}
+
+TEST_CASE("functions of sub-groups") {
+  CHECK(is_sub_group_function("sub_group_reduce_add"));
+  CHECK(is_sub_group_function("get_sub_group_size"));
+  CHECK(is_sub_group_function("intel_sub_group_shuffle"));
+  CHECK_FALSE(is_sub_group_function("work_group_reduce_add"));
+  CHECK_FALSE(is_sub_group_function("barrier"));
 }

@@ -1,5 +1,5 @@
 // Outputs beside those of plain launches: what is counted, and what a difference most likely means.
-#include "program_support.hpp"
+#include "../program_support.hpp"
 #include <tidegate/run/parity.hpp>
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 using namespace tidegate;
 using namespace tidegate::run;
-using namespace tidegate::run::test;
+using namespace tidegate::compiler::test;
 
 namespace {
 

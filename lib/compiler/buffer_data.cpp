@@ -1,0 +1,331 @@
+#include <tidegate/arrays/half.hpp>
+#include <tidegate/arrays/npy.hpp>
+#include <tidegate/arrays/random_numbers.hpp>
+#include <tidegate/compiler/arrays.hpp>
+#include <tidegate/compiler/buffer_data.hpp>
+#include <tidegate/compiler/buffer_files.hpp>
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <new>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace tidegate::compiler {
+namespace {
+
+// Wide enough for the sum and the difference of any two 64-bit integers. __extension__: ISO C++ has no such
+// types.
+__extension__ typedef __int128 Integer;
+__extension__ typedef unsigned __int128 UnsignedInteger;
+
+using Contents = std::vector<std::byte>;
+
+// Calls the function with a value of the C++ type.
+template <class Function>
+auto with_type(ElementType type, Function function) {
+  switch (type) {
+  case ElementType::i8: return function(std::int8_t{});
+  case ElementType::u8: return function(std::uint8_t{});
+  case ElementType::i16: return function(std::int16_t{});
+  case ElementType::u16: return function(std::uint16_t{});
+  case ElementType::i32: return function(std::int32_t{});
+  case ElementType::u32: return function(std::uint32_t{});
+  case ElementType::i64: return function(std::int64_t{});
+  case ElementType::u64: return function(std::uint64_t{});
+  case ElementType::f16: return function(Half{});
+  case ElementType::f32: return function(float{});
+  case ElementType::f64: break;
+  }
+  return function(double{});
+}
+
+// --- Numbers ---
+
+// The nearest float of type T, infinite where there is none.
+template <class T>
+T rounded(auto value) {
+  if constexpr (std::same_as<T, Half>) {
+    return half_from(static_cast<double>(value)); // what is past 2^53 is infinite anyway
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// Without std::trunc, whose static form picks its code by the processor and links only beside the shared C
+// library.
+bool is_whole(double value) {
+  double whole = 0;
+  return std::modf(value, &whole) == 0;
+}
+
+std::optional<Integer> as_integer(const Number& number) {
+  constexpr double limit = 0x1p65;
+  const double* const value = std::get_if<double>(&number);
+  if (value == nullptr) {
+    return std::visit([](auto stated) { return static_cast<Integer>(stated); }, number);
+  }
+  if (is_whole(*value) && std::fabs(*value) < limit) {
+    return static_cast<Integer>(*value);
+  }
+  return std::nullopt;
+}
+
+double as_double(const Number& number) {
+  return std::visit([](auto value) { return static_cast<double>(value); }, number);
+}
+
+template <std::integral T>
+bool fits(Integer value) {
+  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
+}
+
+template <class T>
+std::optional<T> converted(const Number& number) {
+  if constexpr (std::integral<T>) {
+    const auto value = as_integer(number);
+    return value && fits<T>(*value) ? std::optional(static_cast<T>(*value)) : std::nullopt;
+  } else {
+    const T value = std::visit([](auto stated) { return rounded<T>(stated); }, number);
+    return std::isfinite(to_double(value)) ? std::optional(value) : std::nullopt;
+  }
+}
+
+std::string number_text(const Number& number) {
+  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
+}
+
+// "-128 to 127".
+std::string range_text(ElementType type) {
+  return with_type(type, []<class T>(T) {
+    if constexpr (std::integral<T>) {
+      return fmt::format("{} to {}", std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    } else if constexpr (std::same_as<T, Half>) {
+      return std::string("-65504 to 65504");
+    } else {
+      return fmt::format("{} to {}", std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
+    }
+  });
+}
+
+Error out_of_range(std::string message, std::string fix) {
+  return {.code = ErrorCode::out_of_range, .message = std::move(message), .fix = std::move(fix)};
+}
+
+Error does_not_fit(const Number& number, ElementType type) {
+  const std::string_view taken = is_float(type) ? "a number" : "an integer";
+  std::string fix = fmt::format("give {} from {}", taken, range_text(type));
+  const double value = as_double(number);
+  if (!is_float(type) && !is_whole(value)) {
+    return out_of_range(fmt::format("{} is no integer, and {} takes those from {}", number_text(number),
+                                    name(type), range_text(type)),
+                        std::move(fix));
+  }
+  return out_of_range(
+      fmt::format("{} is outside the range of {}, {}", number_text(number), name(type), range_text(type)),
+      std::move(fix));
+}
+
+// --- Contents by rule ---
+
+// Element i becomes element(i). A copy of bytes per element, which the compiler turns into a store.
+template <class T>
+void generate(Contents& contents, const auto& element) {
+  const std::uint64_t count = contents.size() / sizeof(T);
+  std::byte* const data = contents.data();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const T value = element(i);
+    std::memcpy(data + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+Result<void> fill_all(Contents& contents, ElementType type, const Number& number) {
+  std::array<std::byte, sizeof(std::uint64_t)> pattern{};
+  if (auto stored = store_number(number, type, pattern.data()); !stored) {
+    return stored;
+  }
+  with_type(type, [&]<class T>(T value) {
+    std::memcpy(&value, pattern.data(), sizeof(T));
+    generate<T>(contents, [value](std::uint64_t) { return value; });
+  });
+  return {};
+}
+
+Error iota_leaves(ElementType type, std::uint64_t element) {
+  return out_of_range(fmt::format("the iota leaves the range of {}, {}, at element {}", name(type),
+                                  range_text(type), element),
+                      "lower the count or the step, or use a larger type");
+}
+
+template <std::integral T>
+Result<void> fill_iota(Contents& contents, ElementType type, const Iota& iota) {
+  const auto start = as_integer(iota.start);
+  const auto step = as_integer(iota.step);
+  if (!start || !fits<T>(*start)) {
+    return tl::unexpected(does_not_fit(iota.start, type));
+  }
+  if (!step) {
+    return tl::unexpected(does_not_fit(iota.step, type));
+  }
+  const std::uint64_t count = contents.size() / sizeof(T);
+  if (*step != 0) {
+    const Integer room =
+        *step > 0 ? std::numeric_limits<T>::max() - *start : *start - std::numeric_limits<T>::min();
+    const Integer inside = room / (*step > 0 ? *step : -*step); // steps that stay inside
+    if (count > 0 && Integer{count - 1} > inside) {
+      return tl::unexpected(iota_leaves(type, static_cast<std::uint64_t>(inside + 1)));
+    }
+  }
+  const auto low_start = static_cast<std::uint64_t>(*start); // modulo 2^64 the elements come out the same
+  const auto low_step = static_cast<std::uint64_t>(*step);
+  generate<T>(contents, [=](std::uint64_t i) { return static_cast<T>(low_start + i * low_step); });
+  return {};
+}
+
+// Computed in double precision, then rounded once.
+template <class T>
+Result<void> fill_iota(Contents& contents, ElementType type, const Iota& iota) {
+  for (const Number& number : {iota.start, iota.step}) {
+    if (!converted<T>(number)) {
+      return tl::unexpected(does_not_fit(number, type));
+    }
+  }
+  const double start = as_double(iota.start);
+  const double step = as_double(iota.step);
+  const auto element = [=](std::uint64_t i) { return rounded<T>(start + static_cast<double>(i) * step); };
+  const auto leaves = [&](std::uint64_t i) { return !std::isfinite(to_double(element(i))); };
+  std::uint64_t inside = 0; // the elements run one way, so that the first one outside can be bisected for
+  std::uint64_t outside = contents.size() / sizeof(T);
+  if (outside > 0 && leaves(outside - 1)) {
+    for (--outside; outside - inside > 1;) {
+      const std::uint64_t middle = inside + (outside - inside) / 2;
+      (leaves(middle) ? outside : inside) = middle;
+    }
+    return tl::unexpected(iota_leaves(type, outside));
+  }
+  generate<T>(contents, element);
+  return {};
+}
+
+Error empty_random_range(const std::string& low, const std::string& high, ElementType type) {
+  return out_of_range(fmt::format("no {} is in the random range from {} to below {}", name(type), low, high),
+                      "give a low below the high");
+}
+
+// A multiply and a shift map 64 random bits to the range; of w values none is likelier than another by more
+// than w in 2^64 (Lemire, 2019, without its rejection).
+template <std::integral T>
+Result<void> fill_random(Contents& contents, ElementType type, const Random& random) {
+  using Limits = std::numeric_limits<T>;
+  const Number lowest = std::signed_integral<T> ? Number(static_cast<std::int64_t>(Limits::min())) : Number();
+  const Number low_number = random.low.value_or(lowest);
+  const auto low = as_integer(low_number);
+  if (!low || !fits<T>(*low)) {
+    return tl::unexpected(does_not_fit(low_number, type));
+  }
+  const auto high = random.high ? as_integer(*random.high) : Integer{Limits::max()} + 1;
+  if (!high || *high > Integer{Limits::max()} + 1) { // the high itself is never taken
+    return tl::unexpected(does_not_fit(*random.high, type));
+  }
+  if (*low >= *high) {
+    return tl::unexpected(empty_random_range(number_text(low_number), fmt::format("{}", *high), type));
+  }
+  const auto width = static_cast<UnsignedInteger>(*high - *low); // at most 2^64
+  const auto low_bits = static_cast<std::uint64_t>(*low);
+  const RandomNumbers numbers(random.seed);
+  generate<T>(contents, [=](std::uint64_t i) {
+    return static_cast<T>(low_bits + static_cast<std::uint64_t>((numbers.bits(i) * width) >> 64U));
+  });
+  return {};
+}
+
+// Rounding may leave [low, high) at either end; the nearest value of T inside is taken then.
+template <class T>
+Result<void> fill_random(Contents& contents, ElementType type, const Random& random) {
+  const Number low_number = random.low.value_or(std::uint64_t{0});
+  const Number high_number = random.high.value_or(std::uint64_t{1});
+  const auto first = converted<T>(low_number);
+  const auto end = converted<T>(high_number);
+  if (!first || !end) {
+    return tl::unexpected(does_not_fit(first ? high_number : low_number, type));
+  }
+  const double low = as_double(low_number);
+  const double high = as_double(high_number);
+  const double least = to_double(to_double(*first) < low ? next_above(*first) : *first);
+  const double most = to_double(to_double(*end) >= high ? next_below(*end) : *end);
+  if (least > most) {
+    return tl::unexpected(empty_random_range(number_text(low_number), number_text(high_number), type));
+  }
+  const RandomNumbers numbers(random.seed);
+  generate<T>(contents, [=](std::uint64_t i) {
+    const double part = numbers.unit(i);
+    return rounded<T>(std::min(std::max((1 - part) * low + part * high, least), most));
+  });
+  return {};
+}
+
+Result<void> fill_contents(Contents& contents, const BufferSpec& buffer, const std::string& folder) {
+  if (!buffer.init) {
+    return {};
+  }
+  const BufferInit& init = *buffer.init;
+  if (init.fill) {
+    return fill_all(contents, buffer.type, *init.fill);
+  }
+  if (init.file) {
+    return read_buffer_file(contents, buffer, beside(folder, *init.file));
+  }
+  return with_type(buffer.type, [&]<class T>(T) -> Result<void> {
+    if (init.iota) {
+      return fill_iota<T>(contents, buffer.type, *init.iota);
+    }
+    return init.random ? fill_random<T>(contents, buffer.type, *init.random) : Result<void>();
+  });
+}
+
+Error too_large(const BufferSpec& buffer) {
+  return out_of_range(fmt::format("{} elements of {} do not fit the memory", buffer.count, name(buffer.type)),
+                      "give the buffer a lower count");
+}
+
+} // namespace
+
+Result<void> store_number(const Number& number, ElementType type, std::byte* at) {
+  return with_type(type, [&]<class T>(T) -> Result<void> {
+    const auto value = converted<T>(number);
+    if (!value) {
+      return tl::unexpected(does_not_fit(number, type));
+    }
+    std::memcpy(at, &*value, sizeof(T));
+    return {};
+  });
+}
+
+Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder) {
+  Contents contents;
+  if (buffer.count > contents.max_size() / element_bytes(buffer.type)) {
+    return tl::unexpected(too_large(buffer));
+  }
+  try {
+    contents.resize(buffer.count * element_bytes(buffer.type));
+    if (auto filled = fill_contents(contents, buffer, folder); !filled) {
+      return tl::unexpected(std::move(filled.error()));
+    }
+  } catch (const std::bad_alloc&) {
+    return tl::unexpected(too_large(buffer));
+  }
+  return contents;
+}
+
+} // namespace tidegate::compiler

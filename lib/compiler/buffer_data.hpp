@@ -1,0 +1,30 @@
+// What is in a buffer before the first wave, and what becomes of it after the last.
+#pragma once
+
+#include <tidegate/arrays/element_type.hpp>
+#include <tidegate/compiler/arrays.hpp>
+#include <tidegate/compiler/program.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/number.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tidegate::compiler {
+
+// The bytes of each buffer of a program, by buffer; empty for one that none are known of.
+using BufferContents = std::vector<std::vector<std::byte>>;
+
+// Stores the number's element_bytes(type) bytes. Integers are exact or an error; floats are rounded to the
+// nearest, ties to even. out_of_range for what does not fit: it is too large, or a fraction among integers.
+Result<void> store_number(const Number& number, ElementType type, std::byte* at);
+
+// count * element_bytes(type) bytes: zeros without init. A file's path is relative to `folder`, the
+// program's. Element i of a random buffer depends on the seed, the type and the range only, not on the count.
+// Errors: out_of_range for numbers that the type does not hold, an empty random range, and a buffer larger
+// than the memory; bad_array for a file of another type or count; and those of reading a file.
+Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder);
+
+} // namespace tidegate::compiler

@@ -1,0 +1,288 @@
+#include <tidegate/compiler/compile.hpp>
+#include <tidegate/compiler/device_features.hpp>
+#include <tidegate/compiler/hazards.hpp>
+#include <tidegate/compiler/macro_answers.hpp>
+#include <tidegate/compiler/wave_groups.hpp>
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/elapsed.hpp>
+#include <tidegate/core/try.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace tidegate::compiler {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t default_alignment = 256;
+
+// The device that a program is compiled for when there is none.
+constexpr Adapter common_adapter{.max_workgroup_size_x = 256,
+                                 .max_compute_workgroups_per_dimension =
+                                     std::numeric_limits<std::int32_t>::max(),
+                                 .max_compute_invocations_per_workgroup = 256};
+
+Adapter adapter_of(const device::DeviceInfo* device) {
+  if (device == nullptr) {
+    return common_adapter;
+  }
+  const auto size = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(device->max_workgroup_size, std::numeric_limits<std::int32_t>::max()));
+  return {.max_workgroup_size_x = size,
+          .max_compute_workgroups_per_dimension = std::numeric_limits<std::int32_t>::max(),
+          .max_compute_invocations_per_workgroup = size};
+}
+
+bool has_named_barriers(const device::DeviceInfo& device) {
+  const auto& trials = device.profile ? device.profile->trials : std::vector<device::OrderingTrial>();
+  return std::ranges::any_of(trials, [](const device::OrderingTrial& trial) {
+    return trial.ordering == device::Ordering::ptx && trial.verdict == device::TrialVerdict::passed;
+  });
+}
+
+KernelLimits kernel_limits(const device::DeviceInfo* device, std::uint32_t side_by_side) {
+  KernelLimits limits{.group_size = adapter_of(device).max_workgroup_size_x};
+  if (device != nullptr) {
+    // What a CPU runs side by side are work-groups: more work-items in one gain nothing there.
+    limits.tiles_side_by_side = device->type == device::DeviceType::cpu ? 0 : side_by_side;
+    limits.named_barriers = limits.tiles_side_by_side != 0 && has_named_barriers(*device);
+    limits.local_bytes =
+        device->local_memory_bytes - std::min<std::uint64_t>(device->local_memory_bytes, 2048);
+    limits.objects = {.read_images = device->max_read_images,
+                      .write_images = device->max_write_images,
+                      .read_write_images = device->max_read_write_images,
+                      .samplers = device->max_samplers};
+    limits.one_call_with_barriers = device->type == device::DeviceType::cpu;
+  }
+  return limits;
+}
+
+Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& device) {
+  return {.code = ErrorCode::out_of_range,
+          .message = fmt::format("the local arguments of a wave take {}; {} has {} of local memory",
+                                 bytes_text(bytes), device.name, bytes_text(device.local_memory_bytes)),
+          .fix = "give smaller local_bytes",
+          .pointer = "/waves"};
+}
+
+// Work-groups and local arguments that the device cannot have.
+Result<void> check_device_limits(const ResolvedProgram& program, const device::DeviceInfo* device) {
+  for (std::size_t i = 0; i < program.waves.size() && device != nullptr; ++i) {
+    std::uint64_t local_bytes = 0;
+    for (const ProgramArgument& argument : program.waves[i].arguments) {
+      local_bytes = std::max(local_bytes, argument.local_bytes);
+    }
+    if (local_bytes > device->local_memory_bytes) {
+      return tl::unexpected(too_much_local_memory(local_bytes, *device));
+    }
+    const std::uint32_t size = program.waves[i].range.group_size();
+    if (size > device->max_workgroup_size) {
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = fmt::format("work-groups of {} work-items; {} takes {} at most",
+                                                         size, device->name, device->max_workgroup_size),
+                                  .fix = "give a smaller local_size",
+                                  .pointer = fmt::format("/waves/{}/local_size", i)});
+    }
+  }
+  return {};
+}
+
+// What the groups of a persistent launch report: never more groups than tiles, unless asked for.
+std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInfo* device,
+                             std::optional<std::uint32_t> workers) {
+  constexpr std::uint64_t most_groups_per_unit = 64;
+  constexpr std::uint64_t bytes_per_group = 32 + 256; // what it reports, and a line for how far it has come
+  if (device == nullptr) {
+    return 0;
+  }
+  std::uint64_t groups = workers.value_or(1);
+  for (const StageRow& stage : tables.stages) {
+    groups = std::max<std::uint64_t>(groups, stage.tiles);
+  }
+  return bytes_per_group * std::min(groups, most_groups_per_unit * std::max(device->compute_units, 1U));
+}
+
+// Descriptors and counters, which come out of the budget first; with descriptors of every wave they are as
+// large as they get.
+std::uint64_t most_table_bytes(const ResolvedProgram& program, const Schedule& schedule, Strategy strategy,
+                               const device::DeviceInfo* device, std::optional<std::uint32_t> workers) {
+  constexpr std::uint64_t counters = 4096;
+  const MemoryLayout nowhere{.offsets = std::vector<std::uint64_t>(program.buffers.size())};
+  const Synchronization none{.stages = std::vector<StageWaits>(schedule.stages.size())};
+  const LaunchTables largest =
+      make_tables(program, schedule, nowhere, none, Mode::interpreter, Cases::per_wave);
+  const std::uint64_t waits =
+      strategy == Strategy::counters ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
+  return largest.bytes() + waits + counters +
+         (is_persistent(strategy) ? progress_bytes(largest, device, workers) : 0);
+}
+
+Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::MemoryPlan& plan,
+                             std::uint64_t table_bytes, std::uint64_t budget_bytes,
+                             const device::DeviceInfo* device) {
+  const std::uint64_t alignment =
+      device == nullptr
+          ? default_alignment
+          : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device->base_alignment_bytes));
+  const std::uint64_t images = image_bytes(program);
+  const std::uint64_t beside =
+      table_bytes > ~std::uint64_t{0} - images ? ~std::uint64_t{0} : table_bytes + images;
+  std::uint64_t capacity = budget_bytes;
+  if (device != nullptr && device->max_allocation_bytes <= ~std::uint64_t{0} - beside) {
+    capacity = std::min(capacity, device->max_allocation_bytes + beside);
+  }
+  if (capacity != 0 && capacity <= beside) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::arena_over_capacity,
+        .message = fmt::format("{} alone take {} of device memory, the budget is {}",
+                               images == 0 ? "descriptors and counters" : "images, descriptors and counters",
+                               bytes_text(beside), bytes_text(capacity)),
+        .fix = "raise device_memory_budget_bytes",
+        .required_bytes = beside,
+        .capacity_bytes = capacity});
+  }
+  return plan_memory(program, plan, alignment, capacity == 0 ? 0 : capacity - beside);
+}
+
+ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& recommendation,
+                       const LaunchTables& tables) {
+  const Mode mode = asked_for.value_or(recommendation.launch.execution_mode);
+  if (tables.cases.empty()) {
+    return {mode, "every stage is one wave, launched as the user's own kernel"};
+  }
+  return {mode, asked_for ? "asked for" : "recommended by the launch policy"};
+}
+
+// The program without waits but for few tiles: then each group need only wait for its neighbours.
+bool waits_are_few(const Synchronization& synchronization) {
+  return std::ranges::all_of(synchronization.stages,
+                             [](const StageWaits& stage) {
+                               return std::ranges::all_of(
+                                   stage.waits, [](const Wait& wait) { return wait.halo.has_value(); });
+                             }) &&
+         std::ranges::any_of(synchronization.stages,
+                             [](const StageWaits& stage) { return !stage.everybody; });
+}
+
+std::optional<device::Ordering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
+  return is_persistent(strategy) && device != nullptr && device->profile
+             ? std::optional(device->profile->ordering.value_or(device::Ordering::classic))
+             : std::nullopt;
+}
+
+} // namespace
+
+Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& folder,
+                                const device::DeviceInfo* device, const CompileOptions& options) {
+  const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
+
+  // Every name found, every argument checked against its kernel's signature, every size counted.
+  std::set<std::string> assumed;
+  const AnswerMacros answer = options.answer_macros ? options.answer_macros : assume_macros(assumed);
+  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, answer, options.scope));
+  program.fp_contract_off = options.fp_contract_off;
+  TIDEGATE_CHECK(check_device_limits(program, device));
+  const std::uint64_t budget_bytes =
+      program.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : program.budget_bytes;
+
+  // Waves that need no barrier between them share a group; a plan that was given is checked instead.
+  const auto planning_from = Clock::now();
+  TIDEGATE_TRY(planning::MemoryPlan plan, group_waves(program, budget_bytes, options.plan));
+  const auto planned_at = Clock::now();
+  Lineage lineage = trace_lineage(program, plan);
+  const auto traced_at = Clock::now();
+  std::vector<Warning> warnings = find_hazards(program);
+
+  // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
+  TIDEGATE_TRY(CarriedOps ops, carry_ops(program));
+  TIDEGATE_CHECK(check_features(program, ops, device));
+
+  // Both schedules are made before one is chosen: what cannot share a launch decides whether sharing pays.
+  TIDEGATE_TRY(Schedule launches,
+               make_schedule(program, ops, plan, Strategy::launch, kernel_limits(device, 1)));
+  TIDEGATE_TRY(Schedule persistent,
+               make_schedule(program, ops, plan, options.strategy.value_or(Strategy::barrier),
+                             kernel_limits(device, options.side_by_side.value_or(
+                                                       choose_side_by_side(program, ops, device)))));
+  StrategyChoice choice = choose_strategy({.asked_for = options.strategy,
+                                           .device = device,
+                                           .dry_run = options.dry_run,
+                                           .distrust_litmus = options.distrust_litmus},
+                                          program, launches, persistent);
+  Strategy strategy = choice.strategy;
+  Schedule schedule = strategy == Strategy::launch ? std::move(launches) : std::move(persistent);
+
+  // Where each buffer lies; those that are never needed together share memory.
+  const Strategy largest = is_persistent(strategy) ? Strategy::counters : strategy;
+  const std::uint64_t table_bytes = most_table_bytes(program, schedule, largest, device, options.workers);
+  TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, table_bytes, budget_bytes, device));
+
+  // For what each stage waits, now that it is known which buffers share memory.
+  Synchronization synchronization = synchronize(program, schedule, memory, strategy);
+  if (strategy == Strategy::barrier && !options.strategy) {
+    Synchronization few = synchronize(program, schedule, memory, Strategy::counters);
+    if (waits_are_few(few)) {
+      synchronization = std::move(few);
+      strategy = choice.strategy = Strategy::counters;
+      choice.reason +=
+          "; every wave depends on few tiles of others, so that work-groups wait for their neighbours alone";
+    }
+  }
+  synchronization.order = options.order.value_or(choose_order(program, strategy, device));
+
+  // The policy's word on interpreter or JIT, topology and workers.
+  TIDEGATE_TRY(Recommendation recommendation,
+               recommend(program, adapter_of(device), memory.arena_bytes + memory.image_bytes + table_bytes,
+                         budget_bytes));
+
+  // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
+  // times.
+  const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
+  LaunchTables tables =
+      make_tables(program, schedule, memory, synchronization, mode, cpu ? Cases::per_op : Cases::per_wave);
+  if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
+    return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
+  }
+
+  // The kernel itself.
+  const auto ordering = proved_ordering(strategy, device);
+  KernelSource source =
+      generate_kernel(program, ops, schedule, tables, memory,
+                      {.strategy = strategy,
+                       .ordering = ordering.value_or(device::Ordering::classic),
+                       .order = synchronization.order,
+                       .stages_apart = device != nullptr && !cpu,
+                       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+                       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
+
+  ModeChoice mode_choice = choose_mode(options.mode, recommendation, tables);
+  return CompiledProgram{.program = std::move(program),
+                         .budget_bytes = budget_bytes,
+                         .plan = std::move(plan),
+                         .lineage = std::move(lineage),
+                         .ops = std::move(ops),
+                         .strategy = std::move(choice),
+                         .schedule = std::move(schedule),
+                         .table_bytes = table_bytes,
+                         .memory = std::move(memory),
+                         .synchronization = std::move(synchronization),
+                         .recommendation = recommendation,
+                         .mode = std::move(mode_choice),
+                         .tables = std::move(tables),
+                         .ordering = ordering,
+                         .source = std::move(source),
+                         .warnings = std::move(warnings),
+                         .assumed_macros = {assumed.begin(), assumed.end()},
+                         .plan_ns = elapsed_ns(planning_from, planned_at),
+                         .lineage_ns = elapsed_ns(planned_at, traced_at)};
+}
+
+} // namespace tidegate::compiler

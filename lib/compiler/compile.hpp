@@ -1,0 +1,76 @@
+// From a program to a kernel: resolve, group, outline, choose a strategy, schedule, lay memory out,
+// recommend, generate. Every pass takes plain structs and returns one.
+#pragma once
+
+#include <tidegate/compiler/generate.hpp>
+#include <tidegate/compiler/launch_tables.hpp>
+#include <tidegate/compiler/lineage.hpp>
+#include <tidegate/compiler/memory_layout.hpp>
+#include <tidegate/compiler/program.hpp>
+#include <tidegate/compiler/program_files.hpp>
+#include <tidegate/compiler/recommend.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/compiler/schedule.hpp>
+#include <tidegate/compiler/strategy.hpp>
+#include <tidegate/compiler/synchronization.hpp>
+#include <tidegate/compiler/warning.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::compiler {
+
+struct CompileOptions {
+  std::optional<Strategy> strategy;          // empty: chosen by the device's profile
+  std::optional<Mode> mode;                  // empty: the policy's
+  std::optional<planning::MemoryPlan> plan;  // empty: planned with the strategy `layered`
+  std::optional<std::uint32_t> workers;      // work-groups of a persistent launch; empty: by the tiles
+  std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
+  std::optional<TileOrder> order;            // of the tiles; empty: chosen
+  PathScope scope = PathScope::folder;       // of the program's paths
+  AnswerMacros answer_macros;                // what the device's compiler predefines; empty: assumed
+  bool fp_contract_off = false;              // a * b + c is rounded twice, here and in plain launches
+  bool dry_run = false;                      // ends before a device is touched; none need be known
+  bool distrust_litmus = false;              // as if the device's self-test had proved no ordering
+};
+
+struct ModeChoice {
+  Mode mode = Mode::interpreter;
+  std::string reason; // for people
+};
+
+// What each pass has made.
+struct CompiledProgram {
+  ResolvedProgram program;
+  std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
+  planning::MemoryPlan plan;
+  Lineage lineage;
+  CarriedOps ops;
+  StrategyChoice strategy;
+  Schedule schedule;
+  std::uint64_t table_bytes = 0; // of the budget, for descriptors and counters
+  MemoryLayout memory;
+  Synchronization synchronization;
+  Recommendation recommendation;
+  ModeChoice mode;
+  LaunchTables tables;
+  std::optional<device::Ordering> ordering; // of a persistent launch
+  KernelSource source;
+  std::vector<Warning> warnings;           // what the program most likely does not mean
+  std::vector<std::string> assumed_macros; // without a device: that the sources depend on
+  std::uint64_t plan_ns = 0;               // that grouping took
+  std::uint64_t lineage_ns = 0;            // that tracing source rules took
+
+  [[nodiscard]] bool persistent() const { return is_persistent(strategy.strategy); }
+};
+
+// `device` is null when the program is compiled for none in particular. Errors: of the program, its kernels,
+// its plan and its memory.
+Result<CompiledProgram> compile(const WaveProgram& program, const std::string& folder,
+                                const device::DeviceInfo* device, const CompileOptions& options);
+
+} // namespace tidegate::compiler

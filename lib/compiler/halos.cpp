@@ -1,0 +1,81 @@
+#include <tidegate/compiler/argument_values.hpp>
+#include <tidegate/compiler/halos.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/opencl_c/subscripts.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+namespace tidegate::compiler {
+namespace {
+
+// Bytes of what a kernel's pointer points to; 0 for structures.
+std::uint32_t pointee_bytes(const opencl_c::Parameter& parameter) {
+  const auto type = opencl_c::arithmetic_type(parameter.type);
+  const auto element = type ? element_type_of(type->scalar) : std::nullopt;
+  return element ? static_cast<std::uint32_t>(element_bytes(*element) * (type->width == 3 ? 4 : type->width))
+                 : 0;
+}
+
+} // namespace
+
+Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
+                                                 const std::string& pointer) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 20U;
+  if (halo.size() != 1 && halo.size() != range.dimensions) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_program,
+              .message = fmt::format("a halo of {} for waves of {}", plural(halo.size(), "number"),
+                                     plural(range.dimensions, "dimension")),
+              .fix = "give one number, or one for each dimension of global_size",
+              .pointer = pointer});
+  }
+  std::array<std::uint32_t, 3> tiles{};
+  for (std::uint32_t dimension = 0; dimension < range.dimensions; ++dimension) {
+    const Number& number = halo[halo.size() == 1 ? 0 : dimension];
+    const auto* const whole = std::get_if<std::uint64_t>(&number);
+    if (whole == nullptr || *whole > most) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_program,
+                                  .message = "a halo is a number of tiles, from 0 to 1048576",
+                                  .fix = "leave it out where a tile may touch anything",
+                                  .pointer = pointer});
+    }
+    tiles[dimension] = static_cast<std::uint32_t>(*whole);
+  }
+  return tiles;
+}
+
+void derive_halos(ResolvedProgram& program) {
+  std::map<std::uint32_t, std::vector<std::optional<opencl_c::SubscriptRange>>> by_op;
+  for (ProgramWave& wave : program.waves) {
+    if (wave.range.dimensions != 1 || wave.transfer) {
+      continue;
+    }
+    const auto [found, is_new] = by_op.try_emplace(wave.op);
+    const opencl_c::Function& kernel = program.function(wave.op);
+    if (is_new) {
+      found->second =
+          opencl_c::subscripts_by_global_id(program.units[program.ops[wave.op].unit].unit, kernel);
+    }
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      ProgramArgument& argument = wave.arguments[i];
+      const std::uint32_t bytes = pointee_bytes(kernel.parameters[i]);
+      if (argument.kind != ProgramArgument::Kind::buffer || argument.halo || !found->second[i] ||
+          bytes == 0) {
+        continue;
+      }
+      const auto reach = static_cast<std::uint64_t>(
+          std::max(std::abs(found->second[i]->low), std::abs(found->second[i]->high)));
+      const std::uint64_t local = wave.range.local[0];
+      argument.halo = {static_cast<std::uint32_t>((reach + local - 1) / local), 0, 0};
+      argument.element_bytes = bytes;
+    }
+  }
+}
+
+} // namespace tidegate::compiler

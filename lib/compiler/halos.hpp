@@ -1,0 +1,24 @@
+// How far tiles of waves reach: what a program states, and what follows from its kernels.
+#pragma once
+
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/number.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tidegate::compiler {
+
+// Tiles in x, y and z: one number for every dimension of the range, or one for each. invalid_program for
+// others.
+Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
+                                                 const std::string& pointer);
+
+// The halos of arguments whose elements follow from the global id, where the program states none. Only waves
+// of one dimension: in others several work-items share an id in x.
+void derive_halos(ResolvedProgram& program);
+
+} // namespace tidegate::compiler

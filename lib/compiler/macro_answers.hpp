@@ -1,0 +1,23 @@
+// What compilers predefine, as the preprocessor asks for it. lib/run/compiler_macros.hpp asks a device.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/compiler_options.hpp>
+#include <tidegate/opencl_c/predefined_macros.hpp>
+
+#include <functional>
+#include <set>
+#include <string>
+
+namespace tidegate::compiler {
+
+// Answers all that is unknown in `macros`, for a compiler with these options: afterwards nothing is.
+using AnswerMacros =
+    std::function<Result<void>(const opencl_c::CompilerOptions& options, opencl_c::PredefinedMacros& macros)>;
+
+// For planning without a device: what every compiler of OpenCL C 3.0 defines, with doubles and without
+// images; other names are taken to be not defined. Names that were asked for are added to `assumed`, which
+// must outlive it.
+AnswerMacros assume_macros(std::set<std::string>& assumed);
+
+} // namespace tidegate::compiler

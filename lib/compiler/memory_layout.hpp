@@ -1,0 +1,33 @@
+// Where each buffer of a program lies in the one block of device memory.
+#pragma once
+
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/planning/arena.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace tidegate::compiler {
+
+struct MemoryLayout {
+  std::vector<std::uint64_t> offsets; // bytes, by buffer; 0 for images
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t sum_bytes = 0;         // without sharing
+  std::uint64_t image_bytes = 0;       // beside the arena: images share nothing
+  std::uint64_t lower_bound_bytes = 0; // no arena is smaller
+  bool optimal = false;
+  planning::ArenaProof proof = planning::ArenaProof::none;
+};
+
+// What the images of the program take beside the arena; saturates.
+std::uint64_t image_bytes(const ResolvedProgram& program);
+
+// Transient buffers live from the first group of waves that touches them to the last, and through all groups
+// that repeat where an iteration reads them before it writes them. All others live throughout. Errors:
+// arena_over_capacity and arena_search_exhausted when the arena does not fit `capacity_bytes` (0: no limit).
+Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
+                                 std::uint64_t alignment, std::uint64_t capacity_bytes);
+
+} // namespace tidegate::compiler

@@ -1,0 +1,95 @@
+#include <tidegate/compiler/nd_range.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace tidegate::compiler {
+namespace {
+
+constexpr std::uint32_t default_group_size = 256;
+
+// The largest divisor up to 256: work-groups of one size.
+std::uint64_t default_local_size(std::uint64_t global) {
+  for (std::uint64_t size = default_group_size; size > 1; --size) {
+    if (global % size == 0) {
+      return size;
+    }
+  }
+  return 1;
+}
+
+} // namespace
+
+Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer) {
+  NdRange range;
+  const std::size_t dimensions = spec.global_size.size();
+  const auto wrong_count = [&](const std::optional<std::vector<std::uint64_t>>& list) {
+    return list && list->size() != dimensions;
+  };
+  if (dimensions == 0 || dimensions > range.global.size() || wrong_count(spec.local_size) ||
+      wrong_count(spec.global_offset)) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_program,
+              .message = "global_size, local_size and global_offset have 1 to 3 dimensions, all the same",
+              .fix = "give each as many numbers",
+              .pointer = pointer + "/global_size"});
+  }
+  range.dimensions = static_cast<std::uint32_t>(dimensions);
+  std::uint64_t tiles = 1;
+  std::uint64_t items = 1;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const std::uint64_t global = spec.global_size[d];
+    const std::uint64_t local = spec.local_size              ? (*spec.local_size)[d]
+                                : kernel.required_local_size ? (*kernel.required_local_size)[d]
+                                : d == 0                     ? default_local_size(global)
+                                                             : 1;
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    if (global == 0 || global > most || local == 0 || local > most) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::out_of_range,
+                .message = fmt::format("an NDRange of {} by {}", global, local),
+                .fix = "give sizes from 1 to 2^32 - 1",
+                .pointer = pointer + (global == 0 || global > most ? "/global_size" : "/local_size")});
+    }
+    range.global[d] = static_cast<std::uint32_t>(global);
+    range.local[d] = static_cast<std::uint32_t>(local);
+    range.groups[d] = static_cast<std::uint32_t>((global + local - 1) / local);
+    range.offset[d] = spec.global_offset ? (*spec.global_offset)[d] : 0;
+    tiles *= range.groups[d];
+    items *= local;
+    if (items > most) {
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = "a work-group of more than 2^32 - 1 work-items",
+                                  .fix = "give work-groups of the size that the device takes",
+                                  .pointer = pointer + "/local_size"});
+    }
+    if (tiles > std::numeric_limits<std::int32_t>::max()) {
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = "the NDRange has more than 2^31 - 1 work-groups",
+                                  .fix = "cut the wave into several with global_offset",
+                                  .pointer = pointer + "/global_size"});
+    }
+  }
+  if (kernel.required_local_size) {
+    const auto& required = *kernel.required_local_size;
+    if (required[0] != range.local[0] || required[1] != range.local[1] || required[2] != range.local[2]) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::unsupported_kernel,
+                .message = fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} asks for "
+                                       "{} x {} x {} (reqd_work_group_size)",
+                                       range.local[0], range.local[1], range.local[2], in_quotes(kernel.name),
+                                       required[0], required[1], required[2]),
+                .fix = "give the local_size that the kernel asks for",
+                .pointer = pointer + "/local_size"});
+    }
+  }
+  return range;
+}
+
+} // namespace tidegate::compiler

@@ -1,0 +1,128 @@
+// A wave program as its document gives it: ordinary OpenCL kernels, buffers, and the waves that run the one
+// on the others. Plain data. Source: run.md, section 1.
+#pragma once
+
+#include <tidegate/arrays/element_type.hpp>
+#include <tidegate/compiler/arrays.hpp>
+#include <tidegate/compiler/buffer_init.hpp>
+#include <tidegate/compiler/image_spec.hpp>
+#include <tidegate/core/identifier.hpp>
+#include <tidegate/core/number.hpp>
+#include <tidegate/core/value.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/policy/launch_request.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::compiler {
+
+// Without init and output it is transient: its contents are undefined until a wave has written them.
+struct BufferSpec {
+  ElementType type = ElementType::f32;
+  std::uint64_t count = 0; // elements
+  std::optional<BufferInit> init;
+  std::optional<std::string> output; // .npy, or raw bytes; relative to the program
+};
+
+struct OpSpec {
+  std::string source;                // path, relative to the program
+  std::optional<std::string> kernel; // left out, the name of the op
+  std::string options;               // as for clBuildProgram
+};
+
+enum class Access : std::uint8_t { read, write, read_write };
+inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
+
+// A value that changes from iteration to iteration; lib/compiler/progression.hpp has the formula. Exactly one
+// of the first four.
+struct IterationSpec {
+  std::optional<Number> add, multiply, shift_left, shift_right;
+  std::uint64_t every = 1;
+  std::optional<std::uint64_t> cycle;
+  std::optional<std::uint64_t> modulo;
+};
+
+// Exactly one of buffer, image, sampler, null, local_bytes and a value; several numbers make a vector.
+struct ArgumentSpec {
+  std::optional<std::string> buffer;
+  std::optional<Access> access; // of a buffer; left out, what the kernel's signature says
+  bool reinterpret = false;     // a buffer whose elements the kernel takes for others
+  std::optional<std::vector<Number>>
+      halo;          // tile t touches of the buffer only what belongs to tiles t - N … t + N
+  bool null = false; // the null pointer
+  std::optional<std::string> image;
+  std::optional<SamplerSpec> sampler;
+  std::optional<std::uint64_t> local_bytes;
+  std::optional<std::vector<Number>> i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64;
+  std::optional<Value> structure; // its members by name
+  std::optional<Identifier> enumeration;
+  std::optional<std::string> bytes;       // hexadecimal, as they lie in memory
+  std::optional<IterationSpec> iteration; // of a number
+};
+
+struct FillSpec {
+  std::string buffer;
+  Number value = std::uint64_t{0};
+  std::uint64_t offset = 0;           // elements
+  std::optional<std::uint64_t> count; // elements; left out, up to the end
+};
+
+struct CopySpec {
+  std::string from;
+  std::string to;
+  std::uint64_t from_offset = 0;      // elements of `from`
+  std::uint64_t to_offset = 0;        // elements of `to`
+  std::optional<std::uint64_t> count; // elements of `from`; left out, up to its end
+};
+
+// When a wave runs: once before the repetition, in each of its iterations, or once after it.
+enum class WavePhase : std::uint8_t { before, each, after };
+inline constexpr std::array<std::string_view, 3> wave_phase_names{"before", "each", "after"};
+
+struct WaveSpec { // exactly one of op, fill and copy
+  std::optional<std::string> name;
+  std::optional<std::string> op;
+  std::optional<FillSpec> fill;
+  std::optional<CopySpec> copy;
+  WavePhase phase = WavePhase::each;
+  std::vector<std::uint64_t> global_size; // work-items, 1 to 3 dimensions; of an op
+  std::optional<std::vector<std::uint64_t>> local_size;
+  std::optional<std::vector<std::uint64_t>> global_offset;
+  std::vector<ArgumentSpec> args;
+  std::optional<planning::Wave> bytes; // stated envelope, instead of the one that follows from the arguments
+  std::vector<std::uint32_t> rules;    // source rules that the wave comes from, below 32
+};
+
+struct ProgramDependency {
+  Identifier before; // of waves
+  Identifier after;
+  bool tile_local = false; // tile t of `after` touches only what tile t of `before` wrote
+  // Tile t of `after` touches only what tiles t - N … t + N of `before` touch: for all dimensions, or for
+  // each.
+  std::optional<std::vector<Number>> halo = {};
+};
+
+struct Until { // ends the repetition after an iteration that leaves element 0 of the buffer at this value
+  std::string buffer;
+  Number equals = std::uint64_t{0};
+};
+
+struct WaveProgram {
+  std::vector<std::pair<std::string, BufferSpec>> buffers;
+  std::vector<std::pair<std::string, ImageSpec>> images;
+  std::vector<std::pair<std::string, OpSpec>> ops;
+  std::vector<WaveSpec> waves;
+  std::optional<std::vector<ProgramDependency>> dependencies; // left out, they are derived
+  std::optional<std::uint32_t> repeat;          // left out: once, or with `until` as often as it takes
+  std::vector<std::array<std::string, 2>> swap; // pairs that exchange their contents after every iteration
+  std::optional<Until> until;
+  std::uint64_t device_memory_budget_bytes = 0; // 0: as much as the device has
+  policy::LaunchPolicy policy;
+};
+
+} // namespace tidegate::compiler

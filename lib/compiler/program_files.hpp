@@ -1,0 +1,30 @@
+// The files of a wave program: where they may lie, and that a run destroys none that it reads.
+//
+// A program may come from anywhere, and its paths say what is read and written in its user's name. They stay
+// in the program's folder, also through links and #include, unless the user says otherwise.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/same_file.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace tidegate::compiler {
+
+struct ResolvedProgram;
+
+// Where the paths of a program document may lead.
+enum class PathScope : std::uint8_t { folder, anywhere };
+
+// outside_folder for a path out of the scope; `folder` is the program's.
+Result<void> check_scope(const std::string& path, const std::string& folder, PathScope scope);
+
+// What a run of the program reads and writes.
+FileUses files_of(const ResolvedProgram& program);
+
+// Refuses outputs of the program or of the command line that would replace what is read, or each other: see
+// refuse_overwriting(). `files` are those of the command line.
+Result<void> keep_inputs(const ResolvedProgram& program, FileUses files);
+
+} // namespace tidegate::compiler

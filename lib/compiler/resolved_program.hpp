@@ -1,0 +1,172 @@
+// A wave program with its kernels: every name found, every argument checked against the kernel's signature,
+// every size counted. Plain data, made by resolve().
+#pragma once
+
+#include <tidegate/compiler/image_shape.hpp>
+#include <tidegate/compiler/macro_answers.hpp>
+#include <tidegate/compiler/program.hpp>
+#include <tidegate/compiler/program_files.hpp>
+#include <tidegate/compiler/progression.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/opencl_c/compiler_options.hpp>
+#include <tidegate/opencl_c/translation_unit.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::compiler {
+
+// A buffer, or an image: of that the spec says what a file holds, elements row by row.
+struct ProgramBuffer {
+  std::string name;
+  BufferSpec spec;
+  std::uint64_t bytes = 0;
+  bool swapped = false;
+  std::optional<ImageShape> image{};
+
+  // Nobody gives its first contents and nobody keeps its last.
+  [[nodiscard]] bool transient() const { return !spec.init && !spec.output && !swapped; }
+};
+
+// A source with the options that it is compiled with; ops that name the same share it.
+struct ProgramUnit {
+  std::string path;
+  std::vector<std::string> files; // that were read: the path and what it includes
+  std::string options;            // as the program gives them
+  opencl_c::CompilerOptions parsed_options;
+  opencl_c::TranslationUnit unit;
+  bool built_in = false; // kernels/transfers.cl, not the user's
+};
+
+struct ProgramOp {
+  std::string name;
+  std::uint32_t unit = 0;
+  std::uint32_t function = 0; // in the unit's functions
+};
+
+struct ProgramArgument {
+  enum class Kind : std::uint8_t { buffer, image, sampler, null, local, value };
+  Kind kind = Kind::value;
+  std::uint32_t buffer = 0; // or image
+  Access access = Access::read;
+  bool access_stated = false; // by the program, not by the kernel's signature
+  std::string reinterpreted;  // the type that the kernel takes its elements for, where nobody meant to
+  std::uint64_t local_bytes = 0;
+  std::vector<std::byte> value; // as clSetKernelArg takes it: a vector of 3 has the room of 4
+  std::uint32_t alignment = 0;  // of the value, bytes; 0: its size
+  // How the value changes. Where one wave of an op has it, all have: the same code serves them.
+  std::optional<Progression> progression = {};
+  SamplerSpec sampler{};
+  // Where it is known: tile t touches of the memory only what belongs to tiles at most so far from it, in x,
+  // y and z.
+  std::optional<std::array<std::uint32_t, 3>> halo = {};
+  std::uint32_t element_bytes = 0; // that belong to a work-item, where the halo follows from the kernel
+
+  [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
+  [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }
+};
+
+// In x, y and z; dimensions that are not there have size 1.
+struct NdRange {
+  std::uint32_t dimensions = 1;
+  std::array<std::uint32_t, 3> global{1, 1, 1};
+  std::array<std::uint32_t, 3> local{1, 1, 1};
+  std::array<std::uint64_t, 3> offset{0, 0, 0};
+  std::array<std::uint32_t, 3> groups{1, 1, 1};
+
+  [[nodiscard]] std::uint32_t tiles() const { return groups[0] * groups[1] * groups[2]; }
+  [[nodiscard]] std::uint32_t group_size() const { return local[0] * local[1] * local[2]; }
+  // Whether the last group of a dimension has fewer work-items than the others.
+  [[nodiscard]] bool ragged() const {
+    return global[0] % local[0] != 0 || global[1] % local[1] != 0 || global[2] % local[2] != 0;
+  }
+
+  friend bool operator==(const NdRange&, const NdRange&) = default;
+};
+
+// What a wave of a built-in op does, as OpenCL's own commands take it.
+struct Transfer {
+  std::optional<std::uint32_t> from; // of a copy
+  std::uint32_t to = 0;
+  std::uint64_t from_offset = 0; // bytes
+  std::uint64_t to_offset = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::byte> pattern; // of a fill: one element
+};
+
+struct ProgramWave {
+  std::string name; // empty without one
+  std::uint32_t op = 0;
+  WavePhase phase = WavePhase::each;
+  std::optional<Transfer> transfer = {};
+  NdRange range;
+  std::vector<ProgramArgument> arguments;
+  planning::Wave bytes;
+  std::uint32_t rules = 0; // bit n: source rule n
+};
+
+struct ResolvedDependency {
+  std::uint32_t before = 0;
+  std::uint32_t after = 0;
+  // Where it is known: tile t of `after` touches only what tiles at most so far from t of `before` touch, in
+  // x, y and z; no distance at all is tile-local.
+  std::optional<std::array<std::uint32_t, 3>> halo = {};
+
+  [[nodiscard]] bool tile_local() const { return halo == std::array<std::uint32_t, 3>{}; }
+};
+
+struct ResolvedUntil {
+  std::uint32_t buffer = 0;
+  std::vector<std::byte> value; // one element
+};
+
+struct ResolvedProgram {
+  std::string folder;                 // that the program's paths are relative to
+  std::vector<ProgramBuffer> buffers; // images behind them
+  std::vector<ProgramUnit> units;
+  std::vector<ProgramOp> ops;
+  std::vector<ProgramWave> waves;
+  std::vector<ResolvedDependency> dependencies;
+  bool derived = false;         // the dependencies
+  std::uint32_t iterations = 1; // at most
+  std::vector<std::array<std::uint32_t, 2>> swaps;
+  std::optional<ResolvedUntil> until;
+  std::uint64_t budget_bytes = 0; // 0: none given
+  bool fp_contract_off = false;   // every source is compiled without joining a * b + c to one operation
+  policy::LaunchPolicy policy;
+
+  [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {
+    return units[ops[op].unit].unit.functions[ops[op].function];
+  }
+  // What a wave is called in a sentence.
+  [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
+};
+
+// Finds what the program names and checks what it says. `folder` is that of the program; `answer` knows the
+// macros of the device's compiler. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
+// unsupported_kernel, outside_folder for paths out of the scope, those of the sources, each with its place in
+// the program or in a source.
+Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
+                                const AnswerMacros& answer, PathScope scope = PathScope::folder);
+
+// The waves in the order in which the program means them: by phase, and by index in each.
+std::vector<std::uint32_t> phase_order(const std::vector<ProgramWave>& waves);
+
+// The dependencies that follow from what the waves read and write, in that order: a read waits for the last
+// write before it, a write for that and for the reads since.
+std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
+                                                    std::size_t buffer_count);
+
+// The waves in an order that keeps every dependency, as early in the program's own order as they can be.
+std::vector<std::uint32_t> program_order(const ResolvedProgram& program);
+
+// The waves as the planners take them: all of a phase wait for all of the one before. The budget does not
+// bind where all buffers fit into it together.
+planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes);
+
+} // namespace tidegate::compiler

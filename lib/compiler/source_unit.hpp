@@ -1,0 +1,19 @@
+// One OpenCL C source with its options, read and taken apart.
+#pragma once
+
+#include <tidegate/compiler/macro_answers.hpp>
+#include <tidegate/compiler/program.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/core/error.hpp>
+
+#include <string>
+
+namespace tidegate::compiler {
+
+// `answer` tells what the compiler predefines, and is asked only for what the source depends on. Errors of
+// options, of reading, also from out of the scope, of the preprocessor and of the declarations; those without
+// a line of their own stand at the op, `pointer`.
+Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
+                              PathScope scope, const std::string& pointer);
+
+} // namespace tidegate::compiler

@@ -1,0 +1,26 @@
+// Waves that fill and copy: ops of our own (kernels/transfers.cl) in a shared launch, OpenCL's own commands
+// elsewhere.
+#pragma once
+
+#include <tidegate/compiler/arguments.hpp>
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/core/error.hpp>
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tidegate::compiler {
+
+inline constexpr std::array<std::string_view, 2> transfer_kernels{"fill_bytes", "copy_bytes"};
+
+// The source of both.
+Result<ProgramUnit> transfer_unit();
+
+// What a wave that fills or copies does, with the arguments and the range of its kernel. Errors:
+// out_of_range, invalid_program, and those of `find_buffer`.
+Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,
+                                     const FindBuffer& find_buffer, const std::string& pointer);
+
+} // namespace tidegate::compiler

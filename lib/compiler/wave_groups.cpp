@@ -1,0 +1,51 @@
+#include <tidegate/compiler/wave_groups.hpp>
+#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/plan_checker.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tidegate::compiler {
+namespace {
+
+Error refusal(const planning::PlanError& error, const ResolvedProgram& program) {
+  Error result{.code = ErrorCode::cycle,
+               .message = planning::describe(error,
+                                             [&program](std::uint64_t wave) {
+                                               return program.wave_text(static_cast<std::uint32_t>(wave));
+                                             }),
+               .fix = "remove one of these dependencies"};
+  if (error.code == planning::PlanErrorCode::group_over_budget) {
+    result.code = ErrorCode::group_over_budget;
+    result.fix = "raise device_memory_budget_bytes, or make the wave's buffers smaller";
+    result.required_bytes = error.required_bytes;
+    result.budget_bytes = error.budget_bytes;
+    result.pointer = fmt::format("/waves/{}", error.wave);
+  } else if (error.code != planning::PlanErrorCode::cycle) {
+    result.code = error.code == planning::PlanErrorCode::self_dependency ? ErrorCode::self_dependency
+                                                                         : ErrorCode::byte_count_overflow;
+    result.fix = "mend the wave's dependencies and bytes";
+    result.pointer = fmt::format("/waves/{}", error.wave);
+  }
+  return result;
+}
+
+} // namespace
+
+Result<planning::MemoryPlan> group_waves(const ResolvedProgram& program, std::uint64_t budget_bytes,
+                                         const std::optional<planning::MemoryPlan>& given) {
+  const planning::WaveDag dag = wave_dag(program, budget_bytes);
+  if (given) {
+    if (const auto violation = planning::first_violation(dag, *given)) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_plan,
+                                  .message = "the plan does not fit this program: " + *violation,
+                                  .fix = "plan the program again: `tidegate plan PROGRAM`"});
+    }
+    return *given;
+  }
+  return planning::plan_layered(dag).map_error(
+      [&program](const planning::PlanError& error) { return refusal(error, program); });
+}
+
+} // namespace tidegate::compiler

@@ -1,0 +1,196 @@
+"""tidegate run on images: what comes from PNG and .npy files and goes to them, samplers, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import unittest
+import zlib
+from pathlib import Path
+
+from support import EXAMPLES, Document, parse, run
+from test_run import STRATEGIES, Programs, environment
+
+KERNELS = """constant sampler_t exact = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+kernel void mirror(read_only image2d_t from, write_only image2d_t to) {
+  const int2 at = (int2)(get_global_id(0), get_global_id(1));
+  write_imageui(to, at, read_imageui(from, exact, (int2)(get_image_width(from) - 1 - at.x, at.y)));
+}
+kernel void invert(read_write image2d_t picture) {
+  const int2 at = (int2)(get_global_id(0), get_global_id(1));
+  write_imageui(picture, at, 255 - read_imageui(picture, at));
+}
+kernel void sample(read_only image2d_t from, sampler_t how, global float* out, float x) {
+  out[get_global_id(0)] = read_imagef(from, how, (float2)(x * get_global_id(0), 0.5f)).x;
+}
+"""
+SUB_GROUPS = """kernel void total(global const int* in, global int* out) {
+  const int sum = sub_group_reduce_add(in[get_global_id(0)]);
+  out[get_global_id(0)] = sum;
+}
+"""
+
+
+def png(width: int, height: int, rows: list[bytes]) -> bytes:
+    """RGBA, 8 bits."""
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    data = zlib.compress(b"".join(b"\0" + row for row in rows))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def rows_of(path: Path, width: int) -> list[bytes]:
+    """The rows of an RGBA picture; of libpng's filters those that take one pixel or row."""
+    data, at, packed = path.read_bytes(), 8, b""
+    while at < len(data):
+        size, = struct.unpack(">I", data[at:at + 4])
+        if data[at + 4:at + 8] == b"IDAT":
+            packed += data[at + 8:at + 8 + size]
+        at += 12 + size
+    raw, rows, before = zlib.decompress(packed), [], bytes(4 * width)
+    for start in range(0, len(raw), 4 * width + 1):
+        row = bytearray(raw[start + 1:start + 1 + 4 * width])
+        for i in range(len(row)):
+            left, up, corner = (row[i - 4] if i > 3 else 0), before[i], (before[i - 4] if i > 3 else 0)
+            near = min((left, up, corner), key=lambda value: abs(left + up - corner - value))
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, near)[raw[start]]) & 255
+        before = bytes(row)
+        rows.append(before)
+    return rows
+
+
+def mirror(images: Document, **rest: object) -> Document:
+    return {"buffers": {}, "images": images, "ops": {"mirror": {"source": "k.cl"}},
+            "waves": [{"name": "once", "op": "mirror", "global_size": [6, 2], "local_size": [3, 1],
+                       "args": [{"image": "a"}, {"image": "b"}]},
+                      {"name": "again", "op": "mirror", "global_size": [6, 2], "local_size": [3, 1],
+                       "args": [{"image": "b"}, {"image": "c"}]}], **rest}
+
+
+def image(**rest: object) -> Document:
+    return {"format": "rgba_uint8", "size": [6, 2], **rest}
+
+
+class Images(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("k.cl", KERNELS)
+        self.rows = [bytes(range(24)), bytes(range(100, 124))]
+        self.file("in.png", png(6, 2, self.rows))
+
+    def test_pictures(self) -> None:
+        """There and back: mirrored in "b", itself in "c"."""
+        document = mirror({"a": image(init={"file": "in.png"}), "b": image(output="b.png"),
+                           "c": image(output="c.png")})
+        mirrored = [b"".join(row[i:i + 4] for i in range(20, -4, -4)) for row in self.rows]
+        for strategy, mode in zip(STRATEGIES, ("interpreter", "jit")):
+            with self.subTest(strategy=strategy, mode=mode):
+                report = self.report_of(document, "--strategy", strategy, "--mode", mode, "--verify")
+                self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
+                self.assertEqual(report["memory"]["image_bytes"], 3 * 48)
+                self.assertEqual([left["reason"] for left in report["left_behind"]], [] if strategy == "launch" else [
+                    'it reads the image "b", which "once" writes in the same launch: what is written to an image '
+                    "reaches other work-groups when the launch ends"])
+                self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)
+                self.assertEqual(rows_of(self.folder / "c.png", 6), self.rows)
+
+    def test_samplers(self) -> None:
+        """Of the texels 0, 8, 16, 24: beyond the edge, and half-way between two."""
+        samplers = (({}, 1.5, [0, 8, 24, 24]), ({"address": "clamp"}, 1.5, [0, 8, 24, 0]),
+                    ({"filter": "linear"}, 1, [0, 4, 12, 20]),
+                    ({"address": "repeat", "normalized": True}, 0.375, [0, 8, 24, 0]))
+        document: Document = {
+            "buffers": {}, "images": {"a": {"format": "r_float32", "size": [4, 1], "init": {"iota": {"step": 8}}}},
+            "ops": {"sample": {"source": "k.cl"}}, "waves": []}
+        for number, (spec, step, _) in enumerate(samplers):
+            document["buffers"][f"out{number}"] = {"type": "f32", "count": 4, "output": f"{number}.npy"}
+            document["waves"].append({"op": "sample", "global_size": [4], "local_size": [2], "args": [
+                {"image": "a"}, {"sampler": spec}, {"buffer": f"out{number}"}, {"f32": step}]})
+        report = self.report_of(document, "--strategy", "barrier", "--verify")
+        self.assertEqual(report["left_behind"], [])
+        for number, (spec, _, expected) in enumerate(samplers):
+            self.assertEqual(self.output(f"{number}.npy", "f32"), expected, spec)
+
+    def test_swap(self) -> None:
+        document = mirror({"a": image(init={"file": "in.png"}, output="a.png"), "b": image(output="b.png")},
+                          swap=[["a", "b"]], repeat=3)
+        document["waves"].pop()
+        for strategy in STRATEGIES:
+            report = self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--verify")
+            self.assertEqual(report["iterations"], 3)
+            self.assertEqual(rows_of(self.folder / "b.png", 6), self.rows)
+
+    def test_files_that_do_not_fit(self) -> None:
+        document = mirror({"a": image(init={"file": "in.png"}), "b": image(output="b.npy"), "c": image()})
+        self.file("in.png", png(3, 2, [bytes(12), bytes(12)]))
+        result = self.run_document(document)
+        self.assertEqual((result.rc, result.stderr.replace(str(self.folder), "FOLDER")), (
+            3, "tidegate: FOLDER/in.png: error: the picture has 3 x 2 pixels, the image 6 x 2 [bad_array]\n"
+               "  at: /images/a/init\n  fix: give the image the size [3, 2], or another file\n"))
+        self.assertFalse((self.folder / "b.npy").exists())
+
+    def test_read_and_written_at_once(self) -> None:
+        """Inverted three times, and the last time seen by a wave behind it."""
+        document = mirror({"a": image(init={"file": "in.png"}, output="a.png"), "b": image(output="b.png")}, repeat=3)
+        document["ops"]["invert"] = {"source": "k.cl"}
+        document["waves"] = [{"name": "invert", "op": "invert", "global_size": [6, 2], "local_size": [3, 1],
+                              "args": [{"image": "a"}]}, document["waves"][0]]
+        inverted = [bytes(255 - value for value in row) for row in self.rows]
+        mirrored = [b"".join(row[i:i + 4] for i in range(20, -4, -4)) for row in inverted]
+        report = self.report_of(document, "--strategy", "barrier", "--mode", "interpreter", "--verify")
+        self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
+        self.assertEqual(rows_of(self.folder / "a.png", 6), inverted)
+        self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)
+        self.assertEqual([left["reason"] for left in report["left_behind"]], [
+            'it reads the image "a", which "invert" writes in the same launch: what is written to an image reaches other '
+            "work-groups when the launch ends"])
+
+    def test_size_that_the_device_lacks(self) -> None:
+        document = mirror({"a": image(), "b": image(size=[4_000_000, 2], output="b.npy"), "c": image()})
+        result = self.run_document(document)
+        self.assertEqual(result.rc, 3, result.stderr)
+        self.assertRegex(result.stderr, r'error: "b" is rgba_uint8 of 4000000 x 2; .+ takes rgba_uint8 of \d+ x \d+ at '
+                         r"most \[unsupported_kernel\]\n  at: /images/b\n  fix: cut it into several images, or use a "
+                         r"buffer\n$")
+
+    def test_without_libpng(self) -> None:
+        """An output that could not be written costs no run."""
+        document = mirror({"a": image(init={"fill": 1}), "b": image(output="b.png"), "c": image()})
+        self.file("libpng16.so.16", "no library")
+        result = self.run_document(document, env={"LD_LIBRARY_PATH": str(self.folder)})
+        self.assertEqual((result.rc, result.stderr.split("error: ")[-1]), (
+            4, "PNG files need libpng, and libpng16.so.16 is not there [missing_program]\n"
+               "  at: /images/b/output\n  fix: install it (Debian: libpng16-16), or use .npy files\n"))
+
+    def test_format_that_the_device_lacks(self) -> None:
+        document = mirror({"a": image(), "b": image(format="rgb_unorm565", output="b.npy"), "c": image()})
+        result = self.run_document(document)
+        self.assertEqual(result.rc, 3, result.stderr)
+        self.assertIn("has no image2d_t of format rgb_unorm565 that kernels read and write [unsupported_kernel]\n"
+                      "  at: /images/b/format\n", result.stderr)
+
+    def test_sub_groups_that_the_device_lacks(self) -> None:
+        self.file("sub.cl", SUB_GROUPS)
+        document = {"buffers": {"a": {"type": "i32", "count": 8, "init": {"fill": 1}},
+                                "b": {"type": "i32", "count": 8, "output": "b.npy"}},
+                    "ops": {"total": {"source": "sub.cl"}},
+                    "waves": [{"op": "total", "global_size": [8], "local_size": [8],
+                               "args": [{"buffer": "a"}, {"buffer": "b"}]}]}
+        result = self.run_document(document)
+        self.assertEqual(result.rc, 3, result.stderr)
+        self.assertIn('error: the kernel "total" calls sub_group_reduce_add, and ', result.stderr)
+        self.assertIn(" lacks cl_khr_subgroups [unsupported_kernel]\n  at: /ops/total\n", result.stderr)
+
+    def test_example(self) -> None:
+        folder = self.folder / "blur"
+        shutil.copytree(EXAMPLES / "programs" / "blur", folder)
+        result = run("run", str(folder / "program.json"), "--verify", env=environment(), timeout=120)
+        self.assertEqual(result.rc, 0, result.stderr)
+        self.assertTrue(parse(result.stdout)["output_parity"]["equal"])
+        self.assertEqual(len(rows_of(folder / "small.png", 80)), 60)
+
+
+if __name__ == "__main__":
+    unittest.main()

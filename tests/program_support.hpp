@@ -1,0 +1,115 @@
+// What the tests of programs share: the seed, and resolved programs built by hand.
+#pragma once
+
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::compiler::test {
+
+// The same in every run, unless TIDEGATE_SEED gives another one or says "random".
+inline std::uint64_t seed() {
+  const char* given = std::getenv("TIDEGATE_SEED");
+  if (given == nullptr) {
+    return 20'261'121;
+  }
+  return std::string_view(given) == "random" ? std::random_device{}() : std::strtoull(given, nullptr, 10);
+}
+
+// Any standard library draws the same numbers from the same seed.
+class Numbers {
+public:
+  explicit Numbers(std::uint64_t seed) : engine_(seed) {}
+
+  std::uint32_t below(std::uint64_t bound) { return static_cast<std::uint32_t>(engine_() % bound); }
+  bool chance(std::uint64_t percent) { return below(100) < percent; }
+
+private:
+  std::mt19937_64 engine_;
+};
+
+inline ProgramArgument reads(std::uint32_t buffer) {
+  return {.kind = ProgramArgument::Kind::buffer, .buffer = buffer, .access = Access::read, .value = {}};
+}
+inline ProgramArgument writes(std::uint32_t buffer) {
+  return {.kind = ProgramArgument::Kind::buffer, .buffer = buffer, .access = Access::write, .value = {}};
+}
+inline ProgramArgument updates(std::uint32_t buffer) {
+  return {.kind = ProgramArgument::Kind::buffer, .buffer = buffer, .access = Access::read_write, .value = {}};
+}
+inline ProgramArgument local(std::uint64_t bytes) {
+  return {.kind = ProgramArgument::Kind::local, .local_bytes = bytes, .value = {}};
+}
+inline ProgramArgument value(std::vector<std::uint8_t> bytes) {
+  ProgramArgument argument{.kind = ProgramArgument::Kind::value, .value = {}};
+  for (const std::uint8_t byte : bytes) {
+    argument.value.push_back(std::byte{byte});
+  }
+  return argument;
+}
+
+inline NdRange range_of(std::uint32_t global, std::uint32_t local_size) {
+  return {.global = {global, 1, 1},
+          .local = {local_size, 1, 1},
+          .groups = {(global + local_size - 1) / local_size, 1, 1}};
+}
+
+inline ProgramWave wave_of(std::uint32_t op, std::vector<ProgramArgument> arguments,
+                           NdRange range = range_of(64, 64)) {
+  return {.name = "", .op = op, .range = range, .arguments = std::move(arguments)};
+}
+
+// A program of `ops` ops from one source, with transient buffers of these sizes.
+inline ResolvedProgram program_of(std::uint32_t ops, const std::vector<std::uint64_t>& buffer_bytes) {
+  ResolvedProgram program;
+  program.units.push_back({.path = "k.cl", .options = "", .parsed_options = {}, .unit = {}});
+  for (std::uint32_t op = 0; op < ops; ++op) {
+    program.ops.push_back({.name = "op" + std::to_string(op)});
+  }
+  for (const std::uint64_t bytes : buffer_bytes) {
+    program.buffers.push_back({.name = "b" + std::to_string(program.buffers.size()),
+                               .spec = {.type = ElementType::u8, .count = bytes, .init = {}, .output = {}},
+                               .bytes = bytes});
+  }
+  return program;
+}
+
+inline planning::WaveGroups groups_of(const std::vector<std::vector<std::uint32_t>>& groups) {
+  planning::WaveGroups result;
+  for (const auto& group : groups) {
+    result.order.insert(result.order.end(), group.begin(), group.end());
+    result.group_begin.push_back(static_cast<std::uint32_t>(result.order.size()));
+  }
+  return result;
+}
+
+// Each wave as soon as what it waits for has run.
+inline planning::WaveGroups layers_of(const ResolvedProgram& program) {
+  const planning::WaveDag dag = wave_dag(program, 0);
+  std::vector<std::size_t> layer(program.waves.size(), 0);
+  std::size_t count = 0;
+  for (std::size_t round = 0; round < program.waves.size(); ++round) {
+    for (const planning::Dependency& dependency : dag.dependencies) {
+      layer[dependency.after] = std::max(layer[dependency.after], layer[dependency.before] + 1);
+    }
+  }
+  for (const std::size_t found : layer) {
+    count = std::max(count, found + 1);
+  }
+  std::vector<std::vector<std::uint32_t>> groups(count);
+  for (std::uint32_t wave = 0; wave < layer.size(); ++wave) {
+    groups[layer[wave]].push_back(wave);
+  }
+  return groups_of(groups);
+}
+
+} // namespace tidegate::compiler::test
