@@ -341,7 +341,7 @@ void merge(ValueRange& all, const ValueRange& more) {
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, unsigned threads) {
   Findings findings(rules.most_entries);
-  on_threads(thread_count(threads), [&](unsigned thread) {
+  on_threads(blocks.ended() ? 1 : thread_count(threads), [&](unsigned thread) {
     if (thread == 0) {
       findings.add(scan(first, rules));
     }

@@ -199,7 +199,10 @@ void fill_rows(const Dealt& dealt, std::size_t bucket, Rows& rows) {
 
 template <class Source>
 Rows build(const Source& source, std::uint64_t vertices, std::uint64_t edges, WeightType weights,
-           unsigned threads) {
+           unsigned most_threads) {
+  constexpr std::uint64_t edges_worth_a_thread = std::uint64_t{1} << 16U;
+  const auto threads = static_cast<unsigned>(
+      std::min<std::uint64_t>(thread_count(most_threads), edges / edges_worth_a_thread + 1));
   Dealt dealt = deal(source, choose_buckets(vertices, edges), weights != WeightType::none, threads);
   Rows rows;
   rows.offsets.assign(vertices + 1, dealt.begins.back());
@@ -226,12 +229,11 @@ std::uint64_t listed(const EdgeChunks& edges) {
 } // namespace
 
 Rows build_rows(const EdgeChunks& edges, unsigned threads) {
-  return build(ChunkSource{edges}, edges.vertices, listed(edges), edges.weights, thread_count(threads));
+  return build(ChunkSource{edges}, edges.vertices, listed(edges), edges.weights, threads);
 }
 
 Rows transposed(const Rows& rows, unsigned threads) {
-  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), weight_type(rows),
-               thread_count(threads));
+  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), weight_type(rows), threads);
 }
 
 std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightType weights, bool in_rows) {

@@ -51,6 +51,11 @@ bool TextBlocks::compressed() const {
   return state_->bytes.compressed();
 }
 
+bool TextBlocks::ended() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->ended;
+}
+
 Result<bool> TextBlocks::next(TextBlock& block) {
   const std::lock_guard lock(state_->mutex);
   auto more = state_->next(block);

@@ -41,6 +41,9 @@ public:
 
   [[nodiscard]] bool compressed() const;
 
+  // Whether all of the file is in the blocks that were given.
+  [[nodiscard]] bool ended() const;
+
   // Gives the next lines; false at the end of the file. Any thread may call it. cannot_read, or bad_graph for
   // damaged gzip data and for a line that is too long.
   Result<bool> next(TextBlock& block);

@@ -18,7 +18,8 @@ const std::string& file_with(const std::uint8_t* data, std::size_t size) {
   static const std::string path =
       (std::filesystem::temp_directory_path() / ("tidegate-fuzz-" + std::to_string(::getpid()))).string();
   std::FILE* const file = std::fopen(path.c_str(), "wb");
-  fuzz::require(file != nullptr && std::fwrite(data, 1, size, file) == size && std::fclose(file) == 0,
+  fuzz::require(file != nullptr && (size == 0 || std::fwrite(data, 1, size, file) == size) &&
+                    std::fclose(file) == 0,
                 "the input is written");
   return path;
 }
