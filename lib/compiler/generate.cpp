@@ -239,13 +239,13 @@ private:
       // Tiles side by side; the last ones may be missing.
       source_ += fmt::format(
           "    const uint lanes = tg_lanes(range);\n"
-          "    const uint lane = get_local_id(0) % lanes;\n"
-          "    const uint side = get_local_id(0) / lanes;\n"
-          "    const uint own = tile * max(TG_GROUP_SIZE / lanes, 1u) + side;\n"
+          "    const uint lane = get_local_id(0) & (lanes - 1);\n"
+          "    const uint side = get_local_id(0) >> (31 - clz(lanes)); // it is a power of two\n"
+          "    const uint own = tile * (TG_GROUP_SIZE >> (31 - clz(lanes))) + side;\n"
           "    {}{{\n"
           "      const tg_item item = tg_place(range, own, lane, side);\n"
           "      {}{};\n    }}\n",
-          packs_are_full(served) ? "" : "if (side < TG_GROUP_SIZE / lanes && own < tg_tiles(range)) ",
+          packs_are_full(served) ? "" : "if ((side + 1) * lanes <= TG_GROUP_SIZE && own < tg_tiles(range)) ",
           kernel.needs_whole_group || (range_is_constant(served) && !is_ragged(served))
               ? ""
               : "if (tg_inside(item)) ",

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -135,7 +136,7 @@ std::string reason_of(const Error& error) {
 bool packable(std::uint32_t lanes, std::uint32_t group_size) {
   constexpr std::uint32_t warp = 32;
   constexpr std::uint32_t named_barriers = 15;
-  return group_size % lanes == 0 &&
+  return std::has_single_bit(lanes) && group_size % lanes == 0 &&
          (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
 }
 
@@ -221,7 +222,7 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps
     }
   }
   const std::uint32_t size = heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
-  const bool may_pack = strict.empty() || limits.named_barriers;
+  const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits.named_barriers);
   const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
   return size * std::clamp(limits.tiles_side_by_side, 1U, most);
 }
@@ -457,8 +458,10 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps&
     }
   }
   for (const ProgramWave& wave : program.waves) {
-    const std::uint32_t side_by_side = schedule.group_size / wave.range.group_size();
-    schedule.tiles_per_pack.push_back(limits.tiles_side_by_side == 0 ? 1 : std::max(side_by_side, 1U));
+    // Which tile a work-item belongs to is a matter of shifts.
+    const std::uint32_t size = wave.range.group_size();
+    const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size);
+    schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
   auto found = places(program);
   if (!found) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <span>
 #include <utility>
@@ -28,8 +29,8 @@ double barrier_ns(const Schedule& schedule, std::uint32_t compute_units,
   constexpr double fixed = 0.18;
   const double resident = std::max(1.0, static_cast<double>(profile.co_resident_groups) *
                                             profile.workgroup_size / std::max(schedule.group_size, 1U));
-  const auto workers =
-      static_cast<double>(choose_workers(schedule, compute_units, static_cast<std::uint32_t>(resident)));
+  const auto workers = static_cast<double>(
+      choose_workers(schedule, Strategy::barrier, compute_units, static_cast<std::uint32_t>(resident)));
   return proved_barrier_ns(profile) * (fixed + (1 - fixed) * std::min(workers / resident, 1.0));
 }
 using Stages = std::span<const Stage>;
@@ -78,7 +79,8 @@ StrategyChoice choose_by_cost(const ResolvedProgram& program, const Schedule& la
 
 } // namespace
 
-std::uint32_t choose_workers(const Schedule& schedule, std::uint32_t compute_units, std::uint32_t resident) {
+std::uint32_t choose_workers(const Schedule& schedule, Strategy strategy, std::uint32_t compute_units,
+                             std::uint32_t resident) {
   std::uint32_t tiles = 1; // or packs of them
   for (const Stage& stage : schedule.stages) {
     tiles = stage.plain ? tiles : std::max(tiles, stage.packs);
@@ -88,8 +90,10 @@ std::uint32_t choose_workers(const Schedule& schedule, std::uint32_t compute_uni
   constexpr std::uint32_t few_groups = 4;
   const std::uint32_t full_from =
       std::max(48 * 256 / std::max(schedule.group_size, 256U), 1U); // for each unit
+  const std::uint32_t tiles_per_group = strategy == Strategy::counters ? 1 : 2;
+  const std::uint32_t groups = (tiles_per_unit + tiles_per_group - 1) / tiles_per_group;
   const std::uint32_t workers =
-      tiles_per_unit >= full_from ? resident : std::clamp((tiles_per_unit + 1) / 2, 1U, few_groups) * units;
+      tiles_per_unit >= full_from ? resident : std::clamp(groups, 1U, few_groups) * units;
   return std::max(std::min({resident, workers, tiles}), 1U);
 }
 
@@ -108,7 +112,7 @@ std::uint32_t choose_side_by_side(const ResolvedProgram& program, const CarriedO
     }
   }
   const std::uint32_t units = device == nullptr ? 1 : std::max(device->compute_units, 1U);
-  return std::clamp(work_items / size, 1U, std::max((tiles + units - 1) / units, 1U));
+  return std::bit_floor(std::clamp(work_items / size, 1U, std::max((tiles + units - 1) / units, 1U)));
 }
 
 TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const device::DeviceInfo* device) {

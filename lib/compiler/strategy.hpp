@@ -41,9 +41,10 @@ TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const 
 
 // Work-groups of a persistent launch for a schedule, of those that are `resident` together. Every group more
 // makes the barrier dearer, every group less hides less of the memory's latency: measured on an H200
-// (RESULTS.md), two tiles for each group and four groups for each compute unit are best until there are tiles
-// enough to fill it.
-std::uint32_t choose_workers(const Schedule& schedule, std::uint32_t compute_units, std::uint32_t resident);
+// (RESULTS.md), one pack of tiles for each group with counters, two with barriers, and four groups for each
+// compute unit are best until there are tiles enough to fill it.
+std::uint32_t choose_workers(const Schedule& schedule, Strategy strategy, std::uint32_t compute_units,
+                             std::uint32_t resident);
 
 // Nanoseconds that a schedule spends on starting and meeting, beside the work itself, in `iterations` of its
 // iterations: the model behind the choice. Figures of the profile's self-test.
