@@ -205,13 +205,18 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   TIDEGATE_TRY(CarriedOps ops, carry_ops(program));
   TIDEGATE_CHECK(check_features(program, ops, device));
 
+  // An interpreter gains nothing from tiles side by side: its loop over them costs more than it hides.
+  TIDEGATE_TRY(const Recommendation first_word, recommend(program, adapter_of(device), 0, budget_bytes));
+  const bool compiles = options.mode.value_or(first_word.launch.execution_mode) == Mode::jit;
+  const std::uint32_t side_by_side =
+      options.side_by_side.value_or(compiles ? choose_side_by_side(program, ops, device) : 1);
+
   // Both schedules are made before one is chosen: what cannot share a launch decides whether sharing pays.
   TIDEGATE_TRY(Schedule launches,
                make_schedule(program, ops, plan, Strategy::launch, kernel_limits(device, 1)));
   TIDEGATE_TRY(Schedule persistent,
                make_schedule(program, ops, plan, options.strategy.value_or(Strategy::barrier),
-                             kernel_limits(device, options.side_by_side.value_or(
-                                                       choose_side_by_side(program, ops, device)))));
+                             kernel_limits(device, side_by_side)));
   StrategyChoice choice = choose_strategy({.asked_for = options.strategy,
                                            .device = device,
                                            .dry_run = options.dry_run,

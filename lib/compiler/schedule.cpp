@@ -221,7 +221,10 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps
       strict[size] += wave.range.tiles();
     }
   }
-  const std::uint32_t size = heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
+  // Where smaller ones can share a work-group, the largest has room for all.
+  const std::uint32_t size = !strict.empty() && limits.named_barriers
+                                 ? strict.rbegin()->first
+                                 : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
   const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits.named_barriers);
   const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
   return size * std::clamp(limits.tiles_side_by_side, 1U, most);
