@@ -1,7 +1,8 @@
 // What a device must prove before a persistent kernel runs on it, and what that costs. Compiled once per memory
 // ordering, behind device_barrier.cl and occupancy.cl.
 
-// Each group writes, all meet, each reads plainly what its neighbour has written. `data` holds two words for
+// Each group writes, all meet, each reads plainly what its neighbour has written; every other time a group meets its two
+// neighbours alone, by what they tell of themselves. `data` holds two words for
 // each work-item, used in turn; `errors` counts reads that saw something else.
 kernel void litmus(global uint* data, volatile global tg_word* counters, volatile global uint* errors, uint rounds,
                    uint most_polls) {
@@ -14,12 +15,28 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
   const uint lane = get_local_id(0);
   const uint group = get_group_id(0);
   const uint neighbour = group + 1 == groups ? 0 : group + 1;
+  const uint other = group == 0 ? groups - 1 : group - 1; // it reads what this one writes
   uint wrong = 0;
   for (uint round = 0; round < rounds; ++round) {
     global uint* const half_of_round = data + (round & 1u) * groups * lanes;
     half_of_round[group * lanes + lane] = round * 2654435761u + group * lanes + lane;
-    if (!tg_device_barrier(counters, (round + 1) * groups, most_polls, &gave_up, 0, (uint3)(round, 0, 0))) {
-      break;
+    if (round % 2 == 0) {
+      if (!tg_device_barrier(counters, (round / 2 + 1) * groups, most_polls, &gave_up, 0, (uint3)(round, 0, 0))) {
+        break;
+      }
+    } else {
+      barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+      if (lane == 0) {
+        tg_store_release(&counters[TG_REACHED(group)], round);
+        if (!tg_await(counters, TG_REACHED(neighbour), round, most_polls, 0, (uint3)(round, 0, 0)) ||
+            !tg_await(counters, TG_REACHED(other), round, most_polls, 0, (uint3)(round, 0, 0))) {
+          gave_up = 1;
+        }
+      }
+      barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+      if (gave_up != 0) {
+        break;
+      }
     }
     wrong += half_of_round[neighbour * lanes + lane] != round * 2654435761u + neighbour * lanes + lane;
   }

@@ -190,7 +190,7 @@ private:
     if (!program) {
       return result;
     }
-    constexpr std::size_t counter_words = 2 * line_words;
+    const std::size_t counter_words = (2 + std::size_t{groups}) * line_words; // a line for each group, too
     const cl::Buffer counters = buffer(counter_words);
     const cl::Buffer errors = buffer(1);
     const cl::Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size);
