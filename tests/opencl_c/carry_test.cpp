@@ -218,10 +218,9 @@ TEST_CASE("who needs the whole group") {
 }
 
 TEST_CASE("functions that meet at barriers or see local memory become part of the kernel") {
-  CHECK(
-      carried("void h(void) { barrier(1); } kernel void k() { h(); }") ==
-      expected("__attribute__((always_inline)) void h(tg_item tg_self) { tg_barrier(tg_self, 1); }"
-               "KERNEL k(tg_item tg_self) { h(tg_self); }"));
+  CHECK(carried("void h(void) { barrier(1); } kernel void k() { h(); }") ==
+        expected("__attribute__((always_inline)) void h(tg_item tg_self) { tg_barrier(tg_self, 1); }"
+                 "KERNEL k(tg_item tg_self) { h(tg_self); }"));
   CHECK(carried("int h(local int* a) { return *a; } kernel void k(local int* a) { *a = h(a); }") ==
         expected("__attribute__((always_inline)) int h(local int* a) { return *a; }"
                  "KERNEL k(tg_item tg_self, local int* a) { *a = h(a); }"));
