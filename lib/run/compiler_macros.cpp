@@ -25,7 +25,7 @@ namespace {
 
 using opencl_c::PredefinedMacros;
 
-constexpr std::size_t largest_entry = std::size_t{16} << 20U;
+constexpr std::size_t most_answer_bytes = std::size_t{16} << 20U;
 
 constexpr std::string_view refused_condition = "refused";
 
@@ -125,9 +125,9 @@ Result<void> ask(const device::Session& session, const std::string& options,
 }
 
 // Answers, each on two lines: the question behind "name " or "condition ", and the answer.
-Answers read_entry(const std::filesystem::path& path) {
+Answers read_answers(const std::filesystem::path& path) {
   Answers answers;
-  const auto text = path.empty() ? Result<std::string>() : read_all(path.string(), largest_entry);
+  const auto text = path.empty() ? Result<std::string>() : read_all(path.string(), most_answer_bytes);
   std::size_t at = 0;
   const auto line = [&] {
     const std::size_t end = std::min(text->find('\n', at), text->size());
@@ -149,7 +149,7 @@ Answers read_entry(const std::filesystem::path& path) {
   return answers;
 }
 
-void write_entry(const std::filesystem::path& path, const Answers& answers) {
+void write_answers(const std::filesystem::path& path, const Answers& answers) {
   if (path.empty()) {
     return;
   }
@@ -177,7 +177,7 @@ public:
       }
       const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
       entry_ = folder / fmt::format("macros-{:016x}{:016x}.txt", hash.high64, hash.low64);
-      answers_ = read_entry(entry_);
+      answers_ = read_answers(entry_);
     }
   }
 
@@ -231,7 +231,7 @@ private:
     try {
       auto asked = ask(*session_, options_, questions, true, answers_);
       if (asked) {
-        write_entry(entry_, answers_);
+        write_answers(entry_, answers_);
       }
       return asked;
     } catch (device::Refused& refused) {
