@@ -148,7 +148,7 @@ constexpr auto frontier_policy_fields = [] {
   return fields;
 }();
 
-constexpr Field program_fields[] = {
+constexpr Field frontier_program_fields[] = {
     required<&FrontierProgram::graph>("graph", "what is traversed: a file, or generated"),
     required<&FrontierProgram::algorithm>("algorithm", "what is computed"),
     defaulted<&FrontierProgram::sources>(
@@ -230,7 +230,7 @@ constinit const Record Description<RankSettings>::record =
 constinit const Record Description<FrontierPolicy>::record =
     record_of<FrontierPolicy>("frontier_policy", frontier_policy_fields);
 constinit const Record Description<FrontierProgram>::record =
-    record_of<FrontierProgram>("frontier_program", program_fields);
+    record_of<FrontierProgram>("frontier_program", frontier_program_fields);
 constinit const Record Description<DegreeRange>::record =
     record_of<DegreeRange>("degree_range", degree_fields);
 constinit const Record Description<GraphValues>::record =
