@@ -2,6 +2,10 @@
 #include <tidegate/graphs/cache.hpp>
 
 #define XXH_INLINE_ALL
+#ifdef __SANITIZE_ADDRESS__
+#define XXH_NO_INLINE_HINTS                                                                                  \
+  1 // at -Og some calls through pointers are not inlined, which its hints take for errors
+#endif
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
