@@ -137,15 +137,15 @@ class Provoked(Safety):
         self.assertTrue(report["stuck_groups"])
         for stuck in report["stuck_groups"]:
             self.assertIn(stuck["group"], (0, 1))
-            self.assertEqual((stuck["stage"], stuck["waves"], stuck["expected"]), (0, ['"turn"'], 3))
+            self.assertEqual((stuck["stage"], stuck["waves"], stuck["expected"]), (1, ['"copy"'], 3))
             self.assertLess(stuck["seen"], 3)
-        self.assertRegex(report["error"]["message"], r'in front of stage 0 \("turn"\), tile \d, iteration 1, work-group \d '
+        self.assertRegex(report["error"]["message"], r'in front of stage 1 \("copy"\), tile \d, iteration 0, work-group \d '
                          "waits for arrivals at the barrier to be 3 and saw [012]")
         self.assertIn("--strategy launch", report["error"]["fix"])
         table = self.run_document(document, *options, "--format", "table",
                                   env={"TIDEGATE_PROVOKE": "missing_arrival"})
         self.assertEqual(table.rc, 1)
-        self.assertRegex(table.stdout, r'stuck +work-group \d in front of stage 0 \("turn"\): arrivals at the barrier are \d, not 3')
+        self.assertRegex(table.stdout, r'stuck +work-group \d in front of stage 1 \("copy"\): arrivals at the barrier are \d, not 3')
 
     def test_failed_litmus(self) -> None:
         result = self.run_document(program(3), "--strategy", "barrier", "--verify",
