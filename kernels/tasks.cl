@@ -33,7 +33,7 @@ typedef struct {
 tg_walk tg_walk_of(tg_task task, uint round, uint left, uint order, uint sequence) {
   tg_walk walk;
   walk.rounds = min(task.rounds - round, left);
-  walk.count = max(min(task.count, round + walk.rounds), round) - round;
+  walk.count = (uint)max((int)min(task.count, round + walk.rounds) - (int)round, 0); // Oclgrind knows no saturating ones
   const bool backwards = order == TG_SERPENTINE && sequence % 2 != 0;
   walk.step = backwards ? 0u - task.step : task.step;
   walk.first = (backwards ? task.first + task.count - 1 : task.first) + round * walk.step;
@@ -102,7 +102,7 @@ tg_poll tg_poll_of(tg_wait wait, uint begin, uint end, uint groups) {
   if (wait.halo != TG_WHOLE) {
     const uint low = own_begin - wait.begin;
     const uint high = own_end - wait.begin;
-    from_begin += low > wait.halo ? low - wait.halo : 0;
+    from_begin += (uint)max((int)low - (int)wait.halo, 0);
     from_end = min(from_end, wait.from_begin + high + wait.halo);
   }
   poll.first = tg_owner(wait.from_tiles, from_begin, groups);

@@ -259,14 +259,15 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
 
   // The kernel itself.
   const auto ordering = proved_ordering(strategy, device);
-  KernelSource source =
-      generate_kernel(program, ops, schedule, tables, memory,
-                      {.strategy = strategy,
-                       .ordering = ordering.value_or(device::Ordering::classic),
-                       .order = synchronization.order,
-                       .stages_apart = device != nullptr && !cpu,
-                       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
-                       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
+  KernelSource source = generate_kernel(
+      program, ops, schedule, tables, memory,
+      {.strategy = strategy,
+       .ordering = ordering.value_or(device::Ordering::classic),
+       .order = synchronization.order,
+       .restricts = device != nullptr && has_named_barriers(*device), // Oclgrind (21.10) cannot run it
+       .stages_apart = device != nullptr && !cpu,
+       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
 
   ModeChoice mode_choice = choose_mode(options.mode, recommendation, tables);
   return CompiledProgram{.program = std::move(program),

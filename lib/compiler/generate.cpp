@@ -82,6 +82,7 @@ private:
     source_ += fmt::format("#define TG_GROUP_SIZE {}\n", schedule_.group_size);
     source_ += fmt::format("#define TG_OBJECT_PARAMETERS {}\n", object_parameters(program_, tables_.objects));
     source_ += fmt::format("#define TG_OBJECT_ARGUMENTS {}\n", object_arguments(tables_.objects));
+    source_ += fmt::format("#define TG_RESTRICT {}\n", request_.restricts ? "restrict" : "");
     source_ += fmt::format("#define TG_SIDE_BY_SIDE {}\n", any_packed_barriers() ? 1 : 0);
     if (is_persistent(request_.strategy)) {
       source_ += fmt::format("#define TG_ORDERING {}\n", static_cast<int>(request_.ordering));

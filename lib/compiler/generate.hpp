@@ -14,6 +14,8 @@ struct KernelRequest {
   Strategy strategy = Strategy::barrier;
   device::Ordering ordering = device::Ordering::classic; // barrier only
   TileOrder order = TileOrder::strided;
+  // The compiler is told of pointers that never point into the same memory.
+  bool restricts = false;
   bool stages_apart =
       false; // few stages get code of their own; PoCL (3.1) miscompiles barriers in several places
   bool opencl_3 = false;        // the device compiles OpenCL C 3.0

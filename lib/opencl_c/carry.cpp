@@ -286,13 +286,13 @@ private:
     return {};
   }
 
-  // "global float* a" becomes "global float* restrict a"; forms that are written otherwise stay.
+  // "global float* a" becomes "global float* TG_RESTRICT a"; forms that are written otherwise stay.
   void add_restrict(const Function& function, Edits& edits) const {
     for (const Parameter& parameter : function.parameters) {
       for (std::size_t i = parameter.tokens.begin + 1; i < parameter.tokens.end; ++i) {
         if (parameter.is_pointer && parameter.space == AddressSpace::global &&
             tokens_[i].text == parameter.name && tokens_[i - 1].is("*")) {
-          edits[i].before = "restrict " + edits[i].before;
+          edits[i].before = "TG_RESTRICT " + edits[i].before;
         }
       }
     }

@@ -47,7 +47,8 @@ struct CarriedUnit {
 // Carries `kernels` and what they call. Names of file scope that are in `renamed` get the name given there:
 // sources that are compiled together may use one name for different things. Pragmas end with the text.
 // unsupported_kernel with the place for what no program of tidegate may use.
-// The pointers of kernels in `distinct` never point into the same memory: the compiler is told.
+// The pointers of kernels in `distinct` never point into the same memory: they are marked
+// TG_RESTRICT, which whoever compiles the text defines.
 Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
                           const std::map<std::string, std::string>& renamed,
                           const std::set<std::string>& distinct = {});
