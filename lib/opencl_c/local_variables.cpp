@@ -260,6 +260,9 @@ std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const Loca
   for (const HoistedVariable& variable : variables.locals) {
     for (const HoistedName& hoisted : variable.names) {
       const Name* const name = unit.meaning(hoisted.token);
+      if (name == nullptr) {
+        return {};
+      }
       std::uint64_t bytes = 0;
       for (std::size_t i = name->specifiers.begin; i < name->specifiers.end; ++i) {
         const auto known = unit.typedefs.find(tokens[i].text);

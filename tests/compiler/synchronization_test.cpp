@@ -149,10 +149,10 @@ TEST_CASE("where every group has the same tiles there is nobody to wait for") {
 }
 
 TEST_CASE("buffers that share memory are kept apart by waits") {
-  ResolvedProgram program = program_of(1, {64, 64, 64, 64});
+  ResolvedProgram program = program_of(3, {64, 64, 64, 64});
   program.waves = {wave_of(0, {writes(0)}, range_of(1024, 64)),
-                   wave_of(0, {reads(0), writes(1)}, range_of(64, 64)),
-                   wave_of(0, {reads(1), writes(2)}, range_of(1024, 64))};
+                   wave_of(1, {reads(0), writes(1)}, range_of(64, 64)),
+                   wave_of(2, {reads(1), writes(2)}, range_of(1024, 64))};
   program.derived = true;
   program.dependencies = derive_dependencies(program.waves, program.buffers.size());
   const Launch apart = launch(program);
@@ -239,8 +239,8 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
   std::uint32_t found = 0;
   for (int round = 0; round < 400; ++round) {
     const std::uint32_t buffers = 2 + random.below(4);
-    ResolvedProgram program = program_of(1, std::vector<std::uint64_t>(buffers, 64));
     const std::uint32_t waves = 2 + random.below(6);
+    ResolvedProgram program = program_of(waves, std::vector<std::uint64_t>(buffers, 64));
     for (std::uint32_t i = 0; i < waves; ++i) {
       const std::array<std::uint32_t, 3> sizes{64, 512, 640};
       std::vector<ProgramArgument> arguments;
@@ -255,7 +255,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
         arguments.push_back(argument);
       }
       program.waves.push_back(
-          wave_of(0, arguments, range_of(sizes[random.below(random.chance(60) ? 1 : 3)] * 2, 64)));
+          wave_of(i, arguments, range_of(sizes[random.below(random.chance(60) ? 1 : 3)] * 2, 64)));
       program.waves.back().phase = random.chance(85)   ? WavePhase::each
                                    : random.chance(50) ? WavePhase::before
                                                        : WavePhase::after;
