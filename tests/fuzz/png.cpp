@@ -1,27 +1,71 @@
-// Any bytes as a picture: a sound error, or a picture that is written and read again as it is. The sizes that
-// are asked for are those of the header, as far as small ones go: others are refused before anything is read.
+// Any bytes as a picture: a sound error, or a picture that is written and read again as it is. The sums over
+// the chunks are put right first: mutations would end there. The size that is asked for is the header's, as
+// far as it is small: others are refused before anything is read.
 #include "fuzz.hpp"
 #include <tidegate/arrays/png.hpp>
 
 #include <algorithm>
+#include <string>
 
 using namespace tidegate;
 
+namespace {
+
+std::uint32_t number_at(const std::string& file, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = at; i < at + 4; ++i) {
+    value = value << 8U | static_cast<std::uint8_t>(file[i]);
+  }
+  return value;
+}
+
+// CRC-32 of ISO 3309, as PNG has it.
+std::uint32_t sum_of(std::string_view bytes) {
+  std::uint32_t sum = ~0U;
+  for (const char byte : bytes) {
+    sum ^= static_cast<std::uint8_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) {
+      sum = sum >> 1U ^ ((sum & 1U) != 0 ? 0xedb88320U : 0U);
+    }
+  }
+  return ~sum;
+}
+
+// A chunk is its length, a name, so many bytes, and a sum over name and bytes.
+void mend_sums(std::string& file) {
+  constexpr std::size_t signature = 8;
+  for (std::size_t at = signature; at + 12 <= file.size();) {
+    const std::size_t length = number_at(file, at);
+    if (length > file.size() - at - 12) {
+      return;
+    }
+    const std::uint32_t sum = sum_of(std::string_view(file).substr(at + 4, length + 4));
+    for (std::size_t i = 0; i < 4; ++i) {
+      file[at + 8 + length + i] = static_cast<char>(sum >> (24 - 8 * i));
+    }
+    at += 12 + length;
+  }
+}
+
+} // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr std::size_t width_at = 16; // behind the signature and the head of the first chunk
-  constexpr std::size_t height_at = 20;
-  const std::uint32_t width = size > width_at + 3 ? data[width_at + 3] : 1;
-  const std::uint32_t height = size > height_at + 3 ? data[height_at + 3] : 1;
-  const auto picture = arrays::parse_png({reinterpret_cast<const char*>(data), size}, width, height);
+  std::string file(reinterpret_cast<const char*>(data), size);
+  mend_sums(file);
+  constexpr std::size_t size_at = 16; // behind the signature, and length and name of the first chunk
+  const bool has_size = file.size() >= size_at + 8;
+  const std::uint32_t width = has_size ? std::min(number_at(file, size_at), 64U) : 1;
+  const std::uint32_t height = has_size ? std::min(number_at(file, size_at + 4), 64U) : 1;
+  const auto picture = arrays::parse_png(file, width, height);
   if (!picture) {
     fuzz::require_sound(picture.error());
     return 0;
   }
   const std::size_t bytes = std::size_t{width} * height * picture->channels * picture->bits / 8;
   fuzz::require(bytes == picture->samples.size(), "there is a sample for each channel of each pixel");
-  const auto file = arrays::png_file(*picture);
-  fuzz::require(file.has_value(), "a picture that was read can be written");
-  const auto again = arrays::parse_png(*file, width, height);
+  const auto written = arrays::png_file(*picture);
+  fuzz::require(written.has_value(), "a picture that was read can be written");
+  const auto again = arrays::parse_png(*written, width, height);
   fuzz::require(again && again->channels == picture->channels && again->bits == picture->bits &&
                     again->samples == picture->samples,
                 "what was written is read");
