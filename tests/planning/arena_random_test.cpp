@@ -190,19 +190,18 @@ TEST_CASE("blocks of hundreds of buffers are put together again") {
     std::size_t buffers;
     std::uint64_t seed;
   };
-  std::vector<Case> cases;
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  std::vector<Case> cases{{"slabs", 400, 3}};
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
     for (const std::string_view family : test::arena_families) {
       cases.push_back({family, 200, seed});
     }
-  }
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
     cases.push_back({"guillotine", 400, seed});
-    cases.push_back({"slabs", 300, seed});
-    cases.push_back({"staircase", 600, seed});
     cases.push_back({"loose", 400, seed});
   }
-  cases.push_back({"slabs", 400, 3});
+  for (const std::uint64_t seed : {1, 2}) {
+    cases.push_back({"slabs", 300, seed});
+    cases.push_back({"staircase", 600, seed});
+  }
   for (std::size_t i = 0; i < cases.size(); i += tidegate::test::scale) {
     const auto& [family, buffers, seed] = cases[i];
     CAPTURE(family);
