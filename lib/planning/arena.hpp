@@ -80,7 +80,7 @@ struct ArenaTechniques {
 
 struct ArenaOptions {
   // Search nodes over the whole problem; 0 plans by heuristics alone. A node of a component with n buffers
-  // counts for 1 + n / 64, which keeps the time per unit about the same: a million take one to two seconds.
+  // counts for 1 + n / 64, which keeps the time per unit about the same: a million take about a second.
   std::uint64_t effort = 2'000'000;
   unsigned threads = 1; // at most this many; the plan does not depend on it
   ArenaTechniques techniques;

@@ -13,8 +13,8 @@
 //   backjumping  a failure is met at the last decision that it follows from, not at the last one taken.
 //   niche        (ours) among buffers that rest as low, the one that best fills the room between its
 //                neighbours goes first (as in Burke, Kendall and Whitwell, "A new placement heuristic for the
-//                orthogonal stock-cutting problem", 2004). It finds what no order of the buffers by
-//                themselves finds, and the other way round, so the portfolio has searches of both kinds.
+//                orthogonal stock-cutting problem", 2004). It pays where buffers are handed over from one to
+//                the next, and costs elsewhere, so the portfolio has searches of both kinds.
 //
 // What each is worth is measured in scripts/bench/RESULTS.md. Several strategies take turns in
 // arena_portfolio.hpp, so the search can be stopped and continued: the stack of decisions is explicit.
