@@ -478,7 +478,10 @@ private:
     if (wave.name() != nullptr) {
       const auto found = wave_index_.find(*wave.name());
       if (found == wave_index_.end()) {
-        return tl::unexpected(unknown("wave", *wave.name(), wave_index_, pointer));
+        Error error = unknown("wave", *wave.name(), wave_index_, pointer);
+        error.code = ErrorCode::invalid_wave; // as where it is counted
+        error.fix = wave_index_.empty() ? "no wave has a name: give an index" : error.fix;
+        return tl::unexpected(std::move(error));
       }
       return found->second;
     }
@@ -546,7 +549,10 @@ private:
 } // namespace
 
 std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
-  return waves[wave].name.empty() ? fmt::format("wave {}", wave) : in_quotes(waves[wave].name);
+  const ProgramWave& what = waves[wave];
+  return !what.name.empty()     ? in_quotes(what.name)
+         : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
+                                : fmt::format("wave {}", wave);
 }
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,

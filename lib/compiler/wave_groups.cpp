@@ -1,13 +1,30 @@
 #include <tidegate/compiler/wave_groups.hpp>
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/planning/layered.hpp>
 #include <tidegate/planning/plan_checker.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tidegate::compiler {
 namespace {
+
+// What of a wave a person would make smaller.
+std::string largest_buffer(const ResolvedProgram& program, std::uint32_t wave) {
+  const ProgramBuffer* largest = nullptr;
+  for (const ProgramArgument& argument : program.waves[wave].arguments) {
+    if (argument.is_memory() &&
+        (largest == nullptr || program.buffers[argument.buffer].bytes > largest->bytes)) {
+      largest = &program.buffers[argument.buffer];
+    }
+  }
+  return largest == nullptr ? ""
+                            : fmt::format("; its largest buffer is {}, {}", in_quotes(largest->name),
+                                          bytes_text(largest->bytes));
+}
 
 Error refusal(const planning::PlanError& error, const ResolvedProgram& program) {
   Error result{.code = ErrorCode::cycle,
@@ -18,6 +35,10 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
                .fix = "remove one of these dependencies"};
   if (error.code == planning::PlanErrorCode::group_over_budget) {
     result.code = ErrorCode::group_over_budget;
+    const auto wave = static_cast<std::uint32_t>(error.wave);
+    result.message = fmt::format("{} alone needs {} and a group may have {}{}", program.wave_text(wave),
+                                 bytes_text(error.required_bytes), bytes_text(error.budget_bytes),
+                                 largest_buffer(program, wave));
     result.fix = "raise device_memory_budget_bytes, or make the wave's buffers smaller";
     result.required_bytes = error.required_bytes;
     result.budget_bytes = error.budget_bytes;
@@ -25,8 +46,15 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
   } else if (error.code != planning::PlanErrorCode::cycle) {
     result.code = error.code == planning::PlanErrorCode::self_dependency ? ErrorCode::self_dependency
                                                                          : ErrorCode::byte_count_overflow;
-    result.fix = "mend the wave's dependencies and bytes";
-    result.pointer = fmt::format("/waves/{}", error.wave);
+    result.fix = error.code == planning::PlanErrorCode::self_dependency ? "remove the dependency"
+                                                                        : "check the wave's byte counts";
+    const auto itself =
+        std::ranges::find_if(program.dependencies, [&error](const ResolvedDependency& dependency) {
+          return dependency.before == dependency.after && dependency.before == error.wave;
+        });
+    result.pointer = itself == program.dependencies.end()
+                         ? fmt::format("/waves/{}", error.wave)
+                         : fmt::format("/dependencies/{}", itself - program.dependencies.begin());
   }
   return result;
 }

@@ -1,6 +1,7 @@
 // What a decoder refuses, in words, and where.
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/decode_handler.hpp>
+#include <tidegate/documents/type_names.hpp>
 
 namespace tidegate::documents {
 namespace {
@@ -25,6 +26,16 @@ std::string type_phrase(const Type& type) {
     return fmt::format("an array or \"{}\"", type.left_out_word);
   }
   return type.or_single ? type_phrase(type.list->element) + " or an array of them" : "an array";
+}
+
+// Whether a value that is no list would do as an item of one.
+bool in_brackets(const Type& type, std::string_view found) {
+  if (type.kind != Kind::list || found != "a number") {
+    return false;
+  }
+  const Kind kind = type.list->element.kind;
+  return kind == Kind::u16 || kind == Kind::u32 || kind == Kind::u64 || kind == Kind::f64 ||
+         kind == Kind::number;
 }
 
 } // namespace
@@ -73,7 +84,8 @@ bool DecodeHandler::wrong_type(std::string_view found) {
   }
   const Type& type = *expected_type();
   return fail(ErrorCode::wrong_type, fmt::format("expected {}, got {}", type_phrase(type), found),
-              fmt::format("give {}", type_phrase(type)));
+              in_brackets(type, found) ? fmt::format("put it into brackets: [{}]", token())
+                                       : fmt::format("give {}", type_phrase(type)));
 }
 
 bool DecodeHandler::out_of_range() {
@@ -90,7 +102,7 @@ bool DecodeHandler::not_an_integer() {
 
 bool DecodeHandler::unknown_name(std::string_view value) {
   const Type& type = *expected_type();
-  const auto nearest = nearest_name(value, type.choices);
+  const auto nearest = meant_name(value, type.choices);
   fail(ErrorCode::unknown_name, fmt::format("{} is not one of {}", in_quotes(value), one_of(type.choices)),
        nearest ? fmt::format("did you mean \"{}\"?", *nearest) : fmt::format("give {}", type_phrase(type)));
   if (nearest) {
@@ -105,7 +117,7 @@ bool DecodeHandler::unknown_key(std::string_view key) {
   for (const Field& field : record.fields) {
     known.push_back(field.name);
   }
-  const auto nearest = nearest_name(key, known);
+  const auto nearest = meant_name(key, known);
   fail(ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(key)),
        nearest ? fmt::format("did you mean \"{}\"?", *nearest)
                : fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
