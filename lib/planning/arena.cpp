@@ -11,8 +11,8 @@
 namespace tidegate::planning {
 namespace {
 
-// Pairs of overlapping items that the heuristics look at; about a second.
-constexpr std::uint64_t heuristic_work = 35'000'000;
+// Pairs of overlapping items that the heuristics look at; about half a second.
+constexpr std::uint64_t heuristic_work = 25'000'000;
 
 // Beyond these the exact search is hopeless and only its setting up would be felt.
 constexpr std::size_t most_items_to_search = 4096;
@@ -85,7 +85,7 @@ private:
     const std::uint64_t granule = component.granule_bytes;
     height -= height % granule;
     // A node takes time in proportion to the items, so on a large component it costs more than one.
-    const std::uint64_t cost = 1 + component.items.size() / 256;
+    const std::uint64_t cost = 1 + component.items.size() / 64;
     ArenaAttempt found =
         search_arena(component, overlaps, height, effort / cost, options_.threads, options_.techniques);
     nodes_ += found.nodes;

@@ -68,15 +68,11 @@ struct ArenaPlan {
 // The techniques of the exact search, each with its reason in arena_search.hpp. Turning one off changes how
 // long a search takes, never whether its answer is right.
 struct ArenaTechniques {
-  bool canonical_order = true;
-  bool dominance = true;
   bool section_bound = true;
-  bool monotone_floor = true;
-  bool unplaced_floor = true;
   bool lifted_floor = true;
-  bool decomposition = true;
-  bool failed_states = true;
-  bool lowest_first = true;
+  bool dominance = true;
+  bool backjumping = true;
+  bool niche = true;
   bool portfolio = true; // several preorders in turn, otherwise the first alone
 
   friend bool operator==(const ArenaTechniques&, const ArenaTechniques&) = default;
@@ -84,7 +80,7 @@ struct ArenaTechniques {
 
 struct ArenaOptions {
   // Search nodes over the whole problem; 0 plans by heuristics alone. A node of a component with n buffers
-  // counts for 1 + n / 256, which keeps the time per unit about the same: a million take one to two seconds.
+  // counts for 1 + n / 64, which keeps the time per unit about the same: a million take about a second.
   std::uint64_t effort = 2'000'000;
   unsigned threads = 1; // at most this many; the plan does not depend on it
   ArenaTechniques techniques;

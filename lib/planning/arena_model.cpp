@@ -48,24 +48,32 @@ std::uint64_t granule(const std::vector<ArenaItem>& items) {
   return result;
 }
 
+// A section ends where a buffer ends after another has started. Between two such moments first buffers start
+// and then some end, so one moment has all of them: it stands for the section, and what fits there fits in
+// all of it. The items come by start.
 void cut_into_sections(ArenaComponent& component, const std::vector<ArenaBuffer>& buffers) {
-  std::vector<std::uint64_t> moments;
-  moments.reserve(2 * component.items.size());
-  for (const ArenaItem& item : component.items) {
-    moments.push_back(buffers[item.buffer].lower);
-    moments.push_back(buffers[item.buffer].upper);
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> ends;
+  ends.reserve(component.items.size());
+  for (std::uint32_t i = 0; i < component.items.size(); ++i) {
+    ends.emplace_back(buffers[component.items[i].buffer].upper, i);
   }
-  std::sort(moments.begin(), moments.end());
-  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-  const auto section_of = [&moments](std::uint64_t moment) {
-    return static_cast<std::uint32_t>(std::lower_bound(moments.begin(), moments.end(), moment) -
-                                      moments.begin());
-  };
+  std::sort(ends.begin(), ends.end());
+  std::uint32_t section = 0;
+  bool ended = false; // something, since the section's last start
+  auto end = ends.begin();
   for (ArenaItem& item : component.items) {
-    item.first_section = section_of(buffers[item.buffer].lower);
-    item.end_section = section_of(buffers[item.buffer].upper);
+    for (; end->first <= buffers[item.buffer].lower; ++end) {
+      component.items[end->second].end_section = section + 1;
+      ended = true;
+    }
+    section += ended ? 1 : 0;
+    ended = false;
+    item.first_section = section;
   }
-  component.section_bytes.assign(moments.size() - 1, 0);
+  for (; end != ends.end(); ++end) {
+    component.items[end->second].end_section = section + 1;
+  }
+  component.section_bytes.assign(section + 1, 0);
 }
 
 // Fills section_bytes; the answer is the buffer whose start makes the sum leave 64 bits, if one does.

@@ -182,21 +182,24 @@ def arena(build: Path) -> list[Row]:
             document.write_text(json.dumps({"buffers": buffers, "capacity_bytes": 1_048_576}))
             elapsed = statistics.median(seconds([tidegate, "arena", str(document)]) for _ in range(3))
         rows.append((f"arena, minimalloc {instance.stem}, {len(buffers)} buffers", f"{elapsed:.2f} s", "below 10 s"))
-    with tempfile.TemporaryDirectory() as folder:
-        source = random.Random(1)
-        document = Path(folder) / "lifetimes.json"
-        buffers = []
-        for i in range(100_000):
-            lower = source.randrange(100_000)
-            buffers.append({"id": i, "lower": lower, "upper": lower + source.randrange(1, 300), "size": source.randrange(1, 1 << 20)})
-        document.write_text(json.dumps({"buffers": buffers}))
-        start = time.perf_counter()
-        done = subprocess.run([tidegate, "arena", str(document)], capture_output=True, check=True)
-        elapsed = time.perf_counter() - start
+    source = random.Random(1)
+    together = [(source.randrange(100_000), source.randrange(1, 300)) for _ in range(100_000)]
+    apart = [(i // 1000 * 2000 + source.randrange(1000), source.randrange(1, 100)) for i in range(100_000)]
+    for what, lives in (("150 alive at a time", together), ("in components of 1000", apart)):
+        with tempfile.TemporaryDirectory() as folder:
+            document = Path(folder) / "lifetimes.json"
+            buffers = [{"id": i, "lower": lower, "upper": lower + length, "size": source.randrange(1, 1 << 20)}
+                       for i, (lower, length) in enumerate(lives)]
+            document.write_text(json.dumps({"buffers": buffers}))
+            start = time.perf_counter()
+            done = subprocess.run([tidegate, "arena", str(document)], capture_output=True, check=True)
+            elapsed = time.perf_counter() - start
         answer = json.loads(done.stdout)
-        rows.append(("arena, 100 000 buffers, 150 alive at a time",
+        rows.append((f"arena, 100 000 buffers, {what}",
                      f"{elapsed:.2f} s, {answer['height_bytes'] / answer['lower_bound_bytes']:.3f} times the bound", "about 1 s"))
-    return rows
+    instances = [str(path) for path in sorted(Path(MINIMALLOC).glob("*.csv"))]
+    done = subprocess.run([str(build / "scripts" / "bench" / "arena_quality"), *instances], capture_output=True, check=True, text=True)
+    return rows + [tuple(line.split("\t")) for line in done.stdout.splitlines()]
 
 
 def spawned(command: list[str]) -> float:

@@ -221,9 +221,9 @@ class Outputs(Arena):
 arena of 3.9 KiB (4003 bytes) for 3 buffers, which is the least possible
 
 buffer  offset  size  alive
-scan         0     3  [0, 2)
-größe        0     3  [2, 4)
-7            3  4000  [1, 3)
+7            0  4000  [1, 3)
+scan      4000     3  [0, 2)
+größe     4000     3  [2, 4)
 
 lower bound  3.9 KiB (4003 bytes) alive at one moment
 capacity     976.5 KiB (1000000 bytes)

@@ -1,6 +1,7 @@
 // Generated arena problems: every plan through the checker, every claim to be optimal against brute force,
 // and every technique of the search turned off in turn.
 #include "../test_scale.hpp"
+#include "arena_families.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/arena_check.hpp>
@@ -182,14 +183,43 @@ TEST_CASE("a block that was cut into buffers is put together again") {
   }
 }
 
+// Each was cut from a full block, so a plan without a free byte exists.
+TEST_CASE("blocks of hundreds of buffers are put together again") {
+  struct Case {
+    std::string_view family;
+    std::size_t buffers;
+    std::uint64_t seed;
+  };
+  std::vector<Case> cases{{"slabs", 400, 3}};
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    for (const std::string_view family : test::arena_families) {
+      cases.push_back({family, 200, seed});
+    }
+    cases.push_back({"guillotine", 400, seed});
+    cases.push_back({"loose", 400, seed});
+  }
+  for (const std::uint64_t seed : {1, 2}) {
+    cases.push_back({"slabs", 300, seed});
+    cases.push_back({"staircase", 600, seed});
+  }
+  for (std::size_t i = 0; i < cases.size(); i += tidegate::test::scale) {
+    const auto& [family, buffers, seed] = cases[i];
+    CAPTURE(family);
+    CAPTURE(buffers);
+    CAPTURE(seed);
+    const ArenaProblem problem = test::ArenaFamily(seed).problem(family, buffers, 1U << 20U, 1U << 10U);
+    const auto plan = plan_arena(problem);
+    REQUIRE(plan);
+    CHECK(check_arena(problem, *plan).value_or("") == "");
+  }
+}
+
 TEST_CASE("each technique can be turned off without changing the answer") {
   const std::uint64_t used_seed = test::seed();
   Generator generator(used_seed);
-  constexpr std::array switches{&ArenaTechniques::canonical_order, &ArenaTechniques::dominance,
-                                &ArenaTechniques::section_bound,   &ArenaTechniques::monotone_floor,
-                                &ArenaTechniques::unplaced_floor,  &ArenaTechniques::lifted_floor,
-                                &ArenaTechniques::decomposition,   &ArenaTechniques::failed_states,
-                                &ArenaTechniques::lowest_first,    &ArenaTechniques::portfolio};
+  constexpr std::array switches{&ArenaTechniques::section_bound, &ArenaTechniques::lifted_floor,
+                                &ArenaTechniques::dominance,     &ArenaTechniques::backjumping,
+                                &ArenaTechniques::niche,         &ArenaTechniques::portfolio};
   for (std::size_t i = 0; i < 1000; ++i) {
     const ArenaProblem problem = i % 2 == 0 ? generator.problem(9, 8, 6) : generator.guillotine(9);
     INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
@@ -207,8 +237,7 @@ TEST_CASE("each technique can be turned off without changing the answer") {
         REQUIRE(plan->height_bytes == all->height_bytes);
       }
     }
-    ArenaOptions none{.effort = 5000,
-                      .techniques = {false, false, false, false, false, false, false, false, false, false}};
+    ArenaOptions none{.effort = 5000, .techniques = {false, false, false, false, false, false}};
     const auto plan = plan_arena(problem, none);
     REQUIRE(plan);
     REQUIRE(check_arena(problem, *plan).value_or("") == "");
