@@ -16,6 +16,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -120,14 +121,29 @@ FileUses files_of(const commands::CheckRequest& request, const std::string& outp
   return files;
 }
 
+// What standard error gets of one verdict.
+void tell(const auto& verdict, bool errors_as_json) {
+  if (verdict.error) {
+    print_error(*verdict.error, errors_as_json);
+  }
+}
+void tell(const documents::CheckedDocument& checked, bool errors_as_json) {
+  if (checked.error) {
+    print_error(commands::all_of(checked), errors_as_json);
+  }
+  if (checked.warnings && !errors_as_json) { // the report has them too
+    for (const compiler::Warning& warning : *checked.warnings) {
+      print_warning(warning, checked.file);
+    }
+  }
+}
+
 // The report as it is asked for, the errors in it on standard error as well, and its exit code.
 template <class Report, class Table>
 Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
                         Table table, bool errors_as_json) {
   for (const auto& verdict : verdicts) {
-    if (verdict.error) {
-      print_error(*verdict.error, errors_as_json);
-    }
+    tell(verdict, errors_as_json);
   }
   const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
   const std::string text =
@@ -203,18 +219,19 @@ OptionModel needing(std::string other, OptionModel option) {
 CommandModel check_command() {
   const auto settings = std::make_shared<CheckSettings>();
   commands::CheckRequest& request = settings->request;
-  return {.options = {flag("--stream", request.stream, "Each line of a file is a document"),
-                      file_option("--dag", request.dag, "Wave DAG that plans are held against"),
-                      needing("--dag", bytes_option("--budget", request.budget_bytes,
-                                                    "Budget instead of the wave DAG's")),
-                      file_option("--lifetimes", request.lifetimes,
-                                  "Buffer lifetimes that arena plans are held against"),
-                      needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
-                                                          "Capacity instead of the lifetimes'")),
-                      path_scope_option(request.scope), format_option(settings->format),
-                      output_option(settings->output)},
-          .positionals = {files_positional(request.files)},
-          .run = [settings](bool errors_as_json) { return run_check(*settings, errors_as_json); }};
+  return {
+      .options = {flag("--stream", request.stream, "Each line of a file is a document"),
+                  file_option("--dag", request.dag, "Wave DAG, or wave program, that plans are held against"),
+                  needing("--dag",
+                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
+                  file_option("--lifetimes", request.lifetimes,
+                              "Buffer lifetimes that arena plans are held against"),
+                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
+                                                      "Capacity instead of the lifetimes'")),
+                  path_scope_option(request.scope), format_option(settings->format),
+                  output_option(settings->output)},
+      .positionals = {files_positional(request.files)},
+      .run = [settings](bool errors_as_json) { return run_check(*settings, errors_as_json); }};
 }
 
 } // namespace tidegate::app

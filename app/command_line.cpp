@@ -34,7 +34,7 @@ constexpr std::array subcommands{
     Subcommand{"priority", "Drain requeue counters, diffuse priorities between siblings", priority_command},
     Subcommand{"tune", "Choose from measured costs, take a natural-gradient step", tune_command},
     Subcommand{"devices", "List the OpenCL devices of this machine with their limits", devices_command},
-    Subcommand{"check", "Check documents: schema, kind, completeness of evidence, plans against their input",
+    Subcommand{"check", "Check documents: all that is wrong with them and can be known without a device",
                check_command},
     Subcommand{"schema", "Print the JSON Schema or the reference of a document type", schema_command},
     Subcommand{"completion", "Print a completion script for a shell", completion_command},
@@ -232,7 +232,8 @@ CommandModel command_line(std::string_view only) {
                   {.names = {"--version"}, .meaning = "Display program version information and exit"},
                   index_option(
                       "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
-                      error_format_names, "Errors on standard error as text or as one JSON object")}};
+                      error_format_names,
+                      "Errors on standard error as text, or each as one JSON object on a line")}};
   for (const Subcommand& subcommand : subcommands) {
     if (only.empty() || only == subcommand.name) {
       CommandModel& command = root.subcommands.emplace_back(subcommand.describe());

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   const Result<ExitCode> result = app::generate(argv[1]);
   if (!result) {
     app::print_error(result.error(), false);
-    return static_cast<int>(exit_code(result.error().code));
+    return static_cast<int>(exit_code(result.error()));
   }
   return static_cast<int>(*result);
 }

@@ -31,7 +31,7 @@ ExitCode run_and_report(const std::vector<std::string>& arguments) {
              .fix = "this is a bug in tidegate: please report the command and its input"};
   }
   print_error(error, errors_as_json);
-  return exit_code(error.code);
+  return exit_code(error);
 }
 
 } // namespace

@@ -54,8 +54,7 @@ Result<void> read_policy(RecommendSettings& settings) {
   }
   auto policy = documents::decode<policy::LaunchPolicy>(*text);
   if (!policy) {
-    policy.error().source = display_name(*settings.policy_file);
-    return tl::unexpected(std::move(policy.error()));
+    return tl::unexpected(commands::at_document(std::move(policy.error()), *settings.policy_file, *text));
   }
   settings.recommend.policy = *policy;
   return {};

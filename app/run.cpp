@@ -5,17 +5,14 @@
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/core/cache_folder.hpp>
-#include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/isolation.hpp>
 #include <tidegate/device/select.hpp>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -34,6 +31,7 @@ constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival",
 
 struct RunSettings {
   std::string program = "-";
+  std::string text; // of the program
   std::string output = "-";
   std::string selector;
   std::optional<std::string> plan;
@@ -59,10 +57,7 @@ OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<
 }
 
 Error at_program(Error error, const RunSettings& settings) {
-  if (!error.source) {
-    error.source = display_name(settings.program);
-  }
-  return error;
+  return commands::at_document(std::move(error), settings.program, settings.text);
 }
 
 std::string report_text(const run::RunReport& report, const RunSettings& settings) {
@@ -75,12 +70,7 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
 
 void print_warnings(const run::RunReport& report, const RunSettings& settings) {
   for (const compiler::Warning& warning : report.warnings) {
-    std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(settings.program),
-                           warning.message,
-                           warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer),
-                           warning.fix)
-                   .c_str(),
-               stderr);
+    print_warning(warning, settings.program);
   }
 }
 
@@ -91,7 +81,7 @@ Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings)
   auto written = commands::write_text(settings.output, report_text(report, settings));
   if (written && report.error) {
     print_error(at_program(*report.error, settings), settings.errors_as_json);
-    return exit_code(report.error->code);
+    return exit_code(*report.error);
   }
   return written;
 }
@@ -119,8 +109,7 @@ Result<void> read_plan(RunSettings& settings) {
   }
   auto plan = commands::read_plan(*text);
   if (!plan) {
-    plan.error().source = display_name(*settings.plan);
-    return tl::unexpected(std::move(plan.error()));
+    return tl::unexpected(commands::at_document(std::move(plan.error()), *settings.plan, *text));
   }
   settings.options.compile.plan = std::move(plan->plan);
   settings.plan_options = plan->made_with;
@@ -181,16 +170,17 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   options.abandon = [&settings](const run::RunReport& report) {
     const auto told = tell(report, settings);
-    ::_exit(static_cast<int>(told ? *told : exit_code(told.error().code)));
+    ::_exit(static_cast<int>(told ? *told : exit_code(told.error())));
   };
   hint_at_terminal(settings.program);
   if (auto plan = read_plan(settings); !plan) {
     return tl::unexpected(std::move(plan.error()));
   }
-  const auto text = commands::read_document(settings.program);
+  auto text = commands::read_document(settings.program);
   if (!text) {
     return tl::unexpected(text.error());
   }
+  settings.text = std::move(*text);
   if (options.check_bounds) {
     std::error_code unreadable;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
@@ -207,9 +197,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
                             "/dev/null",
                             "--errors",
                             "json"};
-    options.program_text = *text;
+    options.program_text = settings.text;
   }
-  const auto program = commands::read_program(*text);
+  const auto program = commands::read_program(settings.text);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
   }

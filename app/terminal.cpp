@@ -1,9 +1,11 @@
 #include "terminal.hpp"
 
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/report_documents.hpp>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -37,7 +39,9 @@ void hint_at_terminal(const std::string& input) {
   }
 }
 
-void print_error(const Error& error, bool as_json) {
+namespace {
+
+void print_one(const Error& error, bool as_json) {
   std::string text = as_json ? documents::encode(error, documents::Style::compact) : describe(error);
   if (!as_json && use_colour(STDERR_FILENO)) {
     constexpr std::string_view word = "error:";
@@ -47,6 +51,26 @@ void print_error(const Error& error, bool as_json) {
   }
   text += '\n';
   std::fputs(text.c_str(), stderr);
+}
+
+} // namespace
+
+void print_warning(const compiler::Warning& warning, const std::string& program) {
+  const std::string at = warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer);
+  std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(program), warning.message,
+                         at, warning.fix)
+                 .c_str(),
+             stderr);
+}
+
+void print_error(const Error& error, bool as_json) {
+  print_one(error, as_json);
+  for (const Error& other : error.others) {
+    print_one(other, as_json);
+  }
+  if (error.others.size() + 1 == ErrorList::most && !as_json) {
+    std::fputs("tidegate: there may be more errors: these are told at once\n", stderr);
+  }
 }
 
 } // namespace tidegate::app

@@ -1,6 +1,7 @@
 // What the tool knows about the terminal it may be talking to.
 #pragma once
 
+#include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
 
 #include <string>
@@ -13,7 +14,10 @@ bool use_colour(int descriptor);
 // Says on standard error what the tool is waiting for when it is about to read from a person.
 void hint_at_terminal(const std::string& input);
 
-// Prints an error on standard error, as text or as one JSON object on one line.
+// Prints a warning of a program, named by its path, on standard error.
+void print_warning(const compiler::Warning& warning, const std::string& program);
+
+// Prints an error and its others on standard error, each as text or as one JSON object on one line.
 void print_error(const Error& error, bool as_json);
 
 } // namespace tidegate::app

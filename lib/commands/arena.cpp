@@ -1,8 +1,11 @@
 #include <tidegate/commands/arena.hpp>
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
 #include <tidegate/documents/decode.hpp>
+#include <tidegate/planning/arena_model.hpp>
 
 #include <fmt/format.h>
 
@@ -99,19 +102,39 @@ std::string buffer_key(const Identifier& id) {
 }
 
 Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes) {
+  ErrorList errors;
   BufferIndex index;
   index.reserve(lifetimes.buffers.size());
   for (std::size_t i = 0; i < lifetimes.buffers.size(); ++i) {
     const auto [found, is_new] = index.try_emplace(buffer_key(lifetimes.buffers[i].id), i);
     if (!is_new) {
-      return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
-                                  .message = fmt::format("buffers {} and {} have the same id, {}",
-                                                         found->second, i, describe(lifetimes.buffers[i].id)),
-                                  .fix = "give each its own",
-                                  .pointer = fmt::format("/buffers/{}/id", i)});
+      errors.add({.code = ErrorCode::duplicate_name,
+                  .message = fmt::format("buffers {} and {} have the same id, {}", found->second, i,
+                                         describe(lifetimes.buffers[i].id)),
+                  .fix = "give each its own",
+                  .pointer = fmt::format("/buffers/{}/id", i)});
     }
   }
+  TIDEGATE_CHECK(errors.result());
   return index;
+}
+
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes) {
+  const planning::ArenaProblem problem = arena_problem(lifetimes);
+  const auto model = planning::make_arena_model(problem);
+  if (model) {
+    return {};
+  }
+  // What is wrong with single buffers; otherwise they are too many bytes together.
+  ErrorList errors;
+  for (std::size_t i = 0; i < problem.buffers.size() && !errors.full(); ++i) {
+    if (auto single = planning::make_arena_model({.buffers = {problem.buffers[i]}}); !single) {
+      single.error().buffer = i;
+      errors.add(to_error(single.error(), lifetimes, {}));
+    }
+  }
+  TIDEGATE_CHECK(errors.result());
+  return tl::unexpected(to_error(model.error(), lifetimes, {}));
 }
 
 planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes) {
@@ -131,12 +154,11 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
   if (options.capacity_bytes) {
     lifetimes->capacity_bytes = options.capacity_bytes;
   }
-  if (auto index = index_buffers(*lifetimes); !index) {
-    return tl::unexpected(std::move(index.error()));
-  }
+  TIDEGATE_CHECK(index_buffers(*lifetimes));
   auto plan = planning::plan_arena(arena_problem(*lifetimes),
                                    {.effort = options.effort, .threads = options.threads, .techniques = {}});
   if (!plan) {
+    TIDEGATE_CHECK(check_lifetimes(*lifetimes)); // tells of all that is wrong with them
     return tl::unexpected(to_error(plan.error(), *lifetimes, options));
   }
   return PlannedArena{.lifetimes = std::move(*lifetimes), .plan = std::move(*plan)};

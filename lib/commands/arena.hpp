@@ -21,9 +21,12 @@ struct ArenaOptions {
   unsigned threads = 1;
 };
 
-// Buffers by their ids. duplicate_name when two have the same.
+// Buffers by their ids. duplicate_name for all that have one given already.
 using BufferIndex = std::unordered_map<std::string, std::size_t>;
 Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes);
+
+// Lifetimes, alignments and sizes: empty_lifetime, bad_alignment and byte_count_overflow of all buffers.
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes);
 
 // How an id is looked up in a BufferIndex: the number 7 and the name "7" are two ids.
 std::string buffer_key(const Identifier& id);

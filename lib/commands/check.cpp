@@ -1,17 +1,19 @@
 #include <tidegate/commands/arena.hpp>
 #include <tidegate/commands/check.hpp>
-#include <tidegate/commands/named_dag.hpp>
+#include <tidegate/commands/lint.hpp>
 #include <tidegate/commands/plan.hpp>
+#include <tidegate/commands/run.hpp>
 #include <tidegate/commands/serve.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/graph_documents.hpp>
 #include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/documents/program_documents.hpp>
 #include <tidegate/planning/arena_check.hpp>
-#include <tidegate/planning/layering.hpp>
 #include <tidegate/planning/plan_checker.hpp>
 #include <tidegate/policy/evidence.hpp>
 
@@ -29,28 +31,6 @@ using documents::CheckedDocument;
 using documents::Document;
 using documents::LaunchRecommendationDocument;
 using documents::Verdict;
-
-Result<const Document*> document_type(std::string_view json, const std::optional<std::string>& name) {
-  if (name) {
-    return documents::find_document(*name);
-  }
-  auto kind = documents::kind_of(json);
-  if (!kind) {
-    return tl::unexpected(std::move(kind.error()));
-  }
-  if (kind->empty()) {
-    return tl::unexpected(Error{.code = ErrorCode::missing_kind,
-                                .message = "the document does not say its \"kind\"",
-                                .fix = "name its type on the command line, for example `tidegate check "
-                                       "launch_request FILE`"});
-  }
-  auto found = documents::find_document(*kind);
-  if (!found) {
-    found.error().code = ErrorCode::wrong_kind;
-    found.error().pointer = "/kind";
-  }
-  return found;
-}
 
 Error incomplete(std::string_view evidence, std::string_view field) {
   return {.code = ErrorCode::incomplete_evidence,
@@ -185,11 +165,15 @@ std::optional<Error> judge(const graphs::FrontierProgram& program, const std::st
   return kept ? std::nullopt : std::optional(std::move(kept.error()));
 }
 
+template <class T>
+bool is(const Document& document) {
+  return &document == &documents::DocumentOf<T>::document;
+}
+
 // A premise that no document of this type is held against would make its verdict look like more than it is.
 std::optional<Error> idle_premise(const Document& document, const Premises& premises) {
-  const bool used =
-      (premises.dag && &document == &documents::DocumentOf<documents::FrontierMemoryPlan>::document) ||
-      (premises.lifetimes && &document == &documents::DocumentOf<documents::ArenaPlanDocument>::document);
+  const bool used = (premises.dag && is<documents::FrontierMemoryPlan>(document)) ||
+                    (premises.lifetimes && is<documents::ArenaPlanDocument>(document));
   if (used || (!premises.dag && !premises.lifetimes)) {
     return {};
   }
@@ -199,68 +183,80 @@ std::optional<Error> idle_premise(const Document& document, const Premises& prem
                .fix = fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes")};
 }
 
-// What the schema cannot say about a document.
-std::optional<Error> judge(const Document& document, const void* object, const std::string& file,
-                           const Premises& premises) {
-  if (&document == &documents::DocumentOf<LaunchRecommendationDocument>::document) {
+std::optional<Error> error_of(const Result<void>& result) {
+  return result ? std::nullopt : std::optional(result.error());
+}
+
+// What the schema cannot say about a document, which is not needed afterwards.
+std::optional<Error> judge(const Document& document, void* object, const Premises& premises,
+                           CheckedDocument& checked) {
+  if (is<compiler::WaveProgram>(document)) {
+    auto warnings = lint(*static_cast<const compiler::WaveProgram*>(object), checked.file, premises.scope);
+    if (warnings && !warnings->empty()) {
+      checked.warnings = std::move(*warnings);
+    }
+    return warnings ? std::nullopt : std::optional(warnings.error());
+  }
+  if (is<documents::NamedWaveDag>(document)) {
+    return error_of(lint(std::move(*static_cast<documents::NamedWaveDag*>(object))));
+  }
+  if (is<documents::BufferLifetimes>(document)) {
+    return error_of(lint(*static_cast<const documents::BufferLifetimes*>(object)));
+  }
+  if (is<LaunchRecommendationDocument>(document)) {
     return judge(*static_cast<const LaunchRecommendationDocument*>(object));
   }
-  if (&document == &documents::DocumentOf<documents::FrontierMemoryPlan>::document && premises.dag) {
+  if (is<documents::FrontierMemoryPlan>(document) && premises.dag) {
     return judge(*static_cast<const documents::FrontierMemoryPlan*>(object), *premises.dag);
   }
-  if (&document == &documents::DocumentOf<documents::ArenaPlanDocument>::document && premises.lifetimes) {
+  if (is<documents::ArenaPlanDocument>(document) && premises.lifetimes) {
     return judge(*static_cast<const documents::ArenaPlanDocument*>(object), *premises.lifetimes);
   }
-  if (&document == &documents::DocumentOf<graphs::FrontierProgram>::document) {
-    return judge(*static_cast<const graphs::FrontierProgram*>(object), file, premises.scope);
+  if (is<graphs::FrontierProgram>(document)) {
+    return judge(*static_cast<const graphs::FrontierProgram*>(object), checked.file, premises.scope);
   }
   return {};
 }
 
-// Decodes a premise from a file.
-template <class T>
-Result<T> read_premise(const std::string& file) {
+// Reads a premise from a file.
+template <class Read>
+auto read_premise(const std::string& file, Read read) -> decltype(read(std::string())) {
   const auto text = read_document(file);
   if (!text) {
     return tl::unexpected(text.error());
   }
-  auto document = documents::decode<T>(*text);
-  if (!document) {
-    document.error().source = display_name(file);
+  auto premise = read(*text);
+  if (!premise) {
+    return tl::unexpected(at_document(std::move(premise.error()), file, *text));
   }
-  return document;
+  return premise;
+}
+
+Result<planning::WaveDag> read_sound_dag(const std::string& json, const CheckRequest& request) {
+  TIDEGATE_TRY(NamedDag named, read_dag(json, {.budget_bytes = request.budget_bytes,
+                                               .folder = program_folder(*request.dag),
+                                               .scope = request.scope}));
+  return std::move(named.dag);
+}
+
+Result<documents::BufferLifetimes> read_lifetimes(const std::string& json, const CheckRequest& request) {
+  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, documents::decode<documents::BufferLifetimes>(json));
+  TIDEGATE_CHECK(index_buffers(lifetimes));
+  lifetimes.capacity_bytes = request.capacity_bytes ? request.capacity_bytes : lifetimes.capacity_bytes;
+  return lifetimes;
 }
 
 Result<Premises> read_premises(const CheckRequest& request) {
   Premises premises{.scope = request.scope};
   if (request.dag) {
-    auto named = read_premise<documents::NamedWaveDag>(*request.dag).and_then(resolve);
-    if (!named) {
-      named.error().source = display_name(*request.dag);
-      return tl::unexpected(std::move(named.error()));
-    }
-    if (auto checked = planning::check_dependencies(named->dag.waves.size(), named->dag.dependencies);
-        !checked) {
-      Error error = to_error(checked.error(), *named);
-      error.source = display_name(*request.dag);
-      return tl::unexpected(std::move(error));
-    }
-    premises.dag = std::move(named->dag);
-    premises.dag->budget_bytes = request.budget_bytes.value_or(premises.dag->budget_bytes);
+    TIDEGATE_TRY(premises.dag, read_premise(*request.dag, [&](const std::string& json) {
+                   return read_sound_dag(json, request);
+                 }));
   }
   if (request.lifetimes) {
-    auto lifetimes = read_premise<documents::BufferLifetimes>(*request.lifetimes);
-    if (!lifetimes) {
-      return tl::unexpected(std::move(lifetimes.error()));
-    }
-    if (auto index = index_buffers(*lifetimes); !index) {
-      index.error().source = display_name(*request.lifetimes);
-      return tl::unexpected(std::move(index.error()));
-    }
-    premises.lifetimes = std::move(*lifetimes);
-    if (request.capacity_bytes) {
-      premises.lifetimes->capacity_bytes = request.capacity_bytes;
-    }
+    TIDEGATE_TRY(premises.lifetimes, read_premise(*request.lifetimes, [&](const std::string& json) {
+                   return read_lifetimes(json, request);
+                 }));
   }
   return premises;
 }
@@ -276,7 +272,7 @@ Verdict verdict_of(ErrorCode code) {
 
 std::optional<Error> fault(std::string_view json, const std::optional<std::string>& name,
                            const Premises& premises, CheckedDocument& checked) {
-  const auto document = document_type(json, name);
+  const auto document = name ? documents::find_document(*name) : documents::recognise(json);
   if (!document) {
     return document.error();
   }
@@ -288,7 +284,7 @@ std::optional<Error> fault(std::string_view json, const std::optional<std::strin
   if (auto decoded = documents::Decoder().decode(**document, json, object.get()); !decoded) {
     return std::move(decoded.error());
   }
-  return judge(**document, object.get(), checked.file, premises);
+  return judge(**document, object.get(), premises, checked);
 }
 
 // Calls `visit` for every line that is not blank, with its number from 1.
@@ -312,10 +308,17 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
   checked.error = fault(json, document, premises, checked);
   if (checked.error) {
+    checked.error = at_document(std::move(*checked.error), file, json);
     checked.verdict = verdict_of(checked.error->code);
-    checked.error->source = display_name(file);
-    if (line) {
-      checked.error->line = line; // a document of a stream is one line of its file
+    checked.others = documents::take_others(*checked.error);
+    const auto place = [&](Error& error) {
+      if (line && error.source == display_name(file)) {
+        error.line = line; // a document of a stream is one line of its file
+      }
+    };
+    place(*checked.error);
+    if (checked.others) {
+      std::ranges::for_each(*checked.others, place);
     }
   }
   return checked;
@@ -347,11 +350,17 @@ Result<documents::CheckReport> check(const CheckRequest& request) {
   return report;
 }
 
+Error all_of(const CheckedDocument& checked) {
+  Error error = *checked.error;
+  error.others = checked.others.value_or(std::vector<Error>());
+  return error;
+}
+
 ExitCode exit_code(const documents::CheckReport& report) {
   ExitCode code = ExitCode::done;
   for (const CheckedDocument& checked : report.documents) {
     if (checked.error) {
-      code = worst(code, tidegate::exit_code(checked.error->code));
+      code = worst(code, tidegate::exit_code(all_of(checked)));
     }
   }
   return code;
@@ -365,8 +374,11 @@ std::string check_table(const documents::CheckReport& report, bool colour) {
       place += fmt::format(":{}", *checked.line);
     }
     const std::string verdict(documents::verdict_names[static_cast<std::size_t>(checked.verdict)]);
-    rows.push_back(
-        {place, checked.document.value_or("?"), verdict, checked.error ? checked.error->message : ""});
+    std::string why = checked.error ? checked.error->message : "";
+    if (checked.others) {
+      why += fmt::format(" (and {})", plural(checked.others->size(), "more error"));
+    }
+    rows.push_back({place, checked.document.value_or("?"), verdict, std::move(why)});
   }
   return fmt::format(
       "{}{}\n", render_table(rows),

@@ -1,13 +1,13 @@
 #include <tidegate/commands/named_dag.hpp>
 #include <tidegate/commands/unique_names.hpp>
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/planning/layering.hpp>
+#include <tidegate/core/try.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -30,8 +30,8 @@ Error empty_name(std::size_t wave) {
           .pointer = fmt::format("/waves/{}/name", wave)};
 }
 
-// Which wave has which name. Refuses empty names and those given twice.
-Result<UniqueNames> index_names(const std::vector<documents::NamedWave>& waves) {
+// Which wave has which name. Empty names and those given twice are errors.
+UniqueNames index_names(const std::vector<documents::NamedWave>& waves, ErrorList& errors) {
   const auto named = std::ranges::count_if(waves, [](const auto& wave) { return wave.name.has_value(); });
   UniqueNames names(static_cast<std::size_t>(named),
                     [&waves](std::uint32_t wave) { return name_of(waves[wave]); });
@@ -40,14 +40,13 @@ Result<UniqueNames> index_names(const std::vector<documents::NamedWave>& waves) 
       continue;
     }
     if (waves[wave].name->empty()) {
-      return tl::unexpected(empty_name(wave));
-    }
-    if (const auto earlier = names.insert(wave)) {
-      return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
-                                  .message = fmt::format("waves {} and {} are both called {}", *earlier, wave,
-                                                         in_quotes(name_of(waves[wave]))),
-                                  .fix = "rename one of them",
-                                  .pointer = fmt::format("/waves/{}/name", wave)});
+      errors.add(empty_name(wave));
+    } else if (const auto earlier = names.insert(wave)) {
+      errors.add({.code = ErrorCode::duplicate_name,
+                  .message = fmt::format("waves {} and {} are both called {}", *earlier, wave,
+                                         in_quotes(name_of(waves[wave]))),
+                  .fix = "rename one of them",
+                  .pointer = fmt::format("/waves/{}/name", wave)});
     }
   }
   return names;
@@ -99,41 +98,45 @@ std::string NamedDag::wave_label(std::uint64_t wave) const {
 }
 
 Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
-  const auto names = index_names(document.waves);
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  ErrorList errors;
+  const UniqueNames names = index_names(document.waves, errors);
   NamedDag named;
   planning::WaveDag& dag = named.dag;
   dag.resident_graph_bytes = document.resident_graph_bytes;
   dag.budget_bytes = document.budget_bytes;
   dag.readback_bytes = document.readback_bytes;
 
-  dag.dependencies.reserve(document.dependencies.size());
-  const auto index_of = [&](const Identifier& wave, std::string_view key) -> Result<std::uint64_t> {
+  std::vector<std::pair<PlanError, std::size_t>> refusals; // of dependencies, by index
+  const auto index_of = [&](const Identifier& wave, std::size_t dependency,
+                            std::string_view key) -> Result<std::uint64_t> {
     if (wave.name() == nullptr) {
       return wave.number();
     }
-    if (const auto found = names->find(*wave.name())) {
+    if (const auto found = names.find(*wave.name())) {
       return *found;
     }
-    return tl::unexpected(unknown_wave(*wave.name(), document.waves,
-                                       fmt::format("/dependencies/{}/{}", dag.dependencies.size(), key)));
+    return tl::unexpected(
+        unknown_wave(*wave.name(), document.waves, fmt::format("/dependencies/{}/{}", dependency, key)));
   };
-  std::optional<PlanError> refusal;
-  for (const documents::NamedDependency& dependency : document.dependencies) {
-    const auto before = index_of(dependency.before, "before");
-    const auto after = before ? index_of(dependency.after, "after") : before;
-    if (!after) {
-      return tl::unexpected(after.error());
+  const std::size_t wave_count = document.waves.size();
+  dag.dependencies.reserve(document.dependencies.size());
+  for (std::size_t i = 0; i < document.dependencies.size() && !errors.full(); ++i) {
+    const auto before = index_of(document.dependencies[i].before, i, "before");
+    const auto after = index_of(document.dependencies[i].after, i, "after");
+    const bool known = errors.check(before);
+    if (!errors.check(after) || !known) {
+      continue;
     }
-    if (std::max(*before, *after) > std::numeric_limits<std::uint32_t>::max()) {
-      const auto earlier = planning::check_dependencies(document.waves.size(), dag.dependencies);
-      refusal = earlier ? PlanError{.code = PlanErrorCode::invalid_wave,
-                                    .wave_count = document.waves.size(),
-                                    .before = *before,
-                                    .after = *after}
-                        : earlier.error();
+    if (std::max(*before, *after) >= wave_count) {
+      refusals.emplace_back(PlanError{.code = PlanErrorCode::invalid_wave,
+                                      .wave_count = wave_count,
+                                      .before = *before,
+                                      .after = *after},
+                            i);
+    } else if (*before == *after) {
+      refusals.emplace_back(PlanError{.code = PlanErrorCode::self_dependency, .wave = *before}, i);
+    }
+    if (refusals.size() == ErrorList::most) {
       break;
     }
     dag.dependencies.push_back({static_cast<std::uint32_t>(*before), static_cast<std::uint32_t>(*after)});
@@ -141,7 +144,7 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
   document.dependencies = {}; // by far the larger part of the document
 
   dag.waves.reserve(document.waves.size());
-  const bool any_name = names->size() != 0;
+  const bool any_name = names.size() != 0;
   if (any_name) {
     named.names.reserve(document.waves.size());
   }
@@ -151,9 +154,12 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
       named.names.push_back(std::move(wave.name).value_or(std::string()));
     }
   }
-  if (refusal) {
-    return tl::unexpected(to_error(*refusal, named));
+  for (const auto& [refusal, dependency] : refusals) {
+    Error error = to_error(refusal, named);
+    error.pointer = fmt::format("/dependencies/{}", dependency);
+    errors.add(std::move(error));
   }
+  TIDEGATE_CHECK(errors.result());
   return named;
 }
 
@@ -168,9 +174,7 @@ Error to_error(const PlanError& error, const NamedDag& named) {
     result.wave_count = error.wave_count;
     result.before = error.before;
     result.after = error.after;
-    // An index past 32 bits is not in the DAG: it is that of the dependency behind the last one.
-    result.pointer = pointer_to(named.dag, error.before, error.after)
-                         .value_or(fmt::format("/dependencies/{}", named.dag.dependencies.size()));
+    result.pointer = pointer_to(named.dag, error.before, error.after);
     break;
   case PlanErrorCode::self_dependency:
     result.code = ErrorCode::self_dependency;

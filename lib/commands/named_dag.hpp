@@ -24,8 +24,8 @@ struct NamedDag {
   [[nodiscard]] std::string wave_label(std::uint64_t wave) const;
 };
 
-// Finds the waves that dependencies name. Errors: duplicate_name, unknown_name, each with its place;
-// invalid_wave and self_dependency when an index leaves 32 bits, which a planner's DAG cannot hold.
+// Finds the waves that dependencies name. Errors, all at once and each with its place: duplicate_name,
+// unknown_name, invalid_wave, self_dependency.
 Result<NamedDag> resolve(documents::NamedWaveDag&& document);
 
 // A planner's refusal with names, a pointer into the document and a fix.

@@ -1,6 +1,7 @@
 #include <tidegate/commands/plan.hpp>
 #include <tidegate/compiler/compile.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/program_documents.hpp>
 #include <tidegate/planning/layered.hpp>
@@ -78,12 +79,15 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
   return named;
 }
 
-Result<NamedDag> dag_of_document(std::string_view json, const PlanOptions& options) {
+} // namespace
+
+Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
   auto document = documents::decode<documents::NamedWaveDag>(json);
   if (!document) {
     // Looked at a second time only when it is no wave_dag: those may be large.
-    return documents::has_key(json, "ops") ? dag_of_program(json, options)
-                                           : tl::unexpected(std::move(document.error()));
+    const auto type = documents::recognise(json);
+    const bool is_program = type && *type == &documents::DocumentOf<compiler::WaveProgram>::document;
+    return is_program ? dag_of_program(json, options) : tl::unexpected(std::move(document.error()));
   }
   if (options.budget_bytes) {
     document->budget_bytes = *options.budget_bytes;
@@ -91,10 +95,8 @@ Result<NamedDag> dag_of_document(std::string_view json, const PlanOptions& optio
   return resolve(std::move(*document));
 }
 
-} // namespace
-
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options) {
-  auto named = dag_of_document(json, options);
+  auto named = read_dag(json, options);
   if (!named) {
     return tl::unexpected(std::move(named.error()));
   }

@@ -31,8 +31,11 @@ struct PlannedDag {
   planning::MemoryPlan plan;
 };
 
-// Decodes a wave_dag and plans it, or a wave_program, whose DAG is taken from it. Errors of decoding, of
-// names, of a program's kernels, and of planning.
+// Decodes a wave_dag, or a wave_program, whose DAG is taken from it. Errors of decoding, of names, and of a
+// program's kernels.
+Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options);
+
+// Plans what read_dag() gives. Errors of that and of planning.
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
 
 // Appends the frontier_memory_plan for a wave_dag.

@@ -1,6 +1,7 @@
 #include <tidegate/commands/serve.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/places.hpp>
 #include <tidegate/documents/stream.hpp>
 
 #include <algorithm>
@@ -9,13 +10,6 @@
 
 namespace tidegate::commands {
 namespace {
-
-Error at_source(Error error, const std::string& input) {
-  if (!error.source) {
-    error.source = display_name(input);
-  }
-  return error;
-}
 
 Result<ExitCode> finish(Output& output, std::string_view text) {
   return output.write(text).and_then([&] { return output.commit(); }).map([] { return ExitCode::done; });
@@ -58,6 +52,14 @@ FileUses Route::files() const {
   return files;
 }
 
+Error at_document(Error error, const std::string& input, std::string_view document) {
+  documents::locate(error, document);
+  const auto name = [&input](Error& each) { each.source = each.source.value_or(display_name(input)); };
+  name(error);
+  std::ranges::for_each(error.others, name);
+  return error;
+}
+
 Result<std::string> read_document(const std::string& input) {
   return read_all(input, documents::document_bytes_limit);
 }
@@ -82,7 +84,7 @@ Result<ExitCode> serve_text(const Route& route,
   }
   const auto text = answer(*document);
   if (!text) {
-    return tl::unexpected(at_source(text.error(), route.input));
+    return tl::unexpected(at_document(text.error(), route.input, *document));
   }
   return finish(*output, *text);
 }

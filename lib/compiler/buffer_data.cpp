@@ -169,7 +169,7 @@ Error iota_leaves(ElementType type, std::uint64_t element) {
 }
 
 template <std::integral T>
-Result<void> fill_iota(Contents& contents, ElementType type, const Iota& iota) {
+Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type, const Iota& iota) {
   const auto start = as_integer(iota.start);
   const auto step = as_integer(iota.step);
   if (!start || !fits<T>(*start)) {
@@ -178,7 +178,6 @@ Result<void> fill_iota(Contents& contents, ElementType type, const Iota& iota) {
   if (!step) {
     return tl::unexpected(does_not_fit(iota.step, type));
   }
-  const std::uint64_t count = contents.size() / sizeof(T);
   if (*step != 0) {
     const Integer room =
         *step > 0 ? std::numeric_limits<T>::max() - *start : *start - std::numeric_limits<T>::min();
@@ -195,7 +194,7 @@ Result<void> fill_iota(Contents& contents, ElementType type, const Iota& iota) {
 
 // Computed in double precision, then rounded once.
 template <class T>
-Result<void> fill_iota(Contents& contents, ElementType type, const Iota& iota) {
+Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type, const Iota& iota) {
   for (const Number& number : {iota.start, iota.step}) {
     if (!converted<T>(number)) {
       return tl::unexpected(does_not_fit(number, type));
@@ -206,7 +205,7 @@ Result<void> fill_iota(Contents& contents, ElementType type, const Iota& iota) {
   const auto element = [=](std::uint64_t i) { return rounded<T>(start + static_cast<double>(i) * step); };
   const auto leaves = [&](std::uint64_t i) { return !std::isfinite(to_double(element(i))); };
   std::uint64_t inside = 0; // the elements run one way, so that the first one outside can be bisected for
-  std::uint64_t outside = contents.size() / sizeof(T);
+  std::uint64_t outside = count;
   if (outside > 0 && leaves(outside - 1)) {
     for (--outside; outside - inside > 1;) {
       const std::uint64_t middle = inside + (outside - inside) / 2;
@@ -275,23 +274,26 @@ Result<void> fill_random(Contents& contents, ElementType type, const Random& ran
   return {};
 }
 
-Result<void> fill_contents(Contents& contents, const BufferSpec& buffer, const std::string& folder) {
-  if (!buffer.init) {
-    return {};
-  }
+// As many elements as there is room for of the contents that the buffer gets by a rule.
+Result<void> fill_by_rule(Contents& contents, const BufferSpec& buffer) {
   const BufferInit& init = *buffer.init;
   if (init.fill) {
     return fill_all(contents, buffer.type, *init.fill);
   }
-  if (init.file) {
-    return read_buffer_file(contents, buffer, beside(folder, *init.file));
-  }
   return with_type(buffer.type, [&]<class T>(T) -> Result<void> {
     if (init.iota) {
-      return fill_iota<T>(contents, buffer.type, *init.iota);
+      return fill_iota<T>(contents, buffer.count, buffer.type, *init.iota);
     }
     return init.random ? fill_random<T>(contents, buffer.type, *init.random) : Result<void>();
   });
+}
+
+Result<void> fill_contents(Contents& contents, const BufferSpec& buffer, const std::string& folder) {
+  if (!buffer.init) {
+    return {};
+  }
+  return buffer.init->file ? read_buffer_file(contents, buffer, beside(folder, *buffer.init->file))
+                           : fill_by_rule(contents, buffer);
 }
 
 Error too_large(const BufferSpec& buffer) {
@@ -310,6 +312,11 @@ Result<void> store_number(const Number& number, ElementType type, std::byte* at)
     std::memcpy(at, &*value, sizeof(T));
     return {};
   });
+}
+
+Result<void> check_rule(const BufferSpec& buffer) {
+  Contents nothing;
+  return buffer.init ? fill_by_rule(nothing, buffer) : Result<void>();
 }
 
 Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder) {

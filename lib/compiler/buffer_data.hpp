@@ -21,6 +21,10 @@ using BufferContents = std::vector<std::vector<std::byte>>;
 // nearest, ties to even. out_of_range for what does not fit: it is too large, or a fraction among integers.
 Result<void> store_number(const Number& number, ElementType type, std::byte* at);
 
+// Whether the buffer can have the contents that fill, iota or random says: out_of_range for numbers that the
+// type does not hold, and for an empty random range.
+Result<void> check_rule(const BufferSpec& buffer);
+
 // count * element_bytes(type) bytes: zeros without init. A file's path is relative to `folder`, the
 // program's. Element i of a random buffer depends on the seed, the type and the range only, not on the count.
 // Errors: out_of_range for numbers that the type does not hold, an empty random range, and a buffer larger

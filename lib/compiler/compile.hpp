@@ -32,6 +32,7 @@ struct CompileOptions {
   std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
   std::optional<TileOrder> order;            // of the tiles; empty: chosen
   PathScope scope = PathScope::folder;       // of the program's paths
+  FileCheck files = FileCheck::none;         // what is asked of the files of buffers and images
   AnswerMacros answer_macros;                // what the device's compiler predefines; empty: assumed
   bool fp_contract_off = false;              // a * b + c is rounded twice, here and in plain launches
   bool dry_run = false;                      // ends before a device is touched; none need be known

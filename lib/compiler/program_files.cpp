@@ -1,6 +1,9 @@
+#include <tidegate/compiler/buffer_data.hpp>
 #include <tidegate/compiler/buffer_files.hpp>
+#include <tidegate/compiler/image_files.hpp>
 #include <tidegate/compiler/program_files.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -28,6 +31,48 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
       .message = fmt::format("{} {} outside the program's folder, {}", path,
                              plain ? "lies" : fmt::format("leads to {},", file.string()), home.string()),
       .fix = "keep what the program needs in its folder, or give --allow-outside"});
+}
+
+namespace {
+
+Result<void> check_input(const ProgramBuffer& buffer, const std::string& folder, FileCheck check) {
+  const std::string path = beside(folder, *buffer.spec.init->file);
+  std::error_code none;
+  if (std::filesystem::is_other(path, none) || std::filesystem::is_fifo(path, none)) {
+    return {}; // what is read from a pipe is gone
+  }
+  auto checked = check == FileCheck::reachable
+                     ? open_input(path).map([](const auto&) {})
+                     : (buffer.image ? initial_image(buffer, folder) : initial_contents(buffer.spec, folder))
+                           .map([](const auto&) {});
+  if (!checked && checked.error().code == ErrorCode::cannot_read) {
+    checked.error().fix = fmt::format("name an .npy{} or raw file, relative to the program's folder",
+                                      buffer.image ? ", .png" : "");
+  }
+  return checked;
+}
+
+} // namespace
+
+Result<void> check_data_files(const ProgramBuffer& buffer, const std::string& folder,
+                              const std::string& pointer, FileCheck check) {
+  ErrorList errors;
+  const auto at = [&](Result<void> checked, std::string_view key) {
+    if (!checked) {
+      checked.error().pointer = pointer + std::string(key);
+    }
+    errors.check(checked);
+  };
+  if (check != FileCheck::none && buffer.spec.init && buffer.spec.init->file) {
+    at(check_input(buffer, folder, check), "/init/file");
+  }
+  if (check != FileCheck::none && buffer.spec.output) { // whoever cannot keep an output need not work it out
+    at(Output::open(beside(folder, *buffer.spec.output)).and_then([&buffer](const Output&) {
+      return buffer.image ? check_picture_library(buffer) : Result<void>();
+    }),
+       "/output");
+  }
+  return errors.result();
 }
 
 FileUses files_of(const ResolvedProgram& program) {

@@ -8,6 +8,7 @@
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/source_unit.hpp>
 #include <tidegate/compiler/transfers.hpp>
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/opencl_c/words.hpp>
@@ -24,6 +25,9 @@ namespace {
 
 // Names with their indices, for programs that name thousands of things.
 using Index = std::map<std::string, std::uint32_t, std::less<>>;
+
+// The index of what the program names but says something wrong of.
+constexpr std::uint32_t unsound = std::numeric_limits<std::uint32_t>::max();
 
 Error unknown(std::string_view what, std::string_view name, const Index& known, std::string pointer) {
   std::vector<std::string_view> names;
@@ -45,6 +49,16 @@ Error unknown(std::string_view what, std::string_view name, const Index& known, 
   return error;
 }
 
+// The index of what has this name; told_elsewhere() where it is unsound.
+Result<std::uint32_t> find(std::string_view what, std::string_view name, const Index& known,
+                           const std::string& pointer) {
+  const auto found = known.find(name);
+  if (found == known.end()) {
+    return tl::unexpected(unknown(what, name, known, pointer));
+  }
+  return found->second == unsound ? Result<std::uint32_t>(tl::unexpected(told_elsewhere())) : found->second;
+}
+
 Result<void> check_init(const BufferInit& init, const std::string& pointer) {
   const int said = int{init.fill.has_value()} + int{init.iota.has_value()} + int{init.random.has_value()} +
                    int{init.file.has_value()};
@@ -53,6 +67,19 @@ Result<void> check_init(const BufferInit& init, const std::string& pointer) {
                                           "say one of them, or leave init out", pointer + "/init"));
   }
   return {};
+}
+
+// First contents that follow a rule are checked here, those in files where the files are.
+Result<void> check_contents(const BufferSpec& spec, bool sound_count, const std::string& pointer) {
+  if (!spec.init) {
+    return {};
+  }
+  TIDEGATE_CHECK(check_init(*spec.init, pointer));
+  auto checked = sound_count ? check_rule(spec) : Result<void>();
+  if (!checked) {
+    checked.error().pointer = pointer + "/init";
+  }
+  return checked;
 }
 
 Result<ProgramBuffer> resolve_image(const std::string& name, const ImageSpec& spec,
@@ -75,10 +102,10 @@ Result<ProgramBuffer> resolve_image(const std::string& name, const ImageSpec& sp
                                 .fix = "give a size that the memory holds",
                                 .pointer = pointer + "/size"});
   }
-  if (spec.init) {
-    TIDEGATE_CHECK(check_init(*spec.init, pointer));
-  }
-  TIDEGATE_CHECK(check_image_files(image, pointer));
+  ErrorList errors;
+  errors.check(check_contents(image.spec, true, pointer));
+  errors.check(check_image_files(image, pointer));
+  TIDEGATE_CHECK(errors.result());
   return image;
 }
 
@@ -117,8 +144,9 @@ Result<void> check_parameters(const opencl_c::TranslationUnit& unit, const openc
 
 class Resolver {
 public:
-  Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope)
-      : program_(program), answer_(answer), scope_(scope) {
+  Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope,
+           FileCheck files)
+      : program_(program), answer_(answer), scope_(scope), files_(files) {
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
@@ -126,85 +154,105 @@ public:
         program.repeat.value_or(program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
   }
 
+  // Each looks at all that it can, whether or not another has found something wrong.
   Result<ResolvedProgram> run() {
-    using Step = Result<void> (Resolver::*)();
-    for (const Step step : {&Resolver::buffers, &Resolver::images, &Resolver::swaps, &Resolver::until,
-                            &Resolver::ops, &Resolver::waves, &Resolver::dependencies}) {
-      if (auto done = (this->*step)(); !done) {
-        return tl::unexpected(std::move(done.error()));
-      }
+    buffers();
+    images();
+    swaps();
+    errors_.check(until());
+    ops();
+    waves();
+    dependencies();
+    TIDEGATE_CHECK(errors_.result());
+    spread_progressions();
+    derive_halos(resolved_);
+    if (!program_.dependencies) {
+      resolved_.derived = true;
+      resolved_.dependencies = derive_dependencies(resolved_.waves, resolved_.buffers.size());
     }
     return std::move(resolved_);
   }
 
 private:
-  Result<void> buffers() {
+  void buffers() {
     for (const auto& [name, spec] : program_.buffers) {
-      const std::string pointer = "/buffers/" + pointer_token(name);
-      ProgramBuffer buffer{.name = name, .spec = spec};
-      if (spec.count == 0 || __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {
-        return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                    .message = fmt::format("the buffer {} has {} elements", in_quotes(name),
-                                                           spec.count == 0 ? "no" : "too many"),
-                                    .fix = "give a count from 1 on that the memory holds",
-                                    .pointer = pointer + "/count"});
-      }
-      if (spec.init) {
-        TIDEGATE_CHECK(check_init(*spec.init, pointer));
-      }
-      if (auto allowed = files_in_scope(spec, pointer); !allowed) {
-        return allowed;
-      }
-      buffer_index_[name] = static_cast<std::uint32_t>(resolved_.buffers.size());
-      resolved_.buffers.push_back(std::move(buffer));
+      add_memory(name, resolved_buffer(name, spec, "/buffers/" + pointer_token(name)), buffer_index_);
     }
-    return {};
+  }
+
+  [[nodiscard]] Result<ProgramBuffer> resolved_buffer(const std::string& name, const BufferSpec& spec,
+                                                      const std::string& pointer) const {
+    ErrorList errors;
+    ProgramBuffer buffer{.name = name, .spec = spec};
+    if (spec.count == 0 || __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {
+      errors.add({.code = ErrorCode::out_of_range,
+                  .message = fmt::format("the buffer {} has {} elements", in_quotes(name),
+                                         spec.count == 0 ? "no" : "too many"),
+                  .fix = "give a count from 1 on that the memory holds",
+                  .pointer = pointer + "/count"});
+    }
+    errors.check(check_contents(spec, errors.result().has_value(), pointer));
+    // What is in a file can be compared with what is sound, and nothing outside of the scope is touched.
+    const FileCheck files = errors.result() ? files_ : std::min(files_, FileCheck::reachable);
+    if (errors.check(files_in_scope(spec, pointer))) {
+      errors.check(check_data_files(buffer, resolved_.folder, pointer, files));
+    }
+    TIDEGATE_CHECK(errors.result());
+    return buffer;
+  }
+
+  void add_memory(const std::string& name, Result<ProgramBuffer> memory, Index& index) {
+    const bool sound = errors_.check(memory);
+    index[name] = sound ? static_cast<std::uint32_t>(resolved_.buffers.size()) : unsound;
+    if (sound) {
+      resolved_.buffers.push_back(std::move(*memory));
+    }
   }
 
   [[nodiscard]] Result<void> files_in_scope(const BufferSpec& spec, const std::string& pointer) const {
-    const auto check = [this](const std::optional<std::string>& file, const std::string& at) -> Result<void> {
+    ErrorList errors;
+    const auto check = [&](const std::optional<std::string>& file, const std::string& at) {
       auto allowed =
           file ? check_scope(beside(resolved_.folder, *file), resolved_.folder, scope_) : Result<void>();
       if (!allowed) {
         allowed.error().pointer = at;
       }
-      return allowed;
+      errors.check(allowed);
     };
-    return check(spec.init ? spec.init->file : std::nullopt, pointer + "/init/file").and_then([&] {
-      return check(spec.output, pointer + "/output");
-    });
+    check(spec.init ? spec.init->file : std::nullopt, pointer + "/init/file");
+    check(spec.output, pointer + "/output");
+    return errors.result();
   }
 
   // An image has a place among the buffers, and the bytes that a file of it has.
-  Result<void> images() {
+  void images() {
     for (const auto& [name, spec] : program_.images) {
-      const std::string pointer = "/images/" + pointer_token(name);
-      TIDEGATE_TRY(ProgramBuffer image, resolve_image(name, spec, pointer));
-      TIDEGATE_CHECK(files_in_scope(image.spec, pointer));
-      if (buffer_index_.contains(name)) {
-        return tl::unexpected(
-            Error{.code = ErrorCode::duplicate_name,
-                  .message = fmt::format("a buffer and an image are both called {}", in_quotes(name)),
-                  .fix = "rename one of them",
-                  .pointer = pointer});
-      }
-      image_index_[name] = static_cast<std::uint32_t>(resolved_.buffers.size());
-      resolved_.buffers.push_back(std::move(image));
+      add_memory(name, resolved_image(name, spec, "/images/" + pointer_token(name)), image_index_);
     }
-    return {};
+  }
+
+  [[nodiscard]] Result<ProgramBuffer> resolved_image(const std::string& name, const ImageSpec& spec,
+                                                     const std::string& pointer) const {
+    if (buffer_index_.contains(name)) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::duplicate_name,
+                .message = fmt::format("a buffer and an image are both called {}", in_quotes(name)),
+                .fix = "rename one of them",
+                .pointer = pointer});
+    }
+    TIDEGATE_TRY(ProgramBuffer image, resolve_image(name, spec, pointer));
+    TIDEGATE_CHECK(files_in_scope(image.spec, pointer));
+    TIDEGATE_CHECK(check_data_files(image, resolved_.folder, pointer, files_));
+    return image;
   }
 
   Result<std::uint32_t> image(const std::string& name, const std::string& pointer) const {
-    const auto found = image_index_.find(name);
-    if (found == image_index_.end()) {
-      if (buffer_index_.contains(name)) {
-        return tl::unexpected(other_memory(name, "a buffer, and no image",
-                                           "give the name of an image, or let the kernel take a pointer",
-                                           pointer));
-      }
-      return tl::unexpected(unknown("image", name, image_index_, pointer));
+    if (!image_index_.contains(name) && buffer_index_.contains(name)) {
+      return tl::unexpected(other_memory(name, "a buffer, and no image",
+                                         "give the name of an image, or let the kernel take a pointer",
+                                         pointer));
     }
-    return found->second;
+    return find("image", name, image_index_, pointer);
   }
 
   // What a name in `swap` means: a buffer, or where there is an image of that name, the image.
@@ -215,40 +263,45 @@ private:
   // `instead` is what to do where the name is that of an image.
   Result<std::uint32_t> buffer(const std::string& name, const std::string& pointer,
                                const std::string& instead) const {
-    const auto found = buffer_index_.find(name);
-    if (found == buffer_index_.end()) {
-      if (image_index_.contains(name)) {
-        return tl::unexpected(other_memory(name, "an image, and no buffer", instead, pointer));
-      }
-      return tl::unexpected(unknown("buffer", name, buffer_index_, pointer));
+    if (!buffer_index_.contains(name) && image_index_.contains(name)) {
+      return tl::unexpected(other_memory(name, "an image, and no buffer", instead, pointer));
     }
-    return found->second;
+    return find("buffer", name, buffer_index_, pointer);
   }
 
-  Result<void> swaps() {
+  Result<std::uint32_t> argument_buffer(const std::string& name, const std::string& pointer) const {
+    return buffer(name, pointer,
+                  fmt::format("for a parameter of an image type give {{\"image\": {}}}", in_quotes(name)));
+  }
+
+  void swaps() {
     for (std::size_t i = 0; i < program_.swap.size(); ++i) {
-      const std::string pointer = fmt::format("/swap/{}", i);
-      const auto a = swapped(program_.swap[i][0], pointer + "/0");
-      const auto b = a ? swapped(program_.swap[i][1], pointer + "/1") : a;
-      if (!b) {
-        return tl::unexpected(b.error());
-      }
-      ProgramBuffer& first = resolved_.buffers[*a];
-      ProgramBuffer& second = resolved_.buffers[*b];
-      if (*a != *b && (first.image || second.image)) {
-        TIDEGATE_CHECK(check_image_swap(first, second, pointer));
-      } else if (*a == *b || first.spec.type != second.spec.type || first.spec.count != second.spec.count) {
-        return tl::unexpected(invalid_program(
-            *a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
-                     : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
-                                   plural(first.spec.count, "element"), name(first.spec.type),
-                                   in_quotes(second.name), plural(second.spec.count, "element"),
-                                   name(second.spec.type)),
-            "swap two buffers of the same type and count", pointer));
-      }
-      first.swapped = second.swapped = true;
-      resolved_.swaps.push_back({*a, *b});
+      errors_.check(swap(program_.swap[i], fmt::format("/swap/{}", i)));
     }
+  }
+
+  Result<void> swap(const std::array<std::string, 2>& names, const std::string& pointer) {
+    ErrorList errors;
+    const auto a = swapped(names[0], pointer + "/0");
+    const auto b = swapped(names[1], pointer + "/1");
+    errors.check(a);
+    errors.check(b);
+    TIDEGATE_CHECK(errors.result());
+    ProgramBuffer& first = resolved_.buffers[*a];
+    ProgramBuffer& second = resolved_.buffers[*b];
+    if (*a != *b && (first.image || second.image)) {
+      TIDEGATE_CHECK(check_image_swap(first, second, pointer));
+    } else if (*a == *b || first.spec.type != second.spec.type || first.spec.count != second.spec.count) {
+      return tl::unexpected(invalid_program(
+          *a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
+                   : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
+                                 plural(first.spec.count, "element"), name(first.spec.type),
+                                 in_quotes(second.name), plural(second.spec.count, "element"),
+                                 name(second.spec.type)),
+          "swap two buffers of the same type and count", pointer));
+    }
+    first.swapped = second.swapped = true;
+    resolved_.swaps.push_back({*a, *b});
     return {};
   }
 
@@ -256,13 +309,11 @@ private:
     if (!program_.until) {
       return {};
     }
-    const auto found = buffer(program_.until->buffer, "/until/buffer",
-                              "let a kernel write what ends the repetition into a buffer");
-    if (!found) {
-      return tl::unexpected(found.error());
-    }
-    const ElementType type = resolved_.buffers[*found].spec.type;
-    ResolvedUntil until{.buffer = *found, .value = std::vector<std::byte>(element_bytes(type))};
+    TIDEGATE_TRY(const std::uint32_t found,
+                 buffer(program_.until->buffer, "/until/buffer",
+                        "let a kernel write what ends the repetition into a buffer"));
+    const ElementType type = resolved_.buffers[found].spec.type;
+    ResolvedUntil until{.buffer = found, .value = std::vector<std::byte>(element_bytes(type))};
     if (auto stored = store_number(program_.until->equals, type, until.value.data()); !stored) {
       stored.error().pointer = "/until/equals";
       return tl::unexpected(std::move(stored.error()));
@@ -271,25 +322,22 @@ private:
     return {};
   }
 
-  Result<void> ops() {
+  void ops() {
     for (const auto& [name, spec] : program_.ops) {
-      auto added = op(name, spec);
-      if (!added) {
-        return added;
+      auto made = op(name, spec);
+      const bool sound = errors_.check(made);
+      op_index_[name] = sound ? static_cast<std::uint32_t>(resolved_.ops.size()) : unsound;
+      if (sound) {
+        resolved_.ops.push_back(std::move(*made));
       }
-      op_index_[name] = static_cast<std::uint32_t>(resolved_.ops.size() - 1);
     }
-    return {};
   }
 
-  Result<void> op(const std::string& name, const OpSpec& spec) {
+  Result<ProgramOp> op(const std::string& name, const OpSpec& spec) {
     const std::string pointer = "/ops/" + pointer_token(name);
-    const auto unit = this->unit(spec, pointer);
-    if (!unit) {
-      return tl::unexpected(unit.error());
-    }
+    TIDEGATE_TRY(const std::uint32_t unit, this->unit(spec, pointer));
     const std::string kernel = spec.kernel.value_or(name);
-    const auto& functions = resolved_.units[*unit].unit.functions;
+    const auto& functions = resolved_.units[unit].unit.functions;
     Index kernels;
     for (std::uint32_t i = 0; i < functions.size(); ++i) {
       if (functions[i].is_kernel && functions[i].body) {
@@ -302,61 +350,75 @@ private:
       error.message += fmt::format(" in {}", spec.source);
       return tl::unexpected(std::move(error));
     }
-    resolved_.ops.push_back({.name = name, .unit = *unit, .function = found->second});
-    return {};
+    return ProgramOp{.name = name, .unit = unit, .function = found->second};
   }
 
   // The source with these options, read once.
   Result<std::uint32_t> unit(const OpSpec& spec, const std::string& pointer) {
     const std::string key = spec.source + '\n' + spec.options;
-    if (const auto found = unit_index_.find(key); found != unit_index_.end()) {
-      return found->second;
+    if (unit_index_.contains(key)) {
+      return find("source", key, unit_index_, pointer);
     }
     auto unit = read_unit(spec, resolved_.folder, answer_, scope_, pointer);
+    unit_index_[key] = unit ? static_cast<std::uint32_t>(resolved_.units.size()) : unsound;
     if (!unit) {
       return tl::unexpected(std::move(unit.error()));
     }
     resolved_.units.push_back(std::move(*unit));
-    const auto index = static_cast<std::uint32_t>(resolved_.units.size() - 1);
-    unit_index_[key] = index;
-    return index;
+    return unit_index_[key];
   }
 
-  Result<void> waves() {
+  void waves() {
     if (program_.waves.empty()) {
-      return tl::unexpected(
-          invalid_program("the program has no waves", "add one: an op over an NDRange", "/waves"));
+      errors_.add(invalid_program("the program has no waves", "add one: an op over an NDRange", "/waves"));
+    } else if (std::ranges::none_of(program_.waves,
+                                    [](const WaveSpec& wave) { return wave.phase == WavePhase::each; })) {
+      errors_.add(invalid_program("every wave runs before or after the repetition, and nothing in it",
+                                  "leave phase out", "/waves"));
     }
     for (std::size_t i = 0; i < program_.waves.size(); ++i) {
-      auto added = wave(program_.waves[i], fmt::format("/waves/{}", i));
-      if (!added) {
-        return added;
-      }
+      const WaveSpec& spec = program_.waves[i];
+      auto made = wave(spec, fmt::format("/waves/{}", i));
+      sound_waves_.push_back(errors_.check(made));
+      resolved_.waves.push_back(made ? std::move(*made) : ProgramWave{});
+      resolved_.waves.back().name = spec.name.value_or("");
+      resolved_.waves.back().phase = spec.phase;
     }
-    if (std::ranges::none_of(resolved_.waves,
-                             [](const ProgramWave& wave) { return wave.phase == WavePhase::each; })) {
-      return tl::unexpected(invalid_program(
-          "every wave runs before or after the repetition, and nothing in it", "leave phase out", "/waves"));
-    }
-    spread_progressions();
-    derive_halos(resolved_);
-    return {};
   }
 
-  Result<void> wave(const WaveSpec& spec, const std::string& pointer) {
+  Result<ProgramWave> wave(const WaveSpec& spec, const std::string& pointer) {
+    ErrorList errors;
+    Result<ProgramWave> wave = one_wave(spec, pointer);
+    errors.check(wave);
+    errors.check(name_wave(spec, pointer));
+    std::uint32_t rules = 0;
+    for (std::size_t i = 0; i < spec.rules.size(); ++i) {
+      const bool exists = spec.rules[i] < std::numeric_limits<std::uint32_t>::digits;
+      if (!exists) {
+        errors.add({.code = ErrorCode::out_of_range,
+                    .message = fmt::format("there is no source rule {}", spec.rules[i]),
+                    .fix = "rules are numbered from 0 to 31",
+                    .pointer = fmt::format("{}/rules/{}", pointer, i)});
+      }
+      rules |= exists ? std::uint32_t{1} << spec.rules[i] : 0;
+    }
+    TIDEGATE_CHECK(errors.result());
+    wave->rules = rules;
+    wave->bytes = spec.bytes ? *spec.bytes : envelope(*wave);
+    return wave;
+  }
+
+  Result<ProgramWave> one_wave(const WaveSpec& spec, const std::string& pointer) {
     const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()};
     if (said != 1) {
       return tl::unexpected(
           invalid_program(fmt::format("a wave is one thing, and this says {} of op, fill and copy", said),
                           "give one of them", pointer));
     }
-    auto resolved = spec.op ? op_wave(spec, pointer) : transfer_wave(spec, pointer);
-    if (!resolved) {
-      return tl::unexpected(std::move(resolved.error()));
-    }
-    ProgramWave& wave = *resolved;
-    wave.name = spec.name.value_or("");
-    wave.phase = spec.phase;
+    return spec.op ? op_wave(spec, pointer) : transfer_wave(spec, pointer);
+  }
+
+  Result<void> name_wave(const WaveSpec& spec, const std::string& pointer) {
     const auto index = static_cast<std::uint32_t>(resolved_.waves.size());
     if (spec.name && (spec.name->empty() || !wave_index_.emplace(*spec.name, index).second)) {
       return tl::unexpected(Error{
@@ -367,37 +429,38 @@ private:
           .fix = "rename one of them, or leave the name out",
           .pointer = pointer + "/name"});
     }
-    for (std::size_t i = 0; i < spec.rules.size(); ++i) {
-      if (spec.rules[i] >= std::numeric_limits<std::uint32_t>::digits) {
-        return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                    .message = fmt::format("there is no source rule {}", spec.rules[i]),
-                                    .fix = "rules are numbered from 0 to 31",
-                                    .pointer = fmt::format("{}/rules/{}", pointer, i)});
-      }
-      wave.rules |= std::uint32_t{1} << spec.rules[i];
-    }
-    wave.bytes = spec.bytes ? *spec.bytes : envelope(wave);
-    resolved_.waves.push_back(std::move(wave));
     return {};
   }
 
   Result<ProgramWave> op_wave(const WaveSpec& spec, const std::string& pointer) const {
-    ProgramWave wave;
-    const auto op = op_index_.find(*spec.op);
-    if (op == op_index_.end()) {
-      return tl::unexpected(unknown("op", *spec.op, op_index_, pointer + "/op"));
+    ErrorList errors;
+    const auto op = find("op", *spec.op, op_index_, pointer + "/op");
+    if (!errors.check(op)) {
+      errors.check(argument_names(spec, pointer)); // all that can be said without a kernel
+      return tl::unexpected(errors.result().error());
     }
-    wave.op = op->second;
+    ProgramWave wave{.op = *op};
     const opencl_c::Function& kernel = resolved_.function(wave.op);
-    auto range = nd_range(spec, kernel, pointer);
-    if (!range) {
-      return tl::unexpected(std::move(range.error()));
-    }
+    const auto range = nd_range(spec, kernel, pointer);
+    errors.check(range);
+    errors.check(arguments(spec, kernel, pointer, range ? &*range : nullptr, wave));
+    TIDEGATE_CHECK(errors.result());
     wave.range = *range;
-    if (auto done = arguments(spec, kernel, pointer, wave); !done) {
-      return tl::unexpected(std::move(done.error()));
-    }
     return wave;
+  }
+
+  // Whether there is what the arguments name.
+  [[nodiscard]] Result<void> argument_names(const WaveSpec& spec, const std::string& pointer) const {
+    ErrorList errors;
+    for (std::size_t i = 0; i < spec.args.size(); ++i) {
+      if (spec.args[i].buffer) {
+        errors.check(argument_buffer(*spec.args[i].buffer, fmt::format("{}/args/{}/buffer", pointer, i)));
+      }
+      if (spec.args[i].image) {
+        errors.check(image(*spec.args[i].image, fmt::format("{}/args/{}/image", pointer, i)));
+      }
+    }
+    return errors.result();
   }
 
   Result<ProgramWave> transfer_wave(const WaveSpec& spec, const std::string& pointer) {
@@ -449,47 +512,56 @@ private:
     }
   }
 
+  // The range is that of the wave, where it is sound.
   Result<void> arguments(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
-                         ProgramWave& wave) const {
+                         const NdRange* range, ProgramWave& wave) const {
     const opencl_c::TranslationUnit& unit = resolved_.units[resolved_.ops[wave.op].unit].unit;
     TIDEGATE_CHECK(check_parameters(unit, kernel));
+    ErrorList errors;
     if (spec.args.size() != kernel.parameters.size()) {
       std::string signature;
       for (const opencl_c::Parameter& parameter : kernel.parameters) {
         signature += (signature.empty() ? "" : ", ") + opencl_c::resolved_text(unit, parameter);
       }
-      return tl::unexpected(Error{.code = ErrorCode::argument_mismatch,
-                                  .message = fmt::format("{} given, the kernel takes {}: {}({})",
-                                                         plural(spec.args.size(), "argument"),
-                                                         kernel.parameters.size(), kernel.name, signature),
-                                  .fix = "give one argument for each parameter, in their order",
-                                  .pointer = pointer + "/args"});
+      errors.add({.code = ErrorCode::argument_mismatch,
+                  .message = fmt::format("{} given, the kernel takes {}: {}({})",
+                                         plural(spec.args.size(), "argument"), kernel.parameters.size(),
+                                         kernel.name, signature),
+                  .fix = "give one argument for each parameter, in their order",
+                  .pointer = pointer + "/args"});
+      errors.check(argument_names(spec, pointer));
+      return errors.result();
     }
     const auto find_image = [this](const std::string& name, const std::string& at) {
       return image(name, at);
     };
     const auto find = [this](const std::string& name, const std::string& at) {
-      return buffer(name, at,
-                    fmt::format("for a parameter of an image type give {{\"image\": {}}}", in_quotes(name)));
+      return argument_buffer(name, at);
     };
     for (std::size_t i = 0; i < spec.args.size(); ++i) {
       const opencl_c::Parameter& parameter = kernel.parameters[i];
       auto argument = resolve_argument(spec.args[i], parameter, unit, resolved_.buffers, find, find_image,
                                        fmt::format("{}/args/{}", pointer, i));
-      if (!argument) {
-        return tl::unexpected(std::move(argument.error()));
+      if (spec.args[i].halo && argument && range) {
+        errors.check(
+            add_halo(*argument, *spec.args[i].halo, *range, fmt::format("{}/args/{}/halo", pointer, i)));
       }
-      if (spec.args[i].halo) {
-        const std::string at = fmt::format("{}/args/{}/halo", pointer, i);
-        if (argument->kind != ProgramArgument::Kind::buffer) {
-          return tl::unexpected(
-              invalid_program("a halo is said of something that is no buffer", "leave it out", at));
-        }
-        TIDEGATE_TRY(argument->halo, stated_halo(*spec.args[i].halo, wave.range, at));
+      if (errors.check(argument)) {
+        wave.arguments.push_back(std::move(*argument));
       }
-      wave.arguments.push_back(std::move(*argument));
     }
+    TIDEGATE_CHECK(errors.result());
     return check_image_uses(wave.arguments, resolved_.buffers, pointer);
+  }
+
+  static Result<void> add_halo(ProgramArgument& argument, const std::vector<Number>& halo,
+                               const NdRange& range, const std::string& pointer) {
+    if (argument.kind != ProgramArgument::Kind::buffer) {
+      return tl::unexpected(
+          invalid_program("a halo is said of something that is no buffer", "leave it out", pointer));
+    }
+    TIDEGATE_TRY(argument.halo, stated_halo(halo, range, pointer));
+    return {};
   }
 
   // A buffer that is written counts as output, one that is only read as frontier.
@@ -509,11 +581,7 @@ private:
 
   Result<std::uint32_t> wave_of(const Identifier& wave, const std::string& pointer) const {
     if (wave.name() != nullptr) {
-      const auto found = wave_index_.find(*wave.name());
-      if (found == wave_index_.end()) {
-        return tl::unexpected(unknown("wave", *wave.name(), wave_index_, pointer));
-      }
-      return found->second;
+      return find("wave", *wave.name(), wave_index_, pointer);
     }
     if (wave.number() >= resolved_.waves.size()) {
       return tl::unexpected(
@@ -526,61 +594,64 @@ private:
     return static_cast<std::uint32_t>(wave.number());
   }
 
-  Result<void> dependencies() {
-    if (!program_.dependencies) {
-      resolved_.derived = true;
-      resolved_.dependencies = derive_dependencies(resolved_.waves, resolved_.buffers.size());
-      return {};
+  void dependencies() {
+    if (!program_.dependencies || resolved_.waves.empty()) {
+      return;
     }
     for (std::size_t i = 0; i < program_.dependencies->size(); ++i) {
-      const ProgramDependency& dependency = (*program_.dependencies)[i];
-      const std::string pointer = fmt::format("/dependencies/{}", i);
-      const auto before = wave_of(dependency.before, pointer + "/before");
-      const auto after = before ? wave_of(dependency.after, pointer + "/after") : before;
-      if (!after) {
-        return tl::unexpected(after.error());
-      }
-      if (dependency.tile_local &&
-          resolved_.waves[*before].range.tiles() != resolved_.waves[*after].range.tiles()) {
-        return tl::unexpected(invalid_program(
-            fmt::format("a tile_local dependency between {} with {} and {} with {}",
-                        resolved_.wave_text(*before), plural(resolved_.waves[*before].range.tiles(), "tile"),
-                        resolved_.wave_text(*after), plural(resolved_.waves[*after].range.tiles(), "tile")),
-            "both waves need the same number of work-groups", pointer));
-      }
-      if (resolved_.waves[*before].phase > resolved_.waves[*after].phase) {
-        const auto phase = [this](std::uint32_t wave) {
-          return wave_phase_names[static_cast<std::size_t>(resolved_.waves[wave].phase)];
-        };
-        return tl::unexpected(
-            invalid_program(fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"",
-                                        resolved_.wave_text(*after), phase(*after),
-                                        resolved_.wave_text(*before), phase(*before)),
-                            "remove the dependency, or give the waves other phases", pointer));
-      }
-      ResolvedDependency resolved{.before = *before, .after = *after};
-      if (dependency.tile_local) {
-        resolved.halo.emplace();
-      }
-      if (dependency.halo) {
-        if (resolved_.waves[*before].range.groups != resolved_.waves[*after].range.groups) {
-          return tl::unexpected(invalid_program(
-              fmt::format("a dependency with a halo between {} and {}, which have other work-groups",
-                          resolved_.wave_text(*before), resolved_.wave_text(*after)),
-              "both waves need as many work-groups in each dimension", pointer + "/halo"));
-        }
-        TIDEGATE_TRY(resolved.halo,
-                     stated_halo(*dependency.halo, resolved_.waves[*after].range, pointer + "/halo"));
-      }
-      resolved_.dependencies.push_back(resolved);
+      errors_.check(dependency((*program_.dependencies)[i], fmt::format("/dependencies/{}", i)));
     }
+  }
+
+  Result<void> dependency(const ProgramDependency& dependency, const std::string& pointer) {
+    ErrorList errors;
+    const auto before = wave_of(dependency.before, pointer + "/before");
+    const auto after = wave_of(dependency.after, pointer + "/after");
+    errors.check(before);
+    errors.check(after);
+    TIDEGATE_CHECK(errors.result());
+    if (dependency.tile_local && sound_waves_[*before] && sound_waves_[*after] &&
+        resolved_.waves[*before].range.tiles() != resolved_.waves[*after].range.tiles()) {
+      return tl::unexpected(invalid_program(
+          fmt::format("a tile_local dependency between {} with {} and {} with {}",
+                      resolved_.wave_text(*before), plural(resolved_.waves[*before].range.tiles(), "tile"),
+                      resolved_.wave_text(*after), plural(resolved_.waves[*after].range.tiles(), "tile")),
+          "both waves need the same number of work-groups", pointer));
+    }
+    if (resolved_.waves[*before].phase > resolved_.waves[*after].phase) {
+      const auto phase = [this](std::uint32_t wave) {
+        return wave_phase_names[static_cast<std::size_t>(resolved_.waves[wave].phase)];
+      };
+      return tl::unexpected(invalid_program(
+          fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"", resolved_.wave_text(*after),
+                      phase(*after), resolved_.wave_text(*before), phase(*before)),
+          "remove the dependency, or give the waves other phases", pointer));
+    }
+    ResolvedDependency resolved{.before = *before, .after = *after};
+    if (dependency.tile_local) {
+      resolved.halo.emplace();
+    }
+    if (dependency.halo && sound_waves_[*before] && sound_waves_[*after]) {
+      if (resolved_.waves[*before].range.groups != resolved_.waves[*after].range.groups) {
+        return tl::unexpected(invalid_program(
+            fmt::format("a dependency with a halo between {} and {}, which have other work-groups",
+                        resolved_.wave_text(*before), resolved_.wave_text(*after)),
+            "both waves need as many work-groups in each dimension", pointer + "/halo"));
+      }
+      TIDEGATE_TRY(resolved.halo,
+                   stated_halo(*dependency.halo, resolved_.waves[*after].range, pointer + "/halo"));
+    }
+    resolved_.dependencies.push_back(resolved);
     return {};
   }
 
   const WaveProgram& program_;
   const AnswerMacros& answer_;
   const PathScope scope_;
+  const FileCheck files_;
   ResolvedProgram resolved_;
+  ErrorList errors_;
+  std::vector<bool> sound_waves_;
   Index buffer_index_;
   Index image_index_;
   Index op_index_;
@@ -596,8 +667,8 @@ std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
 }
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const AnswerMacros& answer, PathScope scope) {
-  return Resolver(program, folder, answer, scope).run();
+                                const AnswerMacros& answer, PathScope scope, FileCheck files) {
+  return Resolver(program, folder, answer, scope, files).run();
 }
 
 } // namespace tidegate::compiler

@@ -148,11 +148,13 @@ struct ResolvedProgram {
 };
 
 // Finds what the program names and checks what it says. `folder` is that of the program; `answer` knows the
-// macros of the device's compiler. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
-// unsupported_kernel, outside_folder for paths out of the scope, those of the sources, each with its place in
-// the program or in a source.
+// macros of the device's compiler; `files` says whether the files of buffers and images are looked at too.
+// Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch, unsupported_kernel,
+// outside_folder for paths out of the scope, those of the sources and files, each with its place in the
+// program or in a source. All are told at once; what follows from another is not told.
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const AnswerMacros& answer, PathScope scope = PathScope::folder);
+                                const AnswerMacros& answer, PathScope scope = PathScope::folder,
+                                FileCheck files = FileCheck::none);
 
 // The waves in the order in which the program means them: by phase, and by index in each.
 std::vector<std::uint32_t> phase_order(const std::vector<ProgramWave>& waves);

@@ -4,10 +4,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace tidegate::compiler {
 namespace {
+
+// The place of the first dependency that is this one; derived ones have none.
+std::optional<std::string> pointer_to(const ResolvedProgram& program, std::uint64_t before,
+                                      std::uint64_t after) {
+  const auto found = std::ranges::find_if(program.dependencies, [&](const ResolvedDependency& dependency) {
+    return dependency.before == before && dependency.after == after;
+  });
+  if (program.derived || found == program.dependencies.end()) {
+    return {};
+  }
+  return fmt::format("/dependencies/{}", found - program.dependencies.begin());
+}
 
 Error refusal(const planning::PlanError& error, const ResolvedProgram& program) {
   Error result{.code = ErrorCode::cycle,
@@ -15,7 +31,8 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
                                              [&program](std::uint64_t wave) {
                                                return program.wave_text(static_cast<std::uint32_t>(wave));
                                              }),
-               .fix = "remove one of these dependencies"};
+               .fix = "remove one of these dependencies",
+               .pointer = pointer_to(program, error.before, error.after)};
   if (error.code == planning::PlanErrorCode::group_over_budget) {
     result.code = ErrorCode::group_over_budget;
     result.fix = "raise device_memory_budget_bytes, or make the wave's buffers smaller";

@@ -103,6 +103,14 @@ ExitCode exit_code(ErrorCode code) {
   return ExitCode::bug;
 }
 
+ExitCode exit_code(const Error& error) {
+  ExitCode code = exit_code(error.code);
+  for (const Error& other : error.others) {
+    code = worst(code, exit_code(other.code));
+  }
+  return code;
+}
+
 ExitCode worst(ExitCode a, ExitCode b) {
   return static_cast<int>(a) >= static_cast<int>(b) ? a : b;
 }

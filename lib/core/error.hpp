@@ -172,8 +172,11 @@ inline std::string_view name(ErrorCode code) {
   return error_code_names[static_cast<std::size_t>(code)];
 }
 
-// The exit code a process ends with when this error is its answer.
+struct Error;
+
+// The exit code a process ends with when this error is its answer; the worst, where there are others.
 ExitCode exit_code(ErrorCode code);
+ExitCode exit_code(const Error& error);
 
 // The exit code to report for several answers: bad input outranks a negative answer outranks success.
 ExitCode worst(ExitCode a, ExitCode b);
@@ -198,6 +201,9 @@ struct Error {
   std::optional<std::uint64_t> required_bytes, budget_bytes;      // of a group, or of an arena
   std::optional<std::uint64_t> capacity_bytes, best_height_bytes; // of an arena
   std::optional<std::string> log;                                 // what a compiler said, with its lines
+
+  // What else is wrong with the same input, in its order; none of these has others of its own.
+  std::vector<Error> others;
 };
 
 template <class T>
@@ -209,8 +215,8 @@ using Result = tl::expected<T, Error>;
 //     fix: FIX
 //     log:
 //       LINES
-// Names from documents, paths and drivers stand in an error as they are; what no terminal should get of them
-// is escaped here.
+// without the others, which are texts like it. Names from documents, paths and drivers stand in an error as
+// they are; what no terminal should get of them is escaped here.
 std::string describe(const Error& error);
 
 } // namespace tidegate

@@ -15,4 +15,8 @@ std::span<const Document* const> catalogue();
 // unknown_name when there is no such document, with the nearest name.
 Result<const Document*> find_document(std::string_view name);
 
+// The type of a document: its "kind", or where it does not say one, the type whose keys it has. missing_kind
+// when that is none or several; wrong_kind; the errors of a text that is no JSON.
+Result<const Document*> recognise(std::string_view json);
+
 } // namespace tidegate::documents

@@ -4,12 +4,14 @@
 #include <tidegate/documents/json_text.hpp>
 
 #include <cstring>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace tidegate::documents {
 namespace {
 
-// Finds the top-level "kind" and another key; everything else is only walked over.
+// Finds the top-level keys and the value of "kind"; everything else is only walked over.
 class KindHandler : public rj::BaseReaderHandler<rj::UTF8<>, KindHandler> {
 public:
   bool Default() {
@@ -26,7 +28,9 @@ public:
   bool Key(const char* text, rj::SizeType length, bool /*copy*/) {
     const std::string_view key(text, length);
     at_kind_ = depth_ == 1 && key == "kind";
-    has_wanted_key |= depth_ == 1 && key == wanted_key;
+    if (depth_ == 1 && keys != nullptr) {
+      keys->emplace_back(key);
+    }
     return true;
   }
   bool StartObject() { return open(); }
@@ -35,8 +39,7 @@ public:
   bool EndArray(rj::SizeType /*items*/) { return close(); }
 
   std::string kind;
-  std::string_view wanted_key;
-  bool has_wanted_key = false;
+  std::vector<std::string>* keys = nullptr; // for those who want them
 
 private:
   bool open() {
@@ -97,31 +100,24 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
   auto& [reader, handler] = *implementation_;
   rj::MemoryStream in(json.data(), json.size());
   handler.start(document, json, in, object, given);
-  if (parse(reader, json, in, handler)) {
-    return {};
+  // A text that is no JSON, or too deep to look at, says so and nothing else: it may be another file
+  // altogether.
+  if (!parse(reader, json, in, handler)) {
+    if (auto error = syntax_error(json)) {
+      return tl::unexpected(std::move(*error));
+    }
   }
-  // A text that is no JSON, or too deep to look at, says so first; what the handler minded comes second.
-  if (auto error = syntax_error(json)) {
-    return tl::unexpected(std::move(*error));
-  }
-  return tl::unexpected(handler.take_error());
+  return handler.result();
 }
 
-bool has_key(std::string_view json, std::string_view key) {
-  rj::Reader reader;
-  rj::MemoryStream in(json.data(), json.size());
-  KindHandler handler;
-  handler.wanted_key = key;
-  return parse(reader, json, in, handler) && handler.has_wanted_key;
-}
-
-Result<std::string> kind_of(std::string_view json) {
+Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys) {
   if (json.size() > document_bytes_limit) {
     return tl::unexpected(too_large());
   }
   rj::Reader reader;
   rj::MemoryStream in(json.data(), json.size());
   KindHandler handler;
+  handler.keys = keys;
   if (!parse(reader, json, in, handler)) {
     if (auto error = syntax_error(json)) {
       return tl::unexpected(std::move(*error));

@@ -3,7 +3,8 @@
 // Refused, each with a code of its own: syntax errors, nesting deeper than `nesting_limit`, a value of the
 // wrong type, a number that is no integer or out of range, an unknown name or key (with the nearest known
 // one), a duplicate or missing key, another kind or version. Every error names its place: JSON pointer, line
-// and column.
+// and column. All that is wrong with a document is told at once, as the others of its first error; only a
+// text that is no JSON, and a document of another kind, say no more than that.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -14,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate::documents {
 
@@ -29,7 +31,7 @@ public:
   Decoder& operator=(Decoder&&) noexcept;
 
   // Decodes `json` onto `object`, a struct that `document.record` describes. Fields left out keep the value
-  // the object has. After an error the object holds what was decoded before it. Fields of the document that
+  // the object has. After an error the object holds what was right. Fields of the document that
   // are `given` hold a value already: they may be left out although they are required.
   Result<void> decode(const Document& document, std::string_view json, void* object,
                       std::span<const std::string_view> given = {});
@@ -45,11 +47,8 @@ Result<T> decode(std::string_view json) {
   return Decoder().decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
 }
 
-// Whether the document is an object with this key. False for what is no JSON.
-bool has_key(std::string_view json, std::string_view key);
-
-// The value of the top-level "kind", or an empty string when there is none. Syntax errors come back as
-// errors.
-Result<std::string> kind_of(std::string_view json);
+// The value of the top-level "kind", or an empty string when there is none, and the top-level keys for those
+// who want them. Syntax errors come back as errors.
+Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys = nullptr);
 
 } // namespace tidegate::documents

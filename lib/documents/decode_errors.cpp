@@ -69,15 +69,36 @@ std::string DecodeHandler::pointer() const {
   return text;
 }
 
-bool DecodeHandler::fail(ErrorCode code, std::string message, std::string fix) {
-  error_.emplace();
-  error_->code = code;
-  error_->message = std::move(message);
-  error_->fix = std::move(fix);
-  error_->pointer = pointer();
+Error DecodeHandler::error_here(ErrorCode code, std::string message, std::string fix) const {
   const Position position = position_of(json_, token_start(json_, previous_end_));
-  error_->line = position.line;
-  error_->column = position.column;
+  return {.code = code,
+          .message = std::move(message),
+          .fix = std::move(fix),
+          .pointer = pointer(),
+          .line = position.line,
+          .column = position.column};
+}
+
+bool DecodeHandler::fail(Error error) {
+  errors_.add(std::move(error));
+  return !errors_.full();
+}
+
+bool DecodeHandler::fail_value(Error error) {
+  Frame& frame = frames_.back();
+  frame.next += frame.list != nullptr ? 1 : 0;
+  return fail(std::move(error)) && ok();
+}
+
+bool DecodeHandler::fail_key(Error error) {
+  passing_ = 1;
+  envelope_ = Envelope::none;
+  return fail(std::move(error)) && ok();
+}
+
+bool DecodeHandler::fail_alone(Error error) {
+  errors_ = {};
+  errors_.add(std::move(error));
   return false;
 }
 
@@ -86,66 +107,83 @@ bool DecodeHandler::wrong_type(std::string_view found) {
     const bool kind = envelope_ == Envelope::kind;
     const std::string wanted =
         kind ? fmt::format("the string \"{}\"", document_->kind) : std::to_string(document_->schema_version);
-    fail(ErrorCode::wrong_type, fmt::format("expected {}, got {}", wanted, found),
-         "give it, or leave the key out");
-    error_->pointer = kind ? "/kind" : "/schema_version";
-    return false;
+    Error error = error_here(ErrorCode::wrong_type, fmt::format("expected {}, got {}", wanted, found),
+                             "give it, or leave the key out");
+    error.pointer = kind ? "/kind" : "/schema_version";
+    envelope_ = Envelope::none;
+    return fail_value(std::move(error));
   }
   if (frames_.empty()) {
-    return fail(ErrorCode::wrong_type, fmt::format("expected an object, got {}", found),
-                fmt::format("a {} is one JSON object", document_->kind));
+    return fail_alone(error_here(ErrorCode::wrong_type, fmt::format("expected an object, got {}", found),
+                                 fmt::format("a {} is one JSON object", document_->kind)));
   }
   const Type& type = *expected_type();
-  return fail(ErrorCode::wrong_type, fmt::format("expected {}, got {}", type_phrase(type), found),
-              fmt::format("give {}", type_phrase(type)));
+  return fail_value(error_here(ErrorCode::wrong_type,
+                               fmt::format("expected {}, got {}", type_phrase(type), found),
+                               fmt::format("give {}", type_phrase(type))));
+}
+
+bool DecodeHandler::wrong_container(std::string_view found) {
+  if (!wrong_type(found)) {
+    return false;
+  }
+  passing_ = 1;
+  return pass_open();
 }
 
 bool DecodeHandler::out_of_range() {
   const Type& type = *expected_type();
-  return fail(ErrorCode::out_of_range,
-              fmt::format("{} is outside the range {} to {}", token(), type.minimum, type.maximum),
-              fmt::format("give {}", type_phrase(type)));
+  return fail_value(
+      error_here(ErrorCode::out_of_range,
+                 fmt::format("{} is outside the range {} to {}", token(), type.minimum, type.maximum),
+                 fmt::format("give {}", type_phrase(type))));
 }
 
 bool DecodeHandler::not_an_integer() {
-  return fail(ErrorCode::not_an_integer, fmt::format("{} is not written as an integer", token()),
-              fmt::format("give {}", type_phrase(*expected_type())));
+  return fail_value(error_here(ErrorCode::not_an_integer,
+                               fmt::format("{} is not written as an integer", token()),
+                               fmt::format("give {}", type_phrase(*expected_type()))));
 }
 
 bool DecodeHandler::unknown_name(std::string_view value) {
   const Type& type = *expected_type();
   const auto nearest = nearest_name(value, type.choices);
   const bool few = type.choices.size() <= few_choices;
-  fail(ErrorCode::unknown_name,
-       few ? fmt::format("{} is not one of {}", in_quotes(value), one_of(type.choices))
-           : fmt::format("{} is none of the {} names for this", in_quotes(value), type.choices.size()),
-       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-       : few   ? fmt::format("give {}", type_phrase(type))
-               : fmt::format("give one such as {}; `tidegate schema {}` has all",
-                             choices_like(value, type.choices), document_->kind));
+  Error error = error_here(
+      ErrorCode::unknown_name,
+      few ? fmt::format("{} is not one of {}", in_quotes(value), one_of(type.choices))
+          : fmt::format("{} is none of the {} names for this", in_quotes(value), type.choices.size()),
+      nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+      : few   ? fmt::format("give {}", type_phrase(type))
+              : fmt::format("give one such as {}; `tidegate schema {}` has all",
+                            choices_like(value, type.choices), document_->kind));
   if (nearest) {
-    error_->nearest = *nearest;
+    error.nearest = *nearest;
   }
-  return false;
+  return fail_value(std::move(error));
 }
 
 bool DecodeHandler::unknown_key(std::string_view key) {
-  const Record& record = *frames_.back().record;
+  Frame& frame = frames_.back();
+  const Record& record = *frame.record;
   std::vector<std::string_view> known;
   for (const Field& field : record.fields) {
     known.push_back(field.name);
   }
   const auto nearest = nearest_name(key, known);
-  fail(ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(key)),
-       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-               : fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
-                             document_->kind));
-  *error_->pointer += "/" + pointer_token(shortened(key));
-  error_->field = shortened(key);
+  Error error =
+      error_here(ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(key)),
+                 nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+                         : fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
+                                       document_->kind));
+  *error.pointer += "/" + pointer_token(shortened(key));
+  error.field = shortened(key);
   if (nearest) {
-    error_->nearest = *nearest;
+    error.nearest = *nearest;
+    // Whoever mends the key has given the one that was meant.
+    frame.misspelt |= std::uint64_t{1} << (std::ranges::find(known, *nearest) - known.begin());
   }
-  return false;
+  return fail_key(std::move(error));
 }
 
 bool DecodeHandler::missing_keys(std::uint64_t missing) {
@@ -160,10 +198,11 @@ bool DecodeHandler::missing_keys(std::uint64_t missing) {
       ++count;
     }
   }
-  fail(ErrorCode::missing_key, fmt::format("missing {} {}", count == 1 ? "key" : "keys", names),
-       count == 1 ? "add it" : "add them");
-  error_->field = first;
-  return false;
+  Error error =
+      error_here(ErrorCode::missing_key, fmt::format("missing {} {}", count == 1 ? "key" : "keys", names),
+                 count == 1 ? "add it" : "add them");
+  error.field = first;
+  return fail(std::move(error));
 }
 
 } // namespace tidegate::documents

@@ -15,6 +15,9 @@ constexpr std::string_view version_key = "schema_version";
 } // namespace
 
 bool DecodeHandler::unsigned_integer(std::uint64_t value) {
+  if (passing_ != 0) {
+    return pass();
+  }
   if (envelope_ == Envelope::version) {
     return envelope_version(value);
   }
@@ -50,6 +53,9 @@ bool DecodeHandler::unsigned_integer(std::uint64_t value) {
 }
 
 bool DecodeHandler::negative_integer(std::int64_t value) {
+  if (passing_ != 0) {
+    return pass();
+  }
   if (value == 0) { // "-0"
     const Type* type = expected_type();
     if (type != nullptr && type->kind == Kind::f64) {
@@ -84,6 +90,9 @@ bool DecodeHandler::negative_integer(std::int64_t value) {
 }
 
 bool DecodeHandler::Double(double value) {
+  if (passing_ != 0) {
+    return pass();
+  }
   const Type* type = expected_type();
   if (type == nullptr) {
     return wrong_type("a number");
@@ -105,8 +114,8 @@ bool DecodeHandler::Double(double value) {
   case Kind::number:
   case Kind::value:
     if (text.find_first_of(".eE") == std::string_view::npos) {
-      return fail(ErrorCode::out_of_range, fmt::format("{} does not fit into 64 bits", text),
-                  "give a smaller integer, or one with a decimal point");
+      return fail_value(error_here(ErrorCode::out_of_range, fmt::format("{} does not fit into 64 bits", text),
+                                   "give a smaller integer, or one with a decimal point"));
     }
     [[fallthrough]];
   case Kind::f64: {
@@ -124,6 +133,9 @@ bool DecodeHandler::Double(double value) {
 }
 
 bool DecodeHandler::String(const char* text, rj::SizeType length, bool /*copy*/) {
+  if (passing_ != 0) {
+    return pass();
+  }
   const std::string_view value(text, length);
   if (envelope_ == Envelope::kind) {
     return envelope_kind(value);
@@ -153,10 +165,11 @@ bool DecodeHandler::String(const char* text, rj::SizeType length, bool /*copy*/)
 
 bool DecodeHandler::envelope_kind(std::string_view value) {
   if (value != document_->kind) {
-    fail(ErrorCode::wrong_kind, fmt::format("this is a {}, not a {}", in_quotes(value), document_->kind),
-         fmt::format("give a document of kind \"{}\"", document_->kind));
-    error_->pointer = "/kind";
-    return false;
+    Error error = error_here(ErrorCode::wrong_kind,
+                             fmt::format("this is a {}, not a {}", in_quotes(value), document_->kind),
+                             fmt::format("give a document of kind \"{}\"", document_->kind));
+    error.pointer = "/kind";
+    return fail_alone(std::move(error));
   }
   envelope_ = Envelope::none;
   return ok();
@@ -164,11 +177,12 @@ bool DecodeHandler::envelope_kind(std::string_view value) {
 
 bool DecodeHandler::envelope_version(std::uint64_t value) {
   if (value != document_->schema_version) {
-    fail(ErrorCode::unsupported_version,
-         fmt::format("schema_version {} of {} is not supported", value, document_->kind),
-         fmt::format("this version of tidegate reads schema_version {}", document_->schema_version));
-    error_->pointer = "/schema_version";
-    return false;
+    Error error = error_here(
+        ErrorCode::unsupported_version,
+        fmt::format("schema_version {} of {} is not supported", value, document_->kind),
+        fmt::format("this version of tidegate reads schema_version {}", document_->schema_version));
+    error.pointer = "/schema_version";
+    return fail_alone(std::move(error));
   }
   envelope_ = Envelope::none;
   return ok();
@@ -189,14 +203,17 @@ bool DecodeHandler::envelope_key_of(std::string_view key) {
 }
 
 bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
+  if (passing_ != 0) {
+    return ok();
+  }
   const std::string_view key(text, length);
   Frame& frame = frames_.back();
   if (frame.map != nullptr) {
     MapKeys& keys = map_keys_.back();
     keys.last = key;
     if (!keys.seen.insert(keys.last).second) {
-      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
-                  "rename or remove one of the two");
+      return fail_key(error_here(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
+                                 "rename or remove one of the two"));
     }
     return ok();
   }
@@ -213,8 +230,8 @@ bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
     frame.field = &fields[index];
     const std::uint64_t bit = std::uint64_t{1} << index;
     if ((frame.seen & bit) != 0) {
-      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
-                  "keep one of the two values");
+      return fail_key(error_here(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
+                                 "keep one of the two values"));
     }
     frame.seen |= bit;
     frame.next = index + 1;
@@ -224,8 +241,8 @@ bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
   if (envelope_key_of(key)) {
     bool& seen = envelope_seen_[static_cast<std::size_t>(envelope_)];
     if (seen) {
-      return fail(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
-                  "keep one of the two values");
+      return fail_key(error_here(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
+                                 "keep one of the two values"));
     }
     seen = true;
     return ok();
@@ -234,6 +251,9 @@ bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
 }
 
 bool DecodeHandler::StartObject() {
+  if (passing_ != 0) {
+    return pass_open();
+  }
   if (frames_.empty()) {
     frames_.push_back({.record = document_->record, .object = root_});
     return ok();
@@ -241,14 +261,15 @@ bool DecodeHandler::StartObject() {
   const Type* type = expected_type();
   const bool is_value = type != nullptr && type->kind == Kind::value;
   if (type == nullptr || (type->kind != Kind::record && type->kind != Kind::map && !is_value)) {
-    return wrong_type("an object");
+    return wrong_container("an object");
   }
   if (is_value && frames_.size() >= nesting_limit) { // its description has no depth of its own
-    return wrong_type("an object this deep");
+    return wrong_container("an object this deep");
   }
   void* object = target();
   if (object == nullptr) {
-    return false;
+    passing_ = 1;
+    return pass_open();
   }
   if (type->kind == Kind::map || is_value) {
     const MapAccess* map = is_value ? &detail::map_access<Value::Object> : type->map;
@@ -263,6 +284,9 @@ bool DecodeHandler::StartObject() {
 }
 
 bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
+  if (passing_ != 0) {
+    return pass_close();
+  }
   Frame& frame = frames_.back();
   if (frame.map != nullptr) {
     frames_.pop_back();
@@ -271,15 +295,16 @@ bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
   }
   frame.field = nullptr;
   const std::uint64_t present = frame.seen | (frames_.size() == 1 ? given_mask_ : 0);
-  const std::uint64_t missing = frame.record->required_mask & ~present;
-  if (missing != 0) {
-    return missing_keys(missing);
+  const std::uint64_t missing = frame.record->required_mask & ~present & ~frame.misspelt;
+  if (missing != 0 && !missing_keys(missing)) {
+    return false;
   }
   if (frames_.size() == 1 && document_->has_kind && document_->direction == Direction::output &&
       !(envelope_seen_[static_cast<std::size_t>(Envelope::kind)] &&
-        envelope_seen_[static_cast<std::size_t>(Envelope::version)])) {
-    return fail(ErrorCode::missing_key, "missing key \"kind\" or \"schema_version\"",
-                "every output document carries both");
+        envelope_seen_[static_cast<std::size_t>(Envelope::version)]) &&
+      !fail(error_here(ErrorCode::missing_key, "missing key \"kind\" or \"schema_version\"",
+                       "every output document carries both"))) {
+    return false;
   }
   const std::span<const Field> fields = frame.record->fields;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -292,17 +317,21 @@ bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
 }
 
 bool DecodeHandler::StartArray() {
+  if (passing_ != 0) {
+    return pass_open();
+  }
   const Type* type = expected_type();
   const bool is_value = type != nullptr && type->kind == Kind::value;
   if (type == nullptr || (type->kind != Kind::list && !is_value)) {
-    return wrong_type("an array");
+    return wrong_container("an array");
   }
   if (is_value && frames_.size() >= nesting_limit) {
-    return wrong_type("an array this deep");
+    return wrong_container("an array this deep");
   }
   void* list = target();
   if (list == nullptr) {
-    return false;
+    passing_ = 1;
+    return pass_open();
   }
   const ListAccess* access = is_value ? &detail::list_access<Value::List> : type->list;
   list = is_value ? &static_cast<Value*>(list)->is.emplace<Value::List>() : list;
@@ -312,16 +341,20 @@ bool DecodeHandler::StartArray() {
 }
 
 bool DecodeHandler::EndArray(rj::SizeType /*items*/) {
+  if (passing_ != 0) {
+    return pass_close();
+  }
   const Frame& frame = frames_.back();
-  if (frame.list->fixed_length != 0 && frame.next != frame.list->fixed_length) {
-    const std::size_t count = frame.next;
-    const std::size_t wanted = frame.list->fixed_length;
-    frames_.pop_back();
-    return fail(ErrorCode::wrong_length, fmt::format("expected an array of {} items, got {}", wanted, count),
-                fmt::format("give {} items", wanted));
+  bool go_on = true;
+  if (const std::size_t wanted = frame.list->fixed_length; frame.next < wanted) {
+    Error error = error_here(ErrorCode::wrong_length,
+                             fmt::format("expected an array of {} items, got {}", wanted, frame.next),
+                             fmt::format("give {} items", wanted));
+    error.pointer->resize(error.pointer->rfind('/')); // of the array, not of the item that is missing
+    go_on = fail(std::move(error));
   }
   frames_.pop_back();
-  return ok();
+  return go_on && ok();
 }
 
 } // namespace tidegate::documents

@@ -4,11 +4,15 @@
 //    frame 0    frame 1    frame 2                  ^ field of frame 2
 //
 // The stack of frames never grows past the depth of the description, because a container where the
-// description has a scalar is an error before anything recurses. The happy path does no more than find a
-// field and store a value; the place of an error is worked out when there is one.
+// description has a scalar is an error. The happy path does no more than find a field and store a value; the
+// place of an error is worked out when there is one.
+//
+// After an error the walk goes on behind the value that is wrong, so that all errors are told at once: a
+// value of the wrong type is left out, one behind a wrong key is passed over with all that is in it.
 #pragma once
 
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/documents/describe.hpp>
 #include <tidegate/documents/json_text.hpp>
 
@@ -36,8 +40,9 @@ struct Frame {
   const ListAccess* list = nullptr; // a list, or
   const MapAccess* map = nullptr;   // an object with keys of its own
   void* object = nullptr;
-  std::uint64_t seen = 0; // fields met, by index
-  std::size_t next = 0;   // objects: the field after the last one met; lists: the index of the next item
+  std::uint64_t seen = 0;     // fields met, by index
+  std::uint64_t misspelt = 0; // fields that an unknown key most likely means
+  std::size_t next = 0;       // objects: the field after the last one met; lists: the index of the next item
   const Field* field = nullptr; // objects: the field whose value comes next
 };
 
@@ -67,11 +72,15 @@ public:
     map_keys_.clear();
     envelope_ = Envelope::none;
     envelope_seen_ = {};
+    passing_ = 0;
     previous_end_ = 0;
-    error_.reset();
+    errors_ = {};
   }
 
   bool Null() {
+    if (passing_ != 0) {
+      return pass();
+    }
     const Type* type = expected_type();
     if (type != nullptr && type->kind == Kind::f64 && document_->direction == Direction::output) {
       return store(std::numeric_limits<double>::quiet_NaN());
@@ -80,6 +89,9 @@ public:
   }
 
   bool Bool(bool value) {
+    if (passing_ != 0) {
+      return pass();
+    }
     const Type* type = expected_type();
     if (type == nullptr || type->kind != Kind::boolean) {
       return wrong_type(value ? "true" : "false");
@@ -99,14 +111,28 @@ public:
   bool StartArray();
   bool EndArray(rj::SizeType /*items*/);
 
-  [[nodiscard]] bool failed() const { return error_.has_value(); }
-  Error take_error() { return std::move(*error_); }
+  // All that was wrong, in the order of the document.
+  [[nodiscard]] Result<void> result() const { return errors_.result(); }
 
 private:
   // Every event ends here: the next token starts after this one.
   bool ok() {
     previous_end_ = in_->Tell();
     return true;
+  }
+
+  // Passes a scalar over that nobody asked for.
+  bool pass() {
+    passing_ = passing_ == 1 ? 0 : passing_;
+    return ok();
+  }
+  bool pass_open() {
+    ++passing_;
+    return frames_.size() + passing_ <= nesting_limit + 1 && ok(); // too_deep, which is found anew
+  }
+  bool pass_close() {
+    passing_ = passing_ == 2 ? 0 : passing_ - 1;
+    return ok();
   }
 
   [[nodiscard]] const Type* expected_type() const {
@@ -120,7 +146,7 @@ private:
     return frame.list != nullptr ? &frame.list->element : &frame.map->element;
   }
 
-  // The address of the value that comes next, which makes room in a list; nullptr after an error.
+  // The address of the value that comes next, which makes room in a list; nullptr when there is no room.
   void* target() {
     Frame& frame = frames_.back();
     if (frame.record != nullptr) {
@@ -129,10 +155,13 @@ private:
     if (frame.map != nullptr) {
       return frame.map->append(frame.object, map_keys_.back().last);
     }
-    if (frame.list->fixed_length != 0 && frame.next == frame.list->fixed_length) {
-      fail(ErrorCode::wrong_length,
-           fmt::format("expected an array of {} items, got more", frame.list->fixed_length),
-           "remove the items past the last");
+    if (frame.list->fixed_length != 0 && frame.next >= frame.list->fixed_length) {
+      if (frame.next == frame.list->fixed_length) {
+        fail(error_here(ErrorCode::wrong_length,
+                        fmt::format("expected an array of {} items, got more", frame.list->fixed_length),
+                        "remove the items past the last"));
+      }
+      ++frame.next;
       return nullptr;
     }
     return frame.list->append(frame.object, frame.next++);
@@ -141,10 +170,9 @@ private:
   template <class T>
   bool store(T value) {
     void* at = target();
-    if (at == nullptr) {
-      return false;
+    if (at != nullptr) {
+      *static_cast<T*>(at) = std::move(value);
     }
-    *static_cast<T*>(at) = std::move(value);
     return ok();
   }
 
@@ -153,7 +181,7 @@ private:
   bool single(const Type& type, Item item) {
     void* list = target();
     if (list == nullptr) {
-      return false;
+      return ok();
     }
     type.list->clear(list);
     frames_.push_back({.list = type.list, .object = list});
@@ -172,6 +200,14 @@ private:
 
   [[nodiscard]] std::string pointer() const;
 
+  [[nodiscard]] Error error_here(ErrorCode code, std::string message, std::string fix) const;
+
+  // False ends the walk: enough errors are known.
+  bool fail(Error error);
+  bool fail_value(Error error); // the value is left out
+  bool fail_key(Error error);   // the value behind it is passed over
+  bool fail_alone(Error error); // all others would follow from this one
+
   bool unsigned_integer(std::uint64_t value);
   bool negative_integer(std::int64_t value);
   bool envelope_version(std::uint64_t value);
@@ -182,8 +218,8 @@ private:
   bool out_of_range();
   bool not_an_integer();
   bool unknown_name(std::string_view value);
+  bool wrong_container(std::string_view found);
   bool missing_keys(std::uint64_t missing);
-  bool fail(ErrorCode code, std::string message, std::string fix);
 
   const Document* document_ = nullptr;
   std::string_view json_;
@@ -194,8 +230,9 @@ private:
   std::vector<MapKeys> map_keys_; // of the frames that are maps
   Envelope envelope_ = Envelope::none;
   std::array<bool, 3> envelope_seen_{}; // by Envelope
+  std::size_t passing_ = 0; // 0: nothing; 1: the value that comes next; above, the brackets open in it and 1
   std::size_t previous_end_ = 0;
-  std::optional<Error> error_;
+  ErrorList errors_;
 };
 
 } // namespace tidegate::documents

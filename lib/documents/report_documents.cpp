@@ -1,5 +1,7 @@
 #include <tidegate/documents/report_documents.hpp>
 
+#include <utility>
+
 namespace tidegate::documents {
 
 template <>
@@ -56,6 +58,7 @@ constexpr Field error_fields[] = {
 
 constexpr Field stream_error_fields[] = {
     required<&StreamError::error>("error", "why the line has no answer"),
+    optional<&StreamError::others>("others", "what else is wrong with the line, in its order"),
     required<&StreamError::line>("line", "line of the input stream, counted from 1"),
 };
 
@@ -65,6 +68,8 @@ constexpr Field checked_fields[] = {
     optional<&CheckedDocument::document>("document", "kind of the document, once known"),
     required<&CheckedDocument::verdict>("verdict", "valid, or what is wrong"),
     optional<&CheckedDocument::error>("error", "why it is not valid"),
+    optional<&CheckedDocument::others>("others", "what else is wrong with it, in its order"),
+    optional<&CheckedDocument::warnings>("warnings", "what a valid program most likely does not mean"),
 };
 
 constexpr Field check_report_fields[] = {
@@ -98,6 +103,11 @@ constexpr Field version_fields[] = {
 };
 
 } // namespace
+
+std::optional<std::vector<Error>> take_others(Error& error) {
+  std::vector<Error> others = std::exchange(error.others, {});
+  return others.empty() ? std::nullopt : std::optional(std::move(others));
+}
 
 constinit const Record Description<Error>::record = record_of<Error>("error", error_fields);
 constinit const Record Description<StreamError>::record =

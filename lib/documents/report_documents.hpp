@@ -1,6 +1,7 @@
 // What the tool says about itself and its input: errors, verdicts of `check`, the list of schemas, versions.
 #pragma once
 
+#include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/documents/describe.hpp>
 
@@ -14,7 +15,8 @@ namespace tidegate::documents {
 // A line of an output stream that stands for a line of input which has no answer.
 struct StreamError {
   Error error;
-  std::uint64_t line = 0; // of the input stream, 1-based
+  std::optional<std::vector<Error>> others; // of the line, each without others of its own
+  std::uint64_t line = 0;                   // of the input stream, 1-based
 };
 
 enum class Verdict : std::uint8_t { valid, incomplete, inconsistent, invalid };
@@ -27,6 +29,8 @@ struct CheckedDocument {
   std::optional<std::string> document; // its kind, once known
   Verdict verdict = Verdict::valid;
   std::optional<Error> error;
+  std::optional<std::vector<Error>> others;               // each without others of its own
+  std::optional<std::vector<compiler::Warning>> warnings; // of a valid program
 };
 
 struct CheckReport {
@@ -58,6 +62,9 @@ struct VersionReport {
   std::string opencl_loader;
 };
 
+// What a document says beside an error: the others, taken out of it.
+std::optional<std::vector<Error>> take_others(Error& error);
+
 template <>
 struct Choices<ErrorCode> {
   static constexpr std::span<const std::string_view> names = error_code_names;
@@ -69,6 +76,10 @@ struct Choices<Verdict> {
 
 template <>
 struct Description<Error> {
+  static const Record record;
+};
+template <>
+struct Description<compiler::Warning> { // in run_documents.cpp
   static const Record record;
 };
 

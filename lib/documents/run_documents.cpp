@@ -57,10 +57,6 @@ struct Description<UntilReport> {
   static const Record record;
 };
 template <>
-struct Description<Warning> {
-  static const Record record;
-};
-template <>
 struct Description<LeftBehind> {
   static const Record record;
 };

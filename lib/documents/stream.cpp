@@ -1,6 +1,7 @@
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/json_text.hpp>
+#include <tidegate/documents/places.hpp>
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/documents/stream.hpp>
 
@@ -58,9 +59,13 @@ void add(StreamSummary& total, const StreamSummary& part) {
 
 void append_error(Block& block, Error error, std::uint64_t line) {
   ++block.summary.failed;
-  block.summary.exit_code = worst(block.summary.exit_code, exit_code(error.code));
+  block.summary.exit_code = worst(block.summary.exit_code, exit_code(error));
   error.line.reset(); // the line of the stream says it
-  const StreamError document{.error = std::move(error), .line = line};
+  for (Error& other : error.others) {
+    other.line.reset();
+  }
+  auto others = take_others(error);
+  const StreamError document{.error = std::move(error), .others = std::move(others), .line = line};
   encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
 }
 
@@ -96,7 +101,7 @@ void answer_block(Block& block, const LineAnswer& answer) {
     const std::size_t start = block.answers.size();
     if (auto result = answer_or_bug(answer, line, block.answers); !result) {
       block.answers.resize(start);
-      append_error(block, std::move(result.error()), number);
+      append_error(block, located(std::move(result.error()), line), number);
     }
     block.answers += '\n';
   }

@@ -1,7 +1,9 @@
 #include <tidegate/compiler/buffer_data.hpp>
 #include <tidegate/compiler/image_files.hpp>
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
 #include <tidegate/device/opencl_error.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
@@ -24,6 +26,7 @@ constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
 
 Result<BufferContents> first_contents(const ResolvedProgram& program) {
   BufferContents contents(program.buffers.size());
+  ErrorList errors;
   for (std::size_t i = 0; i < contents.size(); ++i) {
     if (!program.buffers[i].spec.init) {
       continue;
@@ -35,14 +38,12 @@ Result<BufferContents> first_contents(const ResolvedProgram& program) {
         bytes.error().pointer = (program.buffers[i].image ? "/images/" : "/buffers/") +
                                 pointer_token(program.buffers[i].name) + "/init";
       }
-      if (bytes.error().code == ErrorCode::cannot_read) {
-        bytes.error().fix = fmt::format("name an .npy{} or raw file, relative to the program's folder",
-                                        program.buffers[i].image ? ", .png" : "");
-      }
-      return tl::unexpected(std::move(bytes.error()));
     }
-    contents[i] = std::move(*bytes);
+    if (errors.check(bytes)) {
+      contents[i] = std::move(*bytes);
+    }
   }
+  TIDEGATE_CHECK(errors.result());
   return contents;
 }
 

@@ -4,7 +4,6 @@
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/interrupt.hpp>
-#include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/run/bounds.hpp>
 #include <tidegate/run/compiled.hpp>
@@ -15,7 +14,6 @@
 #include <tidegate/run/watchdog.hpp>
 
 #include <chrono>
-#include <filesystem>
 #include <utility>
 
 namespace tidegate::run {
@@ -25,25 +23,6 @@ using Clock = std::chrono::steady_clock;
 
 // What a kernel that is past the wall time still gets to come back.
 constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
-
-// Whoever cannot keep an output need not work it out.
-Result<void> check_outputs(const ResolvedProgram& program) {
-  for (const ProgramBuffer& buffer : program.buffers) {
-    if (!buffer.spec.output) {
-      continue;
-    }
-    auto probe = Output::open((std::filesystem::path(program.folder) / *buffer.spec.output).string())
-                     .and_then([&buffer](const Output&) {
-                       return buffer.image ? check_picture_library(buffer) : Result<void>();
-                     });
-    if (!probe) {
-      probe.error().pointer =
-          (buffer.image ? "/images/" : "/buffers/") + pointer_token(buffer.name) + "/output";
-      return tl::unexpected(std::move(probe.error()));
-    }
-  }
-  return {};
-}
 
 // Before anything is written: what the command line and the program name as outputs is nothing that was read.
 Result<void> check_files(const ResolvedProgram& program, const RunOptions& options) {
@@ -78,6 +57,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
 
   // From the program to a kernel, without touching the device.
   CompileOptions compile_options = options.compile;
+  compile_options.files = options.compile.dry_run ? FileCheck::none : FileCheck::reachable;
   if (device != nullptr) {
     compile_options.answer_macros = ask_compiler(*device, options.cache_folder);
   }
@@ -89,7 +69,6 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   if (options.compile.dry_run) {
     return report_of_plan(compiled, elapsed_ns(start));
   }
-  TIDEGATE_CHECK(check_outputs(compiled.program));
 
   // On the device; a kernel that does not come back is told of from another thread.
   Monitor monitor;

@@ -47,7 +47,11 @@ TEST_CASE("evidence made under a policy without thresholds is incomplete") {
   const CheckedDocument result = checked(recommendation(R"({"hot_opcode_threshold":0})"));
   CHECK(result.verdict == Verdict::incomplete);
   REQUIRE(result.error);
-  CHECK(describe(*result.error) ==
+  Error error = *result.error;
+  CHECK(error.line == 1);
+  CHECK(error.column);
+  error.line.reset();
+  CHECK(describe(error) ==
         "tidegate: file: error: the promotion evidence is not complete: hot_opcode_threshold is not as it "
         "must be "
         "[incomplete_evidence]\n"
@@ -79,7 +83,8 @@ TEST_CASE("evidence that contradicts its recommendation is inconsistent") {
 }
 
 TEST_CASE("the type comes from the document or from the caller") {
-  CHECK(checked(R"({"queue_len":1})").error->code == ErrorCode::missing_kind);
+  CHECK(checked("{}").error->code == ErrorCode::missing_kind);
+  CHECK(checked(R"({"queue_len":1})").document == "launch_request"); // by its keys
   CHECK(checked(R"({"kind":"launch_reqest"})").error->nearest == "launch_request");
   CHECK(checked(R"({"kind":"launch_reqest"})").error->code == ErrorCode::wrong_kind);
   const std::string request = R"({"queue_len":1,"requested_worker_groups":1,"max_workgroup_size_x":1})";

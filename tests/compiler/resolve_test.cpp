@@ -808,3 +808,88 @@ TEST_CASE("an error in a source stands there, whoever names it") {
   CHECK_FALSE(result.error().pointer);
   CHECK(refusal(resolved(sound(), "int counter;")).starts_with("unsupported_kernel -: "));
 }
+
+namespace {
+
+// "CODE POINTER" of every error.
+std::vector<std::string> refusals(const Result<ResolvedProgram>& result) {
+  REQUIRE_FALSE(result);
+  std::vector<std::string> found;
+  const auto add = [&](const Error& error) {
+    CHECK_FALSE(error.message.empty());
+    found.push_back(fmt::format("{} {}", name(error.code), error.pointer.value_or("-")));
+  };
+  add(result.error());
+  for (const Error& other : result.error().others) {
+    add(other);
+  }
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("all that is wrong is told at once, and what follows from it is not") {
+  WaveProgram program = sound();
+  program.buffers.emplace_back("none", BufferSpec{.count = 0, .init = BufferInit{}, .output = "../x"});
+  program.buffers.emplace_back(
+      "bytes", BufferSpec{.type = ElementType::u8, .count = 300, .init = BufferInit{.iota = Iota{}}});
+  program.ops.emplace_back("lost", OpSpec{.source = "lost.cl", .kernel = {}, .options = ""});
+  program.ops.emplace_back("lost too", OpSpec{.source = "lost.cl", .kernel = {}, .options = ""});
+  program.ops.emplace_back("scael", OpSpec{.source = "k.cl", .kernel = {}, .options = ""});
+  program.waves = {
+      wave("lost", {buffer("x"), buffer("z")}),               // its op is told; z there is not
+      wave("scale", {buffer("none"), buffer("y"), u32({2})}), // none is told
+      wave("scale", {buffer("x")}, {}),
+      wave("scael", {buffer("bytes")}),
+      wave("bump", {buffer("w")}, {0}),
+      wave("bunp", {}),
+  };
+  program.waves[1].name = program.waves[2].name = "same";
+  program.waves[5].rules = {1, 40, 50};
+  program.swap = {{"none", "x"}, {"x", "a"}, {"x", "counts"}};
+  program.until = Until{.buffer = "b"};
+  program.dependencies = std::vector<ProgramDependency>{
+      {.before = Identifier(std::uint64_t{0}), .after = Identifier(std::uint64_t{9})},
+      {.before = Identifier(std::string("same")),
+       .after = Identifier(std::string("sane")),
+       .tile_local = true},
+      {.before = Identifier(std::uint64_t{1}), .after = Identifier(std::uint64_t{2}), .tile_local = true}};
+  CHECK(refusals(resolved(program)) == std::vector<std::string>{"out_of_range /buffers/none/count",
+                                                                "invalid_program /buffers/none/init",
+                                                                "outside_folder /buffers/none/output",
+                                                                "out_of_range /buffers/bytes/init",
+                                                                "unknown_name /swap/1/1",
+                                                                "invalid_program /swap/2",
+                                                                "unknown_name /until/buffer",
+                                                                "cannot_read /ops/lost/source",
+                                                                "unknown_name /ops/scael",
+                                                                "unknown_name /waves/0/args/1/buffer",
+                                                                "argument_mismatch /waves/1/args/2",
+                                                                "invalid_program /waves/2/global_size",
+                                                                "argument_mismatch /waves/2/args",
+                                                                "duplicate_name /waves/2/name",
+                                                                "out_of_range /waves/4/global_size",
+                                                                "unknown_name /waves/4/args/0/buffer",
+                                                                "unknown_name /waves/5/op",
+                                                                "out_of_range /waves/5/rules/1",
+                                                                "out_of_range /waves/5/rules/2",
+                                                                "invalid_wave /dependencies/0/after",
+                                                                "unknown_name /dependencies/1/after"});
+}
+
+TEST_CASE("files are looked at when that is asked for") {
+  const Folder folder;
+  folder.write("k.cl", std::string(source));
+  folder.write("short.bin", "12");
+  WaveProgram program = sound();
+  program.buffers[0].second.init = BufferInit{.file = "none.bin"};
+  program.buffers[1].second.init = BufferInit{.file = "short.bin"};
+  program.buffers[1].second.output = "no/folder.npy";
+  const AnswerMacros answer = macros({{"__OPENCL_VERSION__", "120"}});
+  CHECK(resolve(program, folder.path(), answer));
+  CHECK(refusals(resolve(program, folder.path(), answer, PathScope::folder, FileCheck::reachable)) ==
+        std::vector<std::string>{"cannot_read /buffers/x/init/file", "cannot_write /buffers/y/output"});
+  CHECK(refusals(resolve(program, folder.path(), answer, PathScope::folder, FileCheck::contents)) ==
+        std::vector<std::string>{"cannot_read /buffers/x/init/file", "bad_array /buffers/y/init/file",
+                                 "cannot_write /buffers/y/output"});
+}

@@ -30,6 +30,25 @@ TEST_CASE("an unknown type has a nearest one") {
   CHECK(find_document("zzz").error().fix == "`tidegate schema --format table` lists them");
 }
 
+TEST_CASE("a document is recognised by its kind, or else by its keys") {
+  const auto recognised = [](std::string_view json) {
+    const auto found = recognise(json);
+    return found ? std::string((*found)->kind) : std::string(name(found.error().code));
+  };
+  CHECK(recognised(R"({"kind":"wave_dag","ops":{},"buffers":{}})") == "wave_dag");
+  CHECK(recognised(R"({"kind":"wave_dog"})") == "wrong_kind");
+  CHECK(recognised(R"({"buffers":{},"ops":{},"waves":[]})") == "wave_program");
+  CHECK(recognised(R"({"waves":[],"dependencies":[],"budget_bytes":4})") == "wave_dag");
+  CHECK(recognised(R"({"waves":[],"oops":{},"buffers":{}})") == "wave_program");
+  CHECK(recognised(R"({"buffers":[]})") == "buffer_lifetimes");
+  CHECK(recognised(R"({"queue_len":1})") == "launch_request");
+  CHECK(recognised(R"({"candidates":[],"costs":[],"current":0})") == "measured_costs");
+  CHECK(recognised("{}") == "missing_kind");
+  CHECK(recognised("[]") == "missing_kind");
+  CHECK(recognised(R"({"name":"x","version":1,"scripts":{},"waves":[]})") == "missing_kind");
+  CHECK(recognised("{") == "syntax_error");
+}
+
 TEST_CASE("every field says what it means, and no record has more fields than a mask has bits") {
   const std::function<void(const Record&)> visit = [&](const Record& record) {
     CAPTURE(record.name);

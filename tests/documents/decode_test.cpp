@@ -7,12 +7,15 @@
 #include <tidegate/documents/tuning_documents.hpp>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::documents;
@@ -319,6 +322,73 @@ TEST_CASE("an identifier is a whole number or a name") {
   }
   CHECK(refusal<BufferLifetimes>(R"({"buffers":[{"lower":0,"upper":1,"size":1}]})")
             .find("missing key \"id\"") != std::string::npos);
+}
+
+namespace {
+
+// "LINE:COLUMN CODE POINTER" of every error, in their order.
+template <class T>
+std::vector<std::string> refusals(std::string_view json) {
+  const auto decoded = decode<T>(json);
+  REQUIRE_FALSE(decoded);
+  std::vector<std::string> found;
+  const auto add = [&](const Error& error) {
+    found.push_back(fmt::format("{}:{} {} {}", *error.line, *error.column, name(error.code),
+                                error.pointer.value_or("-")));
+  };
+  add(decoded.error());
+  std::ranges::for_each(decoded.error().others, add);
+  return found;
+}
+
+using Lines = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("all that is wrong is told at once, in the order of the document") {
+  CHECK(refusals<compiler::WaveProgram>(
+            "{\"buffers\": {\"x\": {\"type\": \"f31\", \"count\": -4},\n"
+            " \"y\": 3, \"z\": {\"type\": \"f32\"}},\n"
+            " \"ops\": [], \"wave\": [{\"op\": [1, {\"a\": 2}]}],\n"
+            " \"repeat\": 0, \"swap\": [[\"x\"], [\"x\", \"y\", \"z\"], [1, \"y\"]],\n"
+            " \"repeat\": 5, \"until\": {\"bufer\": \"x\"}}") ==
+        Lines{"1:28 unknown_name /buffers/x/type", "1:44 out_of_range /buffers/x/count",
+              "2:7 wrong_type /buffers/y", "2:29 missing_key /buffers/z", "3:9 wrong_type /ops",
+              "3:13 unknown_key /wave", "4:12 out_of_range /repeat", "4:28 wrong_length /swap/0",
+              "4:42 wrong_length /swap/1/2", "4:49 wrong_type /swap/2/0", "5:2 duplicate_key /repeat",
+              "5:25 unknown_key /until/bufer"});
+  CHECK(refusals<MeasuredCosts>(R"({"candidates":["a",[[]],{},3],"costs":[null],"current":"x"})") ==
+        Lines{"1:16 wrong_type /candidates/0", "1:20 wrong_type /candidates/1",
+              "1:25 wrong_type /candidates/2", "1:40 wrong_type /costs/0", "1:56 wrong_type /current"});
+}
+
+TEST_CASE("what follows from an error is not told") {
+  // A key that is misspelt is not missing too, and what is behind an unknown key is nobody's.
+  CHECK(refusals<LaunchRequestDocument>(
+            R"({"quue_len":1,"requested_worker_groups":1,"max_workgroup_size_x":1,"x":[{"y":[1,2]},{}]})") ==
+        Lines{"1:2 unknown_key /quue_len", "1:68 unknown_key /x"});
+  // A document of another kind has other keys.
+  CHECK(refusals<LaunchRequestDocument>(R"({"a":1,"kind":"wave_dag","b":2})") ==
+        Lines{"1:15 wrong_kind /kind"});
+  CHECK(refusals<LaunchRequestDocument>(R"([{"a":1},2])") == Lines{"1:1 wrong_type "});
+  CHECK(refusals<LaunchRequestDocument>(R"({"a":1,)").front().find("syntax_error") != std::string::npos);
+}
+
+TEST_CASE("an endless list of errors ends") {
+  std::string json = R"({"candidates":[)";
+  for (int i = 0; i < 1000; ++i) {
+    json += "null,";
+  }
+  CHECK(refusals<MeasuredCosts>(json + R"(1],"costs":[],"current":1})").size() == 100);
+}
+
+TEST_CASE("values that are passed over nest as deep as others") {
+  const std::string deep = std::string(62, '[') + std::string(62, ']');
+  const std::string deeper = std::string(64, '[') + std::string(64, ']');
+  CHECK(request_refusal(with("\"x\":" + deep)).find("unknown key") != std::string::npos);
+  CHECK(request_refusal(with("\"x\":" + deeper)).find("[too_deep]") != std::string::npos);
+  CHECK(request_refusal(with("\"queue_len\":" + deep)).find("duplicate key") != std::string::npos);
+  CHECK(request_refusal(with("\"previous_topology\":" + deeper)).find("[too_deep]") != std::string::npos);
 }
 
 TEST_CASE("the kind of a document is found without decoding it") {

@@ -17,7 +17,7 @@ from typing import Any
 
 import support
 from planning_support import DATA, SEED, U64, Planning, arena_figures, buffer, layout_problem, lifetimes, scaled
-from support import EXAMPLES, Document, parse, run, same
+from support import EXAMPLES, Document, parse, run, same, unplaced
 
 FULL = lifetimes(buffer("a", 0, 2, 3), buffer(7, 1, 3, 4), buffer("7", 2, 4, 3, 4))  # 7 bytes, all of them needed
 
@@ -134,7 +134,7 @@ class Ids(Arena):
         for id, shown in ((7, "7"), ("7", '"7"'), (U64, str(U64))):
             result = run("arena", input=json.dumps(lifetimes(*[buffer(x, 0, 1, 1) for x in ("a", id, "b", id)])))
             self.assertEqual((result.rc, result.stdout), (3, ""))
-            self.assertEqual(result.stderr, "tidegate: standard input: error: buffers 1 and 3 have the same id, "
+            self.assertEqual(unplaced(result.stderr), "tidegate: standard input: error: buffers 1 and 3 have the same id, "
                                             f"{shown} [duplicate_name]\n"
                                             "  at: /buffers/3/id\n"
                                             "  fix: give each its own\n")

@@ -40,7 +40,7 @@ class Input(Folder):
                                "  fix: pipe a JSON document in, or name a file that holds one\n")
 
     def test_duplicate_key(self) -> None:
-        self.refused('{"queue_len": 1,\n "queue_len": 2}',
+        self.refused(REQUEST[:-1] + ',\n "queue_len": 2}',
                      'tidegate: standard input:2:2: error: duplicate key "queue_len" [duplicate_key]\n'
                      "  at: /queue_len\n"
                      "  fix: keep one of the two values\n")
@@ -51,17 +51,40 @@ class Input(Folder):
                      "  fix: JSON has no NaN and no infinity: give a finite number or leave the key out\n")
 
     def test_two_to_the_64th(self) -> None:
-        self.refused('{"requeue_count": 18446744073709551616}',
+        self.refused('{"requeue_count": 18446744073709551616, ' + REQUEST[1:],
                      "tidegate: standard input:1:19: error: 18446744073709551616 is outside the range 0 to "
                      "18446744073709551615 [out_of_range]\n"
                      "  at: /requeue_count\n"
                      "  fix: give an integer from 0 to 18446744073709551615\n")
 
     def test_unknown_key(self) -> None:
-        self.refused('{"quue_len": 1}',
+        self.refused(REQUEST.replace("queue_len", "quue_len"), # which is not missing then
                      'tidegate: standard input:1:2: error: unknown key "quue_len" [unknown_key]\n'
                      "  at: /quue_len\n"
                      '  fix: did you mean "queue_len"?\n')
+
+    def test_all_at_once(self) -> None:
+        """Each error with its place, in the order of the document."""
+        self.refused('{"queue_len": -1,\n "top": {"a": [1, 2]}, "policy": {"sizing": []},\n "max_workgroup_size_x": 1.5}',
+                     "tidegate: standard input:1:15: error: -1 is outside the range 0 to 4294967295 [out_of_range]\n"
+                     "  at: /queue_len\n"
+                     "  fix: give an integer from 0 to 4294967295\n"
+                     'tidegate: standard input:2:2: error: unknown key "top" [unknown_key]\n'
+                     "  at: /top\n"
+                     "  fix: remove it; `tidegate schema launch_request --format table` lists the known keys\n"
+                     "tidegate: standard input:2:45: error: expected an object, got an array [wrong_type]\n"
+                     "  at: /policy/sizing\n"
+                     "  fix: give an object\n"
+                     "tidegate: standard input:3:26: error: 1.5 is not written as an integer [not_an_integer]\n"
+                     "  at: /max_workgroup_size_x\n"
+                     "  fix: give an integer from 0 to 4294967295\n"
+                     'tidegate: standard input:3:29: error: missing key "requested_worker_groups" [missing_key]\n'
+                     "  fix: add it\n")
+
+    def test_more_than_a_hundred(self) -> None:
+        result = run("tune", "choose", input='{"candidates": [' + "null, " * 200 + '1], "costs": [], "current": 1}')
+        self.assertEqual(result.stderr.count("[wrong_type]"), 100)
+        self.assertTrue(result.stderr.endswith("tidegate: there may be more errors: these are told at once\n"))
 
     def test_ten_thousand_nested_arrays(self) -> None:
         self.refused("[" * 10_000 + "]" * 10_000,
@@ -82,7 +105,7 @@ class Input(Folder):
 
     def test_negative_answer(self) -> None:
         self.refused(REQUEST[:-1] + ', "device_memory_budget_bytes": 1000}',
-                     "tidegate: standard input: error: the launch needs 16384 bytes at its peak and the device memory "
+                     "tidegate: standard input:1:110: error: the launch needs 16384 bytes at its peak and the device memory "
                      "budget is 1000 bytes [device_out_of_memory]\n"
                      "  at: /device_memory_budget_bytes\n"
                      "  fix: raise device_memory_budget_bytes, or lower requested_hit_capacity, queue_len or "

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import support
 from planning_support import (COMPACT, LAYERED, PEAK, SEED, Planning, dag, edges_of, figures, fused, groups_of,
                               random_dag, scaled, wave)
-from support import Document, parse, run
+from support import Document, parse, run, unplaced
 
 # a -> b -> d -> e and a -> c -> d; f stands alone. Layered: [a f] [b c] [d] [e], which is the fewest.
 DAG = dag([wave(10, 1, 2), wave(20, 2, 3), wave(30, 3, 4), wave(40, 4, 5), wave(50, 5, 6), wave(6, 0, 1, name="f")],
@@ -235,7 +235,7 @@ class Premises(PlanCheck):
         unknown = self.file("unknown.json", dag([wave(1, name="scan")], [("scan", "scam")]))
         result = self.check(self.plan, given=unknown)
         self.assertEqual((result.rc, result.stdout), (3, ""))
-        self.assertIn(f'tidegate: {unknown}: error: no wave is called "scam" [unknown_name]', result.stderr)
+        self.assertIn(f'tidegate: {unknown}: error: no wave is called "scam" [unknown_name]', unplaced(result.stderr))
         result = self.check(self.plan, given=self.file("plan_as_dag.json", self.plan))
         self.assertEqual(result.rc, 3)
         self.assertIn("[wrong_kind]", result.stderr)

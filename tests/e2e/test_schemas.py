@@ -72,7 +72,8 @@ class Schemas(unittest.TestCase):
                '{"queue_len": 1, "requested_worker_groups": 1, "max_workgroup_size_x": 1, '
                '"device_memory_budget_bytes": 1}']
         for text in bad:
-            validator("error").validate(json.loads(run("recommend", "--errors", "json", input=text).stderr))
+            for line in run("recommend", "--errors", "json", input=text).stderr.splitlines():
+                validator("error").validate(json.loads(line))
         lines = run("recommend", "--stream", input="\n".join(bad)).stdout.splitlines()
         self.assertEqual(len(lines), len(bad) - 1)  # the empty one is no line
         for line in lines:

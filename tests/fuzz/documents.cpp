@@ -5,6 +5,7 @@
 #include <tidegate/commands/plan.hpp>
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/places.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 
 using namespace tidegate;
@@ -15,7 +16,7 @@ void round_trip(const documents::Document& document, std::string_view json) {
   const auto object = document.record->create();
   const auto decoded = documents::Decoder().decode(document, json, object.get());
   if (!decoded) {
-    fuzz::require_sound(decoded.error());
+    fuzz::require_sound(documents::located(decoded.error(), json));
     return;
   }
   std::string first;

@@ -37,6 +37,10 @@ inline void require_sound(const Error& error) {
   }
   require(printable(lines) == lines, "the text of an error is printable");
   require(!documents::syntax_error(documents::encode(error)), "an error is JSON");
+  for (const Error& other : error.others) {
+    require(other.others.empty(), "the others of an error have none");
+    require_sound(other);
+  }
 }
 
 } // namespace tidegate::fuzz
