@@ -28,6 +28,7 @@ constexpr std::array subcommands{
     Subcommand{"plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture",
                plan_command},
     Subcommand{"arena", "Place buffers with lifetimes in one arena", arena_command},
+    Subcommand{"init", "Write a first wave program for OpenCL kernels, which runs as it is", init_command},
     Subcommand{"run",
                "Run a program of OpenCL kernels as one persistent launch, with proof and measured speed",
                run_command},

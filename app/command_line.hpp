@@ -19,6 +19,7 @@ using commands::CommandModel;
 CommandModel recommend_command();
 CommandModel plan_command();
 CommandModel arena_command();
+CommandModel init_command();
 CommandModel run_command();
 CommandModel priority_command();
 CommandModel tune_command();

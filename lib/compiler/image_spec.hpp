@@ -22,6 +22,7 @@ struct ImageSpec {
   bool texel_buffer = false;           // image1d_buffer_t instead of image1d_t
   std::optional<BufferInit> init;      // as a buffer's; a file may be a PNG too
   std::optional<std::string> output;   // .npy, .png, or raw bytes; relative to the program
+  std::optional<std::string> note{};   // for people
 };
 
 enum class AddressMode : std::uint8_t { none, clamp_to_edge, clamp, repeat, mirrored_repeat };

@@ -27,12 +27,14 @@ struct BufferSpec {
   std::uint64_t count = 0; // elements
   std::optional<BufferInit> init;
   std::optional<std::string> output; // .npy, or raw bytes; relative to the program
+  std::optional<std::string> note{}; // here and below: for people
 };
 
 struct OpSpec {
   std::string source;                // path, relative to the program
   std::optional<std::string> kernel; // left out, the name of the op
   std::string options;               // as for clBuildProgram
+  std::optional<std::string> note{};
 };
 
 enum class Access : std::uint8_t { read, write, read_write };
@@ -63,6 +65,7 @@ struct ArgumentSpec {
   std::optional<Identifier> enumeration;
   std::optional<std::string> bytes;       // hexadecimal, as they lie in memory
   std::optional<IterationSpec> iteration; // of a number
+  std::optional<std::string> note;
 };
 
 struct FillSpec {
@@ -96,6 +99,7 @@ struct WaveSpec { // exactly one of op, fill and copy
   std::vector<ArgumentSpec> args;
   std::optional<planning::Wave> bytes; // stated envelope, instead of the one that follows from the arguments
   std::vector<std::uint32_t> rules;    // source rules that the wave comes from, below 32
+  std::optional<std::string> note{};
 };
 
 struct ProgramDependency {
@@ -123,6 +127,7 @@ struct WaveProgram {
   std::optional<Until> until;
   std::uint64_t device_memory_budget_bytes = 0; // 0: as much as the device has
   policy::LaunchPolicy policy;
+  std::optional<std::string> note;
 };
 
 } // namespace tidegate::compiler

@@ -8,7 +8,7 @@ namespace {
 
 class Encoder {
 public:
-  Encoder(std::string& json, Style style) : json_(json), pretty_(style == Style::pretty) {}
+  Encoder(std::string& json, Style style) : json_(json), spaced_(style != Style::compact), style_(style) {}
 
   void document(const Document& document, const void* object) {
     open('{');
@@ -29,6 +29,9 @@ public:
   }
 
   void value(const Type& type, const void* value) {
+    if (style_ == Style::brief && is_container(type) && on_one_line(type, value)) {
+      return;
+    }
     switch (type.kind) {
     case Kind::boolean: json_ += *static_cast<const bool*>(value) ? "true" : "false"; break;
     case Kind::u16: unsigned_integer(*static_cast<const std::uint16_t*>(value)); break;
@@ -40,16 +43,54 @@ public:
     case Kind::identifier: identifier(*static_cast<const Identifier*>(value)); break;
     case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(value)]); break;
     case Kind::record: record(*type.record, value); break;
-    case Kind::list: list(*type.list, value); break;
+    case Kind::list:
+      if (leaves_defaults_out_ && type.or_single && type.list->size(value) == 1) {
+        this->value(type.list->element, type.list->at(value, 0));
+      } else {
+        list(*type.list, value);
+      }
+      break;
     case Kind::map: map(*type.map, value); break;
     case Kind::value: structured(*static_cast<const Value*>(value)); break;
     }
   }
 
 private:
+  static bool is_container(const Type& type) {
+    return type.kind == Kind::record || type.kind == Kind::list || type.kind == Kind::map ||
+           type.kind == Kind::value;
+  }
+
+  // Appends the value in one line if it fits there.
+  bool on_one_line(const Type& type, const void* value) {
+    constexpr std::size_t line_length = 110; // characters
+    std::string line;
+    Encoder encoder(line, Style::brief);
+    encoder.broken_ = false;
+    encoder.style_ = Style::compact; // of what is in it
+    encoder.leaves_defaults_out_ = true;
+    encoder.value(type, value);
+    const std::size_t column = json_.size() - (json_.rfind('\n') + 1);
+    if (column + line.size() > line_length) {
+      return false;
+    }
+    json_ += line;
+    return true;
+  }
+
+  [[nodiscard]] bool left_out(const Record& record, const Field& field, const void* value) const {
+    if (!leaves_defaults_out_ || field.presence != Presence::defaulted || !field.same_as.empty()) {
+      return false;
+    }
+    std::string json;
+    Encoder(json, Style::compact).value(field.type, value);
+    return json == default_json(record, field);
+  }
+
   void members(const Record& record, const void* object) {
     for (const Field& field : record.fields) {
-      if (const void* value = field.read(object)) {
+      const void* const value = field.read(object);
+      if (value != nullptr && !left_out(record, field, value)) {
         key(field.name);
         this->value(field.type, value);
       }
@@ -64,7 +105,7 @@ private:
       json_ += '[';
       for (std::size_t i = 0; i < size; ++i) {
         if (i > 0) {
-          json_ += pretty_ ? ", " : ",";
+          json_ += spaced_ ? ", " : ",";
         }
         value(list.element, list.at(object, i));
       }
@@ -84,7 +125,7 @@ private:
     for (std::size_t i = 0; i < map.size(object); ++i) {
       separate();
       append_string(json_, map.key(object, i));
-      json_ += pretty_ ? ": " : ":";
+      json_ += spaced_ ? ": " : ":";
       value(map.element, map.at(object, i));
     }
     close('}');
@@ -130,7 +171,7 @@ private:
     separate();
     json_ += '"';
     json_ += name;
-    json_ += pretty_ ? "\": " : "\":";
+    json_ += spaced_ ? "\": " : "\":";
   }
 
   void open(char bracket) {
@@ -141,7 +182,7 @@ private:
 
   void separate() {
     if (!first_) {
-      json_ += ',';
+      json_ += spaced_ && !broken_ ? ", " : ",";
     }
     first_ = false;
     new_line();
@@ -157,14 +198,17 @@ private:
   }
 
   void new_line() {
-    if (pretty_) {
+    if (broken_) {
       json_ += '\n';
       json_.append(depth_ * 2, ' ');
     }
   }
 
   std::string& json_;
-  const bool pretty_;
+  const bool spaced_;
+  Style style_;
+  bool broken_ = spaced_; // into lines
+  bool leaves_defaults_out_ = style_ == Style::brief;
   std::size_t depth_ = 0;
   bool first_ = true; // nothing stands yet in the innermost open bracket
 };

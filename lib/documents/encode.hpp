@@ -12,6 +12,7 @@ namespace tidegate::documents {
 enum class Style : std::uint8_t {
   compact, // one line
   pretty,  // indented by two spaces, lists of scalars on one line
+  brief,   // for people to edit: without what is left at its default, and one line for what fits it
 };
 
 // Appends the document without a trailing newline.

@@ -86,6 +86,8 @@ struct Description<WaveProgram> {
 
 namespace {
 
+constexpr std::string_view note_meaning = "for people; nothing follows from it";
+
 constexpr Field iota_fields[] = {
     defaulted<&Iota::start>("start", "the first element"),
     defaulted<&Iota::step>("step", "added from one element to the next"),
@@ -110,6 +112,7 @@ constexpr Field program_buffer_fields[] = {
     required<&BufferSpec::count>("count", "elements"),
     optional<&BufferSpec::init>("init", "first contents: one of fill, iota, random and file"),
     optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
+    optional<&BufferSpec::note>("note", note_meaning),
 };
 
 constexpr Field image_fields[] = {
@@ -120,6 +123,7 @@ constexpr Field image_fields[] = {
     optional<&ImageSpec::init>("init", "first contents, by channels: one of fill, iota, random and file"),
     optional<&ImageSpec::output>("output",
                                  "file written when the run succeeds: .npy, .png, or else raw bytes"),
+    optional<&ImageSpec::note>("note", note_meaning),
 };
 
 constexpr Field sampler_fields[] = {
@@ -132,6 +136,7 @@ constexpr Field op_fields[] = {
     required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
     optional<&OpSpec::kernel>("kernel", "the kernel in it; left out, the name of the op"),
     defaulted<&OpSpec::options>("options", "compiler options, as for clBuildProgram"),
+    optional<&OpSpec::note>("note", note_meaning),
 };
 
 constexpr Field iteration_fields[] = {
@@ -192,6 +197,7 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::bytes>("bytes", "any value as its bytes in memory, two hexadecimal digits each"),
     optional<&ArgumentSpec::iteration>(
         "iteration", "how a number changes from iteration to iteration; after them it has taken all steps"),
+    optional<&ArgumentSpec::note>("note", note_meaning),
 };
 
 constexpr Field envelope_fields[] = {
@@ -212,6 +218,7 @@ constexpr Field program_wave_fields[] = {
     defaulted<&WaveSpec::args>("args", "the kernel's arguments, in its order"),
     optional<&WaveSpec::bytes>("bytes", "byte envelope; left out, it follows from the arguments"),
     defaulted<&WaveSpec::rules>("rules", "numbers, below 32, of the source rules that the wave comes from"),
+    optional<&WaveSpec::note>("note", note_meaning),
 };
 
 constexpr Field program_dependency_fields[] = {
@@ -248,6 +255,7 @@ constexpr Field program_fields[] = {
     defaulted<&WaveProgram::device_memory_budget_bytes>("device_memory_budget_bytes",
                                                         "device memory at most; 0: what the device has"),
     defaulted<&WaveProgram::policy>("policy", "overrides of the standard launch policy"),
+    optional<&WaveProgram::note>("note", note_meaning),
 };
 
 // The one list that errors and the README refer to.

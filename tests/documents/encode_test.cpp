@@ -4,6 +4,7 @@
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/documents/priority_documents.hpp>
+#include <tidegate/documents/program_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/documents/tuning_documents.hpp>
 
@@ -141,4 +142,35 @@ TEST_CASE("random documents survive encoding and decoding") {
               std::bit_cast<std::uint64_t>(floats.priority_stalks[i]));
     }
   }
+}
+
+TEST_CASE("brief leaves defaults out, and breaks only lines that are too long") {
+  compiler::WaveProgram program;
+  program.buffers.emplace_back("x", compiler::BufferSpec{.count = 4});
+  program.ops.emplace_back("k", compiler::OpSpec{.source = "k.cl", .kernel = {}, .options = ""});
+  compiler::ArgumentSpec argument;
+  argument.f32 = std::vector<Number>{std::uint64_t{3}};
+  program.waves.push_back({.op = "k", .global_size = {1}, .args = {argument}});
+  CHECK(encode(program, Style::brief) ==
+        R"({
+  "kind": "wave_program",
+  "schema_version": 1,
+  "buffers": {"x": {"type": "f32", "count": 4}},
+  "ops": {"k": {"source": "k.cl"}},
+  "waves": [{"op": "k", "global_size": [1], "args": [{"f32": 3}]}]
+})");
+  argument.f32->assign(3, Number(1.5));
+  program.waves[0].args.assign(3, argument);
+  CHECK(encode(program, Style::brief).find(R"(
+  "waves": [
+    {
+      "op": "k",
+      "global_size": [1],
+      "args": [{"f32": [1.5, 1.5, 1.5]}, {"f32": [1.5, 1.5, 1.5]}, {"f32": [1.5, 1.5, 1.5]}]
+    }
+  ]
+})") != std::string::npos);
+  const auto back = decode<compiler::WaveProgram>(encode(program, Style::brief));
+  REQUIRE(back);
+  CHECK(back->waves[0].args[2].f32->size() == 3);
 }

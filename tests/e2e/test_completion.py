@@ -25,7 +25,7 @@ from pathlib import Path
 
 import support
 
-COMMANDS = ["arena", "check", "completion", "devices", "plan", "priority", "recommend", "run", "schema", "tune", "version"]
+COMMANDS = ["arena", "check", "completion", "devices", "init", "plan", "priority", "recommend", "run", "schema", "tune", "version"]
 TOPOLOGIES = ["dense_frontier", "empty", "fused_dense", "hybrid_frontier", "memory_constrained",
               "sparse_frontier"]
 FILES = ["request.json", "requests.ndjson", "two words.json"]

@@ -1,0 +1,303 @@
+#include <tidegate/compiler/argument_values.hpp>
+#include <tidegate/compiler/draft.hpp>
+#include <tidegate/compiler/draft_sizes.hpp>
+#include <tidegate/compiler/draft_values.hpp>
+#include <tidegate/compiler/image_arguments.hpp>
+#include <tidegate/compiler/source_unit.hpp>
+#include <tidegate/core/error_list.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
+#include <tidegate/opencl_c/type_layout.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::compiler {
+namespace {
+
+using opencl_c::AddressSpace;
+using opencl_c::Parameter;
+using opencl_c::ParameterUse;
+using opencl_c::TranslationUnit;
+
+// What the kernels do with one buffer, all together.
+struct Memory {
+  std::string name;
+  std::string type; // of OpenCL C, of what it points to
+  std::uint64_t element_bytes = 1;
+  std::uint64_t width = 1; // elements of a vector
+  bool read = false;
+  bool written = false;
+  bool atomic = false;
+  std::optional<ElementType> element;
+};
+
+// A pointer that is const is only read; atomic counters begin at zero, and so does what is only written.
+void add_use(Memory& memory, const Parameter& parameter, const ParameterUse& use) {
+  memory.read |= parameter.is_const || use.read;
+  memory.written |= !parameter.is_const && use.written;
+  memory.atomic |= use.atomic;
+}
+
+// Whole numbers are their own index, so that they may be indices; fractions are random.
+BufferInit draft_contents(const Memory& memory, std::uint64_t count, std::uint64_t extent) {
+  BufferInit init;
+  if (!memory.element || !memory.read || memory.atomic) {
+    init.fill = Number(std::uint64_t{0});
+  } else if (is_float(*memory.element)) {
+    init.random = Random{.seed = 1};
+  } else {
+    const std::size_t bits = 8 * element_bytes(*memory.element);
+    const std::uint64_t most = (std::uint64_t{1} << (std::min<std::size_t>(bits, 32) - 1)) - 1;
+    if (memory.width == 1 && count - 1 <= most) {
+      init.iota = Iota{};
+    } else {
+      init.random =
+          Random{.seed = 1, .low = Number(std::uint64_t{0}), .high = Number(std::min(extent, most))};
+    }
+  }
+  return init;
+}
+
+class Drafter {
+public:
+  Drafter(const DraftRequest& request, const AnswerMacros& answer) : request_(request), answer_(answer) {}
+
+  Result<WaveProgram> run() {
+    TIDEGATE_CHECK(read());
+    for (const DraftKernel& kernel : kernels_) {
+      sizes_ = sizes_of(kernel);
+      items_ = std::max(items_, sizes_.items);
+      least_extent_ = std::min(least_extent_, sizes_.extent);
+      TIDEGATE_CHECK(add_wave(kernel));
+    }
+    add_buffers();
+    program_.note = "a draft: every note says what is made up";
+    return std::move(program_);
+  }
+
+private:
+  Result<void> read() {
+    ErrorList errors;
+    for (const std::string& source : request_.sources) {
+      auto unit = read_unit({.source = source, .kernel = {}, .options = request_.options}, request_.folder,
+                            answer_, PathScope::anywhere, "");
+      if (errors.check(unit)) {
+        units_.push_back(std::make_unique<ProgramUnit>(std::move(*unit)));
+      }
+    }
+    TIDEGATE_CHECK(errors.result());
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      for (const opencl_c::Function& function : units_[i]->unit.functions) {
+        if (function.is_kernel && function.body) {
+          kernels_.push_back({.source = i,
+                              .unit = &units_[i]->unit,
+                              .function = &function,
+                              .uses = opencl_c::uses_of(units_[i]->unit, function)});
+        }
+      }
+    }
+    if (kernels_.empty()) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::unknown_name,
+                .message = fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
+                .fix = "name an OpenCL C file with a function that begins with kernel void"});
+    }
+    return {};
+  }
+
+  Result<void> add_wave(const DraftKernel& kernel) {
+    const std::string& function = kernel.function->name;
+    const std::string op = unique_name(function, op_names_);
+    program_.ops.emplace_back(op, OpSpec{.source = request_.sources[kernel.source],
+                                         .kernel = op == function ? std::nullopt : std::optional(function),
+                                         .options = request_.options});
+    WaveSpec wave{.op = op};
+    wave.local_size = local_size_of(kernel, sizes_.extent);
+    for (std::size_t d = 0; d < kernel.uses.dimensions; ++d) {
+      const std::uint64_t local = wave.local_size ? (*wave.local_size)[d] : 1;
+      wave.global_size.push_back((sizes_.extent + local - 1) / local * local);
+    }
+    wave.note = wave.local_size && !kernel.function->required_local_size ? "made up: global_size, local_size"
+                                                                         : "made up: global_size";
+    std::uint64_t group_items = 1;
+    for (const std::uint64_t size : wave.local_size.value_or(std::vector<std::uint64_t>())) {
+      group_items *= size;
+    }
+    for (std::size_t i = 0; i < kernel.function->parameters.size(); ++i) {
+      TIDEGATE_TRY(ArgumentSpec argument, draft_argument(kernel, i, group_items));
+      wave.args.push_back(std::move(argument));
+    }
+    program_.waves.push_back(std::move(wave));
+    return {};
+  }
+
+  Result<ArgumentSpec> draft_argument(const DraftKernel& kernel, std::size_t index,
+                                      std::uint64_t group_items) {
+    const Parameter& parameter = kernel.function->parameters[index];
+    for (std::size_t k = parameter.tokens.begin; k < parameter.tokens.end; ++k) {
+      if (opencl_c::is_unsupported(kernel.unit->source.tokens[k].text)) {
+        return tl::unexpected(opencl_c::error_at(
+            *kernel.unit, k, ErrorCode::unsupported_kernel,
+            fmt::format("{} cannot be an argument of a wave", in_quotes(kernel.unit->source.tokens[k].text)),
+            fmt::format("write it without: {}", opencl_c::see_unsupported)));
+      }
+    }
+    ArgumentSpec argument;
+    if (takes_object(parameter)) {
+      if (parameter.type == "sampler_t") {
+        argument.sampler = SamplerSpec{};
+        argument.note = parameter.name + ": made up";
+      } else {
+        argument.image = image_for(parameter, kernel);
+      }
+    } else if (parameter.is_pointer && parameter.space == AddressSpace::local) {
+      const std::uint64_t elements =
+          std::max(group_items, sizes_.extent) * (kernel.uses.largest_factor > 1 ? 2 : 1);
+      argument.local_bytes = elements * pointee(parameter, *kernel.unit).element_bytes;
+      argument.note = parameter.name + ": made up";
+    } else if (parameter.is_pointer) {
+      const ParameterUse& use = kernel.uses.parameters[index];
+      argument.buffer = buffer_for(parameter, kernel, use);
+      if (!parameter.is_const && !use.written) {
+        argument.access = Access::read; // for certain
+      }
+    } else {
+      argument = draft_value(kernel, index, sizes_.extent);
+    }
+    return argument;
+  }
+
+  // The element that a pointer points to, without a name.
+  static Memory pointee(const Parameter& parameter, const TranslationUnit& unit) {
+    Memory memory{.type = parameter.type};
+    const auto arithmetic = opencl_c::arithmetic_type(parameter.type);
+    const auto element = element_type_of(arithmetic ? arithmetic->scalar : atomic_scalar(parameter.type));
+    if (element) {
+      memory.element = element;
+      memory.width = arithmetic ? (arithmetic->width == 3 ? 4 : arithmetic->width) : 1;
+      memory.element_bytes = element_bytes(*element) * memory.width;
+      return memory;
+    }
+    constexpr std::uint64_t enough = 64; // for what has no layout that is certain
+    const auto layout = opencl_c::layout_of(unit, parameter.tokens);
+    memory.element_bytes = layout ? layout->bytes : enough;
+    return memory;
+  }
+
+  // "int" of "atomic_int".
+  static std::string_view atomic_scalar(std::string_view type) {
+    return type.starts_with("atomic_") ? type.substr(std::string_view("atomic_").size()) : "";
+  }
+
+  static std::string unique_name(const std::string& name, std::set<std::string>& taken) {
+    std::string unique = name.empty() ? "unnamed" : name;
+    for (std::size_t i = 2; !taken.insert(unique).second; ++i) {
+      unique = fmt::format("{}_{}", name, i);
+    }
+    return unique;
+  }
+
+  // The buffer of this name and type; another one where the kernel has it already, or has another type.
+  std::string buffer_for(const Parameter& parameter, const DraftKernel& kernel, const ParameterUse& use) {
+    const auto key = std::pair(parameter.name, parameter.type);
+    auto found = memory_index_.find(key);
+    if (found == memory_index_.end()) {
+      Memory memory = pointee(parameter, *kernel.unit);
+      memory.name = unique_name(parameter.name, memory_names_);
+      found = memory_index_.emplace(key, memory_.size()).first;
+      memory_.push_back(std::move(memory));
+    }
+    Memory& memory = memory_[found->second];
+    add_use(memory, parameter, use);
+    return memory.name;
+  }
+
+  void add_buffers() {
+    for (const Memory& memory : memory_) {
+      BufferSpec buffer{.type = memory.element.value_or(ElementType::u8)};
+      buffer.count = items_ * (memory.element ? memory.width : memory.element_bytes);
+      buffer.init = draft_contents(memory, buffer.count, least_extent_);
+      buffer.output = memory.written ? std::optional(memory.name + ".npy") : std::nullopt;
+      buffer.note = "made up: count, init";
+      program_.buffers.emplace_back(memory.name, std::move(buffer));
+    }
+  }
+
+  std::string image_for(const Parameter& parameter, const DraftKernel& kernel) {
+    const auto key = std::pair(parameter.name, parameter.type);
+    auto found = image_index_.find(key);
+    if (found == image_index_.end()) {
+      const std::string name = unique_name(parameter.name, memory_names_);
+      ImageSpec image = draft_image(parameter, kernel, sizes_.extent);
+      image.init = BufferInit{.random = Random{.seed = 1}};
+      image.note = "made up: format, size, init";
+      found = image_index_.emplace(key, program_.images.size()).first;
+      program_.images.emplace_back(name, std::move(image));
+    }
+    auto& [name, image] = program_.images[found->second];
+    if (parameter.image_access != opencl_c::ImageAccess::read_only) {
+      image.output = name + ".npy";
+    }
+    return name;
+  }
+
+  const DraftRequest& request_;
+  const AnswerMacros& answer_;
+  std::vector<std::unique_ptr<ProgramUnit>> units_;
+  std::vector<DraftKernel> kernels_;
+  Sizes sizes_;             // of the kernel that is looked at
+  std::uint64_t items_ = 1; // of every buffer: what one kernel writes, another may take for indices
+  std::uint64_t least_extent_ = std::numeric_limits<std::uint64_t>::max();
+  WaveProgram program_;
+  std::set<std::string> op_names_;
+  std::set<std::string> memory_names_;
+  std::vector<Memory> memory_;
+  std::map<std::pair<std::string, std::string>, std::size_t> memory_index_; // by name and type
+  std::map<std::pair<std::string, std::string>, std::size_t> image_index_;
+};
+
+} // namespace
+
+Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer) {
+  return Drafter(request, answer).run();
+}
+
+std::vector<DraftNote> notes_of(const WaveProgram& program) {
+  std::vector<DraftNote> notes;
+  const auto add = [&notes](std::string pointer, const std::optional<std::string>& note) {
+    if (note) {
+      notes.push_back({std::move(pointer), *note});
+    }
+  };
+  for (const auto& [name, buffer] : program.buffers) {
+    add("/buffers/" + pointer_token(name), buffer.note);
+  }
+  for (const auto& [name, image] : program.images) {
+    add("/images/" + pointer_token(name), image.note);
+  }
+  for (const auto& [name, op] : program.ops) {
+    add("/ops/" + pointer_token(name), op.note);
+  }
+  for (std::size_t i = 0; i < program.waves.size(); ++i) {
+    add(fmt::format("/waves/{}", i), program.waves[i].note);
+    for (std::size_t k = 0; k < program.waves[i].args.size(); ++k) {
+      add(fmt::format("/waves/{}/args/{}", i, k), program.waves[i].args[k].note);
+    }
+  }
+  return notes;
+}
+
+} // namespace tidegate::compiler

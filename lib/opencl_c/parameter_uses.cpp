@@ -1,0 +1,237 @@
+#include <tidegate/opencl_c/call_graph.hpp>
+#include <tidegate/opencl_c/constant_values.hpp>
+#include <tidegate/opencl_c/parameter_uses.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace tidegate::opencl_c {
+namespace {
+
+// A small number that is written out: 4, 16u.
+std::optional<std::uint64_t> number_of(const Token& token) {
+  std::uint64_t value = 0;
+  const char* const end = token.text.data() + token.text.size();
+  const auto parsed = std::from_chars(token.text.data(), end, value);
+  const std::string_view suffix(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+  const bool is_integer = suffix.find_first_not_of("uUlL") == std::string_view::npos;
+  return token.kind == TokenKind::number && parsed.ec == std::errc() && is_integer ? std::optional(value)
+                                                                                   : std::nullopt;
+}
+
+class Observer {
+public:
+  explicit Observer(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens), values_(unit) {}
+
+  // What the function does with each of its parameters.
+  const std::vector<ParameterUse>& parameters(const Function& function) {
+    const auto [found, is_new] = known_.try_emplace(function.name, function.parameters.size());
+    if (!is_new || !function.body) { // also while it is being looked at: functions do not recur in OpenCL C
+      return found->second;
+    }
+    std::vector<ParameterUse> uses(function.parameters.size());
+    for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
+      if (const auto parameter = parameter_at(function, i)) {
+        look(function.parameters[*parameter], i, uses[*parameter]);
+      }
+    }
+    return known_[function.name] = std::move(uses);
+  }
+
+  void look_around(const Function& function, KernelUses& uses) const {
+    for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
+      const Token& token = tokens_[i];
+      if (is_work_item_function(token.text) && is(i + 1, "(")) {
+        if (const auto dimension = number_of(tokens_[i + 2]); dimension && *dimension < 3) {
+          uses.dimensions = std::max(uses.dimensions, static_cast<std::uint32_t>(*dimension) + 1);
+        }
+      }
+      if (const auto factor = number_of(token); factor && is_factor(i)) {
+        uses.largest_factor = std::max(uses.largest_factor, *factor);
+      }
+      uses.meets |= is_collective(token.text) || address_space(token.text) == AddressSpace::local;
+      if (address_space(token.text) == AddressSpace::local) {
+        add_arrays(i, function.body->end, uses);
+      }
+      if (const std::uint64_t width = vector_access(token.text)) {
+        uses.largest_factor = std::max(uses.largest_factor, width);
+      }
+    }
+  }
+
+private:
+  [[nodiscard]] bool is(std::size_t i, const char* text) const {
+    return i < tokens_.size() && tokens_[i].is(text);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> parameter_at(const Function& function, std::size_t i) const {
+    const Name* const name = tokens_[i].kind == TokenKind::identifier ? unit_.meaning(i) : nullptr;
+    for (std::size_t k = 0; name != nullptr && k < function.parameters.size(); ++k) {
+      const TokenRange& range = function.parameters[k].tokens;
+      if (name->token >= range.begin && name->token < range.end) {
+        return k;
+      }
+    }
+    return {};
+  }
+
+  // Whether an operand ends at token `i`, so that a * behind it multiplies.
+  [[nodiscard]] bool ends_operand(std::size_t i) const {
+    const Token& token = tokens_[i];
+    return (token.kind == TokenKind::identifier && !is_type_word(token.text) && !token.is("return")) ||
+           token.kind == TokenKind::number || token.is(")") || token.is("]");
+  }
+
+  [[nodiscard]] bool is_factor(std::size_t i) const {
+    return is(i + 1, "*") || is(i + 1, "*=") || (is(i - 1, "*") && ends_operand(i - 2)) || is(i - 1, "*=");
+  }
+
+  [[nodiscard]] bool is_compared(std::size_t i) const {
+    for (const char* const sign : {"<", ">", "<=", ">="}) {
+      if (is(i - 1, sign) || is(i + 1, sign)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // The function that is called with token `i` alone as an argument, and which one that is.
+  struct Call {
+    std::string_view function;
+    std::size_t argument = 0;
+  };
+  [[nodiscard]] std::optional<Call> call_with(std::size_t i) const {
+    if (!(is(i + 1, ",") || is(i + 1, ")")) || !(is(i - 1, ",") || is(i - 1, "("))) {
+      return {};
+    }
+    Call call;
+    std::size_t depth = 0;
+    for (std::size_t k = i - 1; k > 0; --k) {
+      if (is(k, ")") || is(k, "]") || is(k, "}")) {
+        ++depth;
+      } else if ((is(k, "(") || is(k, "[") || is(k, "{")) && depth-- == 0) {
+        call.function = tokens_[k - 1].text;
+        return is(k, "(") && is_call(tokens_, k - 1) ? std::optional(call) : std::nullopt;
+      } else if (is(k, ",") && depth == 0) {
+        ++call.argument;
+      }
+    }
+    return {};
+  }
+
+  void look(const Parameter& parameter, std::size_t i, ParameterUse& use) {
+    ParameterUse found;
+    const auto call = call_with(i);
+    const Function* const callee = call ? unit_.definition(call->function) : nullptr;
+    if (callee != nullptr && call->argument < callee->parameters.size()) {
+      found = parameters(*callee)[call->argument];
+    } else if (parameter.is_pointer) {
+      found = access_at(i);
+    } else {
+      found = {.factor = is_factor(i), .bound = is_compared(i)};
+    }
+    use.read |= found.read;
+    use.written |= found.written;
+    use.atomic |= found.atomic;
+    use.factor |= found.factor;
+    use.bound |= found.bound;
+  }
+
+  // What happens to the element at pointer `i`: p[…], *p. Anything else is not seen through.
+  [[nodiscard]] ParameterUse access_at(std::size_t i) const {
+    constexpr ParameterUse anything{.read = true, .written = true};
+    const bool is_atomic = is(i - 1, "&") && is(i - 2, "(") && tokens_[i - 3].text.starts_with("atom");
+    if (is_atomic) {
+      return {.read = true, .written = true, .atomic = true};
+    }
+    if (is(i - 1, "(") && i > 2 && tokens_[i - 2].text.starts_with("vload")) {
+      return {.read = true};
+    }
+    if (const auto call = call_with(i); call && call->function.starts_with("vload")) {
+      return {.read = true};
+    } else if (call && call->function.starts_with("vstore")) {
+      return {.written = true};
+    } else if (call && call->function.starts_with("atom")) {
+      return {.read = true, .written = true, .atomic = true};
+    }
+    std::size_t behind = i + 1;
+    std::size_t before = i - 1;
+    if (is(behind, "[")) {
+      behind = closing(tokens_, behind) + 1;
+    } else if (is(before, "*") && !ends_operand(before - 1)) {
+      --before;
+    } else {
+      return anything;
+    }
+    if (is(behind, "=")) {
+      return {.written = true};
+    }
+    const bool whole = !is(behind, "[") && !is(behind, ".") && !is(behind, "->"); // not a part of the element
+    const bool address = is(before, "&") && !ends_operand(before - 1);
+    const bool steps = is(before, "++") || is(before, "--") || is(behind, "++") || is(behind, "--");
+    const bool assigns = behind < tokens_.size() && tokens_[behind].text.size() > 1 &&
+                         tokens_[behind].text.ends_with('=') && !is(behind, "==") && !is(behind, "!=") &&
+                         !is(behind, "<=") && !is(behind, ">=");
+    return whole && !address && !steps && !assigns ? ParameterUse{.read = true} : anything;
+  }
+
+  // "local float tile[16][17], row[16];": the arrays of a declaration.
+  void add_arrays(std::size_t i, std::size_t end, KernelUses& uses) const {
+    for (; i < end && !is(i, ";"); ++i) {
+      LocalArray array;
+      bool certain = true;
+      while (is(i, "[")) {
+        const std::size_t close = closing(tokens_, i);
+        const auto value = values_.value({i + 1, close});
+        certain &= value && *value > 0;
+        array.push_back(certain ? static_cast<std::uint64_t>(*value) : 0);
+        i = close + 1;
+      }
+      if (certain && !array.empty()) {
+        uses.arrays.push_back(std::move(array));
+      }
+    }
+  }
+
+  // The elements of vload4 and vstore4.
+  static std::uint64_t vector_access(std::string_view word) {
+    for (const std::string_view name : {"vload", "vstore"}) {
+      std::uint64_t width = 0;
+      if (word.starts_with(name) &&
+          std::from_chars(word.data() + name.size(), word.data() + word.size(), width).ec == std::errc()) {
+        return width;
+      }
+    }
+    return 0;
+  }
+
+  const TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
+  ConstantValues values_;
+  std::map<std::string, std::vector<ParameterUse>> known_; // by function
+};
+
+} // namespace
+
+KernelUses uses_of(const TranslationUnit& unit, const Function& kernel) {
+  Observer observer(unit);
+  KernelUses uses{.parameters = observer.parameters(kernel)};
+  for (const std::string& name : CallGraph(unit).reachable({kernel.name})) {
+    if (const Function* const function = unit.definition(name); function != nullptr && function->body) {
+      observer.look_around(*function, uses);
+    }
+  }
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    uses.meets |= kernel.parameters[i].is_pointer && kernel.parameters[i].space == AddressSpace::local;
+  }
+  return uses;
+}
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,127 @@
+"""tidegate init: programs that run as they are written, and what they say is made up."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from support import EXAMPLES, REPOSITORY, run
+from test_run import environment
+
+SOURCES = sorted((REPOSITORY / "tests" / "corpus" / "ops").glob("*.cl"))
+OPTIONS = { # of sources that refuse to be without
+    "opencl3": "-cl-std=CL3.0", "random_walk": "-I include",
+    "options": "-I include -DNAME=k -DWIDTH=4 -DOPERATION=fmax -DBOUND=1 -DFLAG=1"}
+TIMEOUT_SECONDS = 120
+
+
+class Init(unittest.TestCase):
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory(prefix="tidegate-init-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def draft(self, *arguments: str, output: str = "program.json") -> Path:
+        path = self.folder / output
+        result = run("init", *arguments, "-o", str(path))
+        self.assertEqual((result.rc, result.stdout), (0, ""), result.stderr)
+        return path
+
+    def test_text(self) -> None:
+        (self.folder / "add.cl").write_text("""kernel void add(global const float* a, global float* b, float by, int n) {
+  int i = get_global_id(0);
+  if (i < n) b[i] = a[i] + by;
+}
+kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
+""")
+        result = run("init", str(self.folder / "add.cl"), "-o", str(self.folder / "p.json"))
+        self.assertEqual((result.rc, result.stdout), (0, ""))
+        self.assertEqual(result.stderr, f"""tidegate: {self.folder}/p.json runs as it is; to fill in:
+  /buffers/a: made up: count, init
+  /buffers/b: made up: count, init
+  /waves/0: made up: global_size
+  /waves/0/args/2: by: made up
+  /waves/0/args/3: n: made up, the extent of the range
+  /waves/1: made up: global_size
+""")
+        self.assertEqual((self.folder / "p.json").read_text(), """{
+  "kind": "wave_program",
+  "schema_version": 1,
+  "buffers": {
+    "a": {"type": "f32", "count": 2048, "init": {"random": {"seed": 1}}, "note": "made up: count, init"},
+    "b": {
+      "type": "f32",
+      "count": 2048,
+      "init": {"random": {"seed": 1}},
+      "output": "b.npy",
+      "note": "made up: count, init"
+    }
+  },
+  "ops": {"add": {"source": "add.cl"}, "twice": {"source": "add.cl"}},
+  "waves": [
+    {
+      "op": "add",
+      "global_size": [1024],
+      "args": [
+        {"buffer": "a"},
+        {"buffer": "b"},
+        {"f32": 1, "note": "by: made up"},
+        {"i32": 1024, "note": "n: made up, the extent of the range"}
+      ],
+      "note": "made up: global_size"
+    },
+    {"op": "twice", "global_size": [1024], "args": [{"buffer": "b"}], "note": "made up: global_size"}
+  ],
+  "note": "a draft: every note says what is made up"
+}
+""")
+        self.assertEqual(run("check", str(self.folder / "p.json")).rc, 0)
+
+    def test_paths(self) -> None:
+        (self.folder / "k.cl").write_text("kernel void k(global int* a) { a[get_global_id(0)] = 1; }\n")
+        (self.folder / "programs").mkdir()
+        (self.folder / "programs" / "a.npy").write_bytes(b"precious")
+        path = self.draft(str(self.folder / "k.cl"), output="programs/p.json")
+        program = json.loads(path.read_text())
+        self.assertEqual(program["ops"]["k"]["source"], "../k.cl")
+        self.assertIn("outside of the program's folder", program["ops"]["k"]["note"])
+        self.assertEqual(program["buffers"]["a"]["output"], "a_2.npy")
+        self.assertEqual(run("run", "--dry-run", str(path)).rc, 3)
+        self.assertEqual(run("run", "--dry-run", "--allow-outside", str(path)).rc, 0)
+        kernel = str(self.folder / "k.cl")
+        kept = run("init", kernel, "-o", kernel)
+        self.assertEqual(kept.rc, 2)
+        self.assertIn("kernel void k", (self.folder / "k.cl").read_text())
+        missing = run("init", str(self.folder / "none.cl"), str(self.folder / "no.cl"))
+        self.assertEqual(missing.rc, 3)
+        self.assertEqual(missing.stderr.count("[cannot_read]"), 2)
+
+    def test_corpus_is_planned(self) -> None:
+        """Every kernel of the corpus becomes a program without an error."""
+        self.assertGreater(len(SOURCES), 50)
+        shutil.copytree(REPOSITORY / "tests" / "corpus" / "ops", self.folder / "ops")
+        for source in SOURCES:
+            with self.subTest(source.name):
+                options = [f"--options={OPTIONS[source.stem]}"] if source.stem in OPTIONS else []
+                path = self.draft(*options, str(self.folder / "ops" / source.name), output=f"ops/{source.stem}.json")
+                result = run("run", "--dry-run", str(path))
+                self.assertEqual(result.rc, 0, result.stderr)
+
+    def test_some_run(self) -> None:
+        for source in (EXAMPLES / "programs" / "life" / "life.cl", EXAMPLES / "programs" / "mlp" / "mlp.cl",
+                       REPOSITORY / "tests" / "corpus" / "ops" / "saxpy.cl",
+                       REPOSITORY / "tests" / "corpus" / "ops" / "scan.cl"):
+            with self.subTest(source.name):
+                shutil.copy(source, self.folder)
+                path = self.draft(str(self.folder / source.name), output=f"{source.stem}.json")
+                result = run("run", "--verify", "--strategy", "launch", str(path), env=environment(),
+                             timeout=TIMEOUT_SECONDS)
+                self.assertEqual(result.rc, 0, result.stderr)
+                self.assertTrue(json.loads(result.stdout)["output_parity"]["equal"])
+
+
+if __name__ == "__main__":
+    unittest.main()
