@@ -231,6 +231,11 @@ CommandModel check_command() {
                   path_scope_option(request.scope), format_option(settings->format),
                   output_option(settings->output)},
       .positionals = {files_positional(request.files)},
+      .examples = {{"Is the evidence complete?",
+                    "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
+                   {"Does a plan keep what it promises?",
+                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
+                    "examples/stereo_camera.json -"}},
       .run = [settings](bool errors_as_json) { return run_check(*settings, errors_as_json); }};
 }
 

@@ -16,30 +16,42 @@ namespace tidegate::app {
 namespace {
 
 struct Subcommand {
+  std::string_view group; // what one wants to do
   std::string_view name;
   std::string_view summary; // one line
   CommandModel (*describe)();
 };
 
 // In the order of the help text.
+constexpr std::string_view run_kernels = "Run kernels", plan_ahead = "Plan launches and memory",
+                           read_documents = "Look at documents", policy_parts = "Parts of the launch policy",
+                           set_up = "Set up and report";
 constexpr std::array subcommands{
-    Subcommand{"recommend", "Recommend how to launch: geometry, topology, mode, hit capacity, memory",
-               recommend_command},
-    Subcommand{"plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture",
-               plan_command},
-    Subcommand{"arena", "Place buffers with lifetimes in one arena", arena_command},
-    Subcommand{"init", "Write a first wave program for OpenCL kernels, which runs as it is", init_command},
-    Subcommand{"run",
+    Subcommand{run_kernels, "init", "Write a first wave program for OpenCL kernels, which runs as it is",
+               init_command},
+    Subcommand{run_kernels, "run",
                "Run a program of OpenCL kernels as one persistent launch, with proof and measured speed",
                run_command},
-    Subcommand{"priority", "Drain requeue counters, diffuse priorities between siblings", priority_command},
-    Subcommand{"tune", "Choose from measured costs, take a natural-gradient step", tune_command},
-    Subcommand{"devices", "List the OpenCL devices of this machine with their limits", devices_command},
-    Subcommand{"check", "Check documents: all that is wrong with them and can be known without a device",
+    Subcommand{run_kernels, "devices", "List the OpenCL devices of this machine with their limits",
+               devices_command},
+    Subcommand{plan_ahead, "plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture",
+               plan_command},
+    Subcommand{plan_ahead, "arena", "Place buffers with lifetimes in one arena, also as a picture",
+               arena_command},
+    Subcommand{plan_ahead, "recommend",
+               "Recommend how to launch: geometry, topology, mode, hit capacity, memory", recommend_command},
+    Subcommand{read_documents, "check",
+               "Check documents: all that is wrong with them and can be known without a device",
                check_command},
-    Subcommand{"schema", "Print the JSON Schema or the reference of a document type", schema_command},
-    Subcommand{"completion", "Print a completion script for a shell", completion_command},
-    Subcommand{"version", "Print the versions of the tool and of what it is built on", version_command},
+    Subcommand{read_documents, "schema", "Print the JSON Schema or the reference of a document type",
+               schema_command},
+    Subcommand{policy_parts, "priority", "Drain requeue counters, diffuse priorities between siblings",
+               priority_command},
+    Subcommand{policy_parts, "tune", "Choose from measured costs, take a natural-gradient step",
+               tune_command},
+    Subcommand{set_up, "completion", "Print a completion script for a shell", completion_command},
+    Subcommand{set_up, "version", "Print what a report of a bug needs: versions, system, drivers, devices",
+               version_command},
 };
 
 constexpr std::array<std::string_view, 2> error_format_names{"text", "json"};
@@ -91,6 +103,14 @@ void add_option(CLI::App& command, const OptionModel& option) {
   }
 }
 
+std::string examples(const CommandModel& command) {
+  std::string text = "Examples:";
+  for (const commands::CommandExample& example : command.examples) {
+    text += fmt::format("\n  {}\n      {}", example.purpose, example.line);
+  }
+  return text;
+}
+
 void add_command(CLI::App& parser, const CommandModel& command) {
   for (const OptionModel& option : command.options) {
     if (option.take) {
@@ -106,8 +126,12 @@ void add_command(CLI::App& parser, const CommandModel& command) {
   }
   for (const CommandModel& subcommand : command.subcommands) {
     CLI::App* const added = parser.add_subcommand(subcommand.name, subcommand.summary);
+    added->group(subcommand.group.empty() ? "COMMANDS" : subcommand.group);
     added->fallthrough(); // --errors may stand behind the command too
     add_command(*added, subcommand);
+  }
+  if (!command.examples.empty()) {
+    parser.footer(examples(command));
   }
   parser.require_subcommand(command.subcommands.empty() ? 0 : 1);
 }
@@ -230,7 +254,7 @@ CommandModel command_line(std::string_view only) {
       .name = "tidegate",
       .summary = "Plans and runs persistent GPU megakernels.",
       .options = {{.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
-                  {.names = {"--version"}, .meaning = "Display program version information and exit"},
+                  {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},
                   index_option(
                       "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
                       error_format_names,
@@ -240,6 +264,7 @@ CommandModel command_line(std::string_view only) {
       CommandModel& command = root.subcommands.emplace_back(subcommand.describe());
       command.name = subcommand.name;
       command.summary = subcommand.summary;
+      command.group = subcommand.group;
     }
   }
   return root;

@@ -17,6 +17,7 @@ CommandModel completion_command() {
   return {.options = {output_option(settings->output)},
           .positionals = {positional(
               "SHELL", index_option("", choose, commands::shell_names, "Shell to print the script for"))},
+          .examples = {{"In this shell, at once:", "source <(tidegate completion bash)"}},
           .run = [settings](bool) {
             return commands::completion_script(settings->shell, command_line())
                 .and_then([&](const std::string& script) {

@@ -3,25 +3,48 @@
 #include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/device/isolation.hpp>
 #include <tidegate/device/select.hpp>
 #include <tidegate/documents/device_documents.hpp>
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace tidegate::app {
 namespace {
+
+enum class DevicesFormat : std::uint8_t { json, table, names };
+constexpr std::array<std::string_view, 3> device_formats{"json", "table", "names"};
 
 struct DevicesSettings {
   std::string selector;
   bool probe = false;
   bool fresh = false;
   std::string output = "-";
-  Format format = Format::json;
+  DevicesFormat format = DevicesFormat::json;
 };
+
+// A line for each word that --device takes and a person may type; escapes would not be what it takes.
+std::string device_names(const device::DeviceList& list) {
+  std::string names;
+  for (const device::DeviceInfo& device : list.devices) {
+    if (unprintable_length(device.name) == 0 && printable(device.name) == device.name) {
+      names += device.name + '\n';
+    }
+  }
+  for (const auto type : {device::DeviceType::cpu, device::DeviceType::gpu}) {
+    if (std::ranges::find(list.devices, type, &device::DeviceInfo::type) != list.devices.end()) {
+      names += std::string(device::device_type_names[static_cast<std::size_t>(type)]) + '\n';
+    }
+  }
+  return names;
+}
 
 Result<ExitCode> run_devices(const DevicesSettings& settings) {
   if (auto isolated = device::isolate_drivers(); !isolated) {
@@ -51,7 +74,10 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
       }
     }
   }
-  if (settings.format == Format::table) {
+  if (settings.format == DevicesFormat::names) {
+    return commands::write_text(settings.output, device_names(*list));
+  }
+  if (settings.format == DevicesFormat::table) {
     const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
     return commands::write_text(settings.output, commands::devices_table(*list, colour));
   }
@@ -63,13 +89,19 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
 CommandModel devices_command() {
   const auto settings = std::make_shared<DevicesSettings>();
   return {
-      .options = {text_option("--device", "SEL", settings->selector,
-                              "Only this one: an index, cpu, gpu, a UUID, a name or a part of one"),
+      .options = {device_option(settings->selector,
+                                "Only this one: an index, cpu, gpu, a UUID, a name or a part of one"),
                   flag("--probe", settings->probe,
                        "Run the self-test, or take its kept result: memory ordering, resident work-groups, "
                        "costs"),
                   flag("--fresh", settings->fresh, "Run the self-test again"),
-                  format_option(settings->format), output_option(settings->output)},
+                  choice_option(
+                      "--format", settings->format, device_formats,
+                      "JSON for programs (default), a table for people, or the names that --device takes"),
+                  output_option(settings->output)},
+      .examples = {{"What is there?", "tidegate devices --format table"},
+                   {"How many work-groups are resident together, and what does a barrier cost?",
+                    "tidegate devices --probe --format table"}},
       .run = [settings](bool) { return run_devices(*settings); }};
 }
 

@@ -57,11 +57,16 @@ OptionModel sources_positional(std::vector<std::string>& sources) {
 
 CommandModel init_command() {
   const auto request = std::make_shared<commands::InitRequest>();
-  return {.options = {text_option("--options", "TEXT", request->options,
-                                  "Compiler options for the kernels, as for clBuildProgram"),
-                      output_option(request->output)},
-          .positionals = {sources_positional(request->sources)},
-          .run = [request](bool) { return run_init(*request); }};
+  return {
+      .options = {text_option("--options", "TEXT", request->options,
+                              "Compiler options for the kernels, as for clBuildProgram"),
+                  output_option(request->output)},
+      .positionals = {sources_positional(request->sources)},
+      .examples = {{"A first program, and what is made up in it:",
+                    "tidegate init examples/programs/heat/heat.cl"},
+                   {"It runs as it is:",
+                    "tidegate init examples/programs/heat/heat.cl -o first.json && tidegate run first.json"}},
+      .run = [request](bool) { return run_init(*request); }};
 }
 
 } // namespace tidegate::app

@@ -2,6 +2,7 @@
 
 #include "terminal.hpp"
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/duration.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/catalogue.hpp>
 
@@ -40,6 +41,17 @@ Result<std::uint64_t> read_bytes(const std::string& text) {
     error.message += "; " + error.fix;
     return error;
   });
+}
+
+OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uint64_t unit_ns,
+                            std::string meaning) {
+  const auto read = [unit_ns](const std::string& text) {
+    return parse_duration(text, unit_ns).map_error([](Error error) {
+      error.message += "; " + error.fix;
+      return error;
+    });
+  };
+  return option(std::move(name), "TIME", target_ns, read, std::move(meaning));
 }
 
 OptionModel path_scope_option(compiler::PathScope& scope) {
@@ -91,6 +103,25 @@ OptionModel output_option(std::string& output) {
   return option;
 }
 
+OptionModel picture_option(std::optional<std::string_view>& format, std::span<const std::string_view> names,
+                           std::string meaning) {
+  return index_option(
+      "--format", [&format, names](std::size_t index) { format = names[index]; }, names, std::move(meaning));
+}
+
+std::string_view picture_format(const std::optional<std::string_view>& format, const std::string& output,
+                                std::span<const std::string_view> names) {
+  if (format) {
+    return *format;
+  }
+  for (const std::string_view ending : {"svg", "dot"}) {
+    if (output.ends_with("." + std::string(ending)) && std::ranges::find(names, ending) != names.end()) {
+      return ending;
+    }
+  }
+  return names.front();
+}
+
 OptionModel stream_option(bool& stream) {
   return flag("--stream", stream, "Read newline-delimited JSON, write one line per line, in order");
 }
@@ -117,15 +148,31 @@ Result<void> refuse_stream(bool stream, std::string_view format) {
 }
 
 commands::CommandModel document_command(std::string name, std::string summary, const std::string& document,
-                                        commands::Answer answer) {
-  const auto route = std::make_shared<commands::Route>();
+                                        commands::CommandExample example, commands::Answer answer) {
+  struct Settings {
+    commands::Route route;
+    Format format = Format::json;
+  };
+  const auto settings = std::make_shared<Settings>();
   return {.name = std::move(name),
           .summary = std::move(summary),
-          .options = {stream_option(route->stream), output_option(route->output)},
-          .positionals = {input_positional(route->input, document)},
-          .run = [route, answer = std::move(answer)](bool) {
-            hint_at_terminal(route->input);
-            return commands::serve(*route, [&answer] { return answer; });
+          .options = {format_option(settings->format), stream_option(settings->route.stream),
+                      output_option(settings->route.output)},
+          .positionals = {input_positional(settings->route.input, document)},
+          .examples = {std::move(example)},
+          .run = [settings, answer = std::move(answer)](bool) -> Result<ExitCode> {
+            const bool table = settings->format == Format::table;
+            if (auto usable = refuse_stream(settings->route.stream, table ? "table" : "json"); !usable) {
+              return tl::unexpected(std::move(usable.error()));
+            }
+            hint_at_terminal(settings->route.input);
+            if (!table) {
+              return commands::serve(settings->route, [&answer] { return answer; });
+            }
+            return commands::serve_text(settings->route, [&answer](std::string_view json) {
+              std::string text;
+              return answer(json, documents::Style::table, text).map([&text] { return text; });
+            });
           }};
 }
 

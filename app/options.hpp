@@ -58,6 +58,16 @@ template <class Target>
 OptionModel bytes_option(std::string name, Target& target, std::string meaning) {
   return option(std::move(name), "BYTES", target, read_bytes, std::move(meaning));
 }
+// 10s, 2m or 150ms, or a plain number of `unit_ns`; the target has nanoseconds.
+OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uint64_t unit_ns,
+                            std::string meaning);
+// A device for --device, whose names shells complete.
+template <class Target>
+OptionModel device_option(Target& target, std::string meaning) {
+  OptionModel device = text_option("--device", "SEL", target, std::move(meaning));
+  device.choices_command = "devices --format names";
+  return device;
+}
 OptionModel flag(std::string name, bool& given, std::string meaning);
 
 // One of a few names, by its index.
@@ -79,6 +89,14 @@ OptionModel positional(std::string value, OptionModel option);
 // What several commands take.
 OptionModel format_option(Format& format);
 OptionModel output_option(std::string& output);
+
+// --format of a command that draws: one of `names`, the first of which is "json". Nothing given, `-o x.svg`
+// and
+// `-o x.dot` mean the formats of these names, if they are among them.
+OptionModel picture_option(std::optional<std::string_view>& format, std::span<const std::string_view> names,
+                           std::string meaning);
+std::string_view picture_format(const std::optional<std::string_view>& format, const std::string& output,
+                                std::span<const std::string_view> names);
 OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
 
@@ -91,8 +109,8 @@ std::vector<std::string> document_kinds();
 // A table or a picture is one answer, not a stream: invalid_usage.
 Result<void> refuse_stream(bool stream, std::string_view format);
 
-// A command that turns one document into another: FILE, --stream and -o.
+// A command that turns one document into another: FILE, --format, --stream and -o.
 commands::CommandModel document_command(std::string name, std::string summary, const std::string& document,
-                                        commands::Answer answer);
+                                        commands::CommandExample example, commands::Answer answer);
 
 } // namespace tidegate::app

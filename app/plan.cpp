@@ -25,8 +25,9 @@ struct PlanSettings {
   std::optional<documents::PlanStrategy> strategy;
   std::optional<documents::PlanObjective> objective;
   std::optional<std::uint64_t> effort;
-  std::string_view format = "json";
-  std::uint64_t most_waves = 300; // beyond, a picture is no longer read
+  std::optional<std::string_view> given_format;
+  std::string_view format;
+  commands::PictureOptions picture;
 };
 
 Result<std::string> svg(const std::string& dot) {
@@ -47,7 +48,7 @@ Result<std::string> picture(std::string_view json, const PlanSettings& settings)
     const bool colour = settings.route.output == "-" && use_colour(STDOUT_FILENO);
     return commands::plan_table(*planned, settings.plan, colour);
   }
-  const std::string dot = commands::plan_dot(*planned, settings.plan, settings.most_waves);
+  const std::string dot = commands::plan_dot(*planned, settings.plan, settings.picture);
   return settings.format == "svg" ? svg(dot) : dot;
 }
 
@@ -68,6 +69,7 @@ Result<void> take_strategy(PlanSettings& settings) {
 }
 
 Result<ExitCode> run_plan(PlanSettings& settings) {
+  settings.format = picture_format(settings.given_format, settings.route.output, picture_names);
   if (auto usable = take_strategy(settings).and_then(
           [&] { return refuse_stream(settings.route.stream, settings.format); });
       !usable) {
@@ -91,29 +93,34 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
 
 CommandModel plan_command() {
   const auto settings = std::make_shared<PlanSettings>();
-  return {
-      .options =
-          {choice_option(
-               "--strategy", settings->strategy, documents::plan_strategy_names,
-               "layered: as early as possible, next fit (default); compact: as few groups as possible"),
-           choice_option(
-               "--objective", settings->objective, documents::plan_objective_names,
-               "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
-               "Means --strategy compact"),
-           count_option(
-               "--effort", settings->effort,
-               "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
-           bytes_option("--budget", settings->plan.budget_bytes, "Budget instead of the document's"),
-           index_option(
-               "--format", [&format = settings->format](std::size_t index) { format = picture_names[index]; },
-               picture_names,
-               "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it"),
-           count_option("--most-waves", settings->most_waves,
-                        "Waves in a picture at most (default 300), 0 for all"),
-           path_scope_option(settings->plan.scope), stream_option(settings->route.stream),
-           output_option(settings->route.output)},
-      .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
-      .run = [settings](bool) { return run_plan(*settings); }};
+  return {.options =
+              {choice_option(
+                   "--strategy", settings->strategy, documents::plan_strategy_names,
+                   "layered: as early as possible, next fit (default); compact: as few groups as possible"),
+               choice_option(
+                   "--objective", settings->objective, documents::plan_objective_names,
+                   "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
+                   "Means --strategy compact"),
+               count_option(
+                   "--effort", settings->effort,
+                   "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
+               bytes_option("--budget", settings->plan.budget_bytes, "Budget instead of the document's"),
+               picture_option(
+                   settings->given_format, picture_names,
+                   "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it; "
+                   "-o x.svg and x.dot mean these"),
+               count_option("--most-waves", settings->picture.most_boxes,
+                            "Boxes in a picture at most (default 300), 0 for all"),
+               flag("--each-wave", settings->picture.each_wave,
+                    "Draw waves that are alike one by one, not as one box"),
+               path_scope_option(settings->plan.scope), stream_option(settings->route.stream),
+               output_option(settings->route.output)},
+          .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
+          .examples = {{"A picture of the plan with the fewest groups:",
+                        "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},
+                       {"The waves of one's own program:",
+                        "tidegate plan examples/programs/reduction/program.json --format table"}},
+          .run = [settings](bool) { return run_plan(*settings); }};
 }
 
 } // namespace tidegate::app

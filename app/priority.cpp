@@ -6,10 +6,16 @@
 namespace tidegate::app {
 
 CommandModel priority_command() {
-  return {.subcommands = {document_command("drain", "Should the requeue counters be read out and reset?",
-                                           "Requeue accounting", commands::drain_priority),
-                          document_command("diffuse", "Diffuse priorities between siblings",
-                                           "Sibling diffusion", commands::diffuse_priority)}};
+  return {
+      .subcommands = {document_command("drain", "Should the requeue counters be read out and reset?",
+                                       "Requeue accounting",
+                                       {"Is it time to read the counters out?",
+                                        "tidegate priority drain examples/requeue_accounting.json"},
+                                       commands::drain_priority),
+                      document_command("diffuse", "Diffuse priorities between siblings", "Sibling diffusion",
+                                       {"The priorities after diffusion:",
+                                        "tidegate priority diffuse examples/sibling_diffusion.json"},
+                                       commands::diffuse_priority)}};
 }
 
 } // namespace tidegate::app

@@ -160,8 +160,8 @@ CommandModel recommend_command() {
                          "Topology of the launch before, for requests that name none"),
            std::move(evidence),
            flag("--explain", settings->recommend.explain, "Add the rule and the numbers of each step"),
-           text_option(
-               "--device", "SEL", settings->device,
+           device_option(
+               settings->device,
                "Take the adapter limits and the memory budget that a request leaves out from a device: an "
                "index, cpu, gpu, a UUID, a name or a part of one"),
            stream_option(settings->route.stream),
@@ -169,6 +169,9 @@ CommandModel recommend_command() {
                 "Keep a recommendation cache and print its statistics on standard error at the end"),
            format_option(settings->format), output_option(settings->route.output)},
       .positionals = {input_positional(settings->route.input, "Launch request")},
+      .examples = {{"How should this launch run, and why?",
+                    "tidegate recommend examples/bfs_wave.json --format table"},
+                   {"One recommendation per line:", "tidegate recommend --stream < examples/waves.ndjson"}},
       .run = [settings](bool) { return run_recommend(*settings); }};
 }
 

@@ -6,6 +6,7 @@
 #include <tidegate/commands/run.hpp>
 #include <tidegate/core/cache_folder.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 #include <tidegate/device/select.hpp>
 
@@ -37,8 +38,6 @@ struct RunSettings {
   std::optional<std::string> plan;
   std::uint64_t workers = 0;
   std::uint64_t side_by_side = 0;
-  std::uint64_t max_wall_time_s = 60;
-  std::uint64_t slice_ms = 150;
   bool no_cache = false;
   bool errors_as_json = false;
   Format format = Format::json;
@@ -121,9 +120,13 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   if (!list) {
     return tl::unexpected(list.error());
   }
-  const auto found = device::select_device(*list, settings.selector);
+  const char* const usual = std::getenv("TIDEGATE_DEVICE");
+  const bool by_environment = settings.selector.empty() && usual != nullptr;
+  const auto found = device::select_device(*list, by_environment ? usual : settings.selector);
   if (!found) {
-    return tl::unexpected(found.error());
+    Error error = found.error();
+    error.message += by_environment ? ", as TIDEGATE_DEVICE says" : "";
+    return tl::unexpected(std::move(error));
   }
   device::DeviceInfo device = **found;
   // What only launches needs no proof that work-groups may wait for each other.
@@ -137,8 +140,6 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
 
 Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
-  options.max_wall_time_ns = settings.max_wall_time_s * 1'000'000'000;
-  options.slice_ns = settings.slice_ms * 1'000'000;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
   if (options.check_bounds) {
@@ -169,6 +170,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
     }
   }
   options.abandon = [&settings](const run::RunReport& report) {
+    device::PrintsToStandardError::end();
     const auto told = tell(report, settings);
     ::_exit(static_cast<int>(told ? *told : exit_code(told.error())));
   };
@@ -192,7 +194,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
                             "launch",
                             "--no-cache",
                             "--max-wall-time",
-                            std::to_string(settings.max_wall_time_s),
+                            fmt::format("{}ns", options.max_wall_time_ns),
                             "-o",
                             "/dev/null",
                             "--errors",
@@ -226,10 +228,10 @@ CommandModel run_command() {
   run::RunOptions& options = settings->options;
   return {
       .options =
-          {text_option(
-               "--device", "SEL", settings->selector,
-               "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; the first GPU or else "
-               "the first device when left out"),
+          {device_option(
+               settings->selector,
+               "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; $TIDEGATE_DEVICE, "
+               "or the first GPU, or else the first device when left out"),
            choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
                           "launch: one launch per group of waves; barrier: one persistent launch; auto "
                           "(default): as the device's self-test says"),
@@ -251,14 +253,17 @@ CommandModel run_command() {
                 "Instead of the ordinary run: put guards around every buffer and look at them after every "
                 "wave, and "
                 "run in Oclgrind where it is installed; no output is written"),
-           count_option(
-               "--compare", options.compare_rounds,
-               "Verify, then time both ways so many times in turn, and tell the medians and their ratio"),
-           count_option("--max-wall-time", settings->max_wall_time_s,
-                        "Seconds that the waves may take until the run is ended without outputs, building "
-                        "aside (default 60)"),
-           count_option("--slice", settings->slice_ms,
-                        "Milliseconds that one persistent launch should take at most (default 150)"),
+           count_option("--compare", options.compare_rounds,
+                        "Verify, then time both ways so many times in turn, and tell medians, their ratio "
+                        "and the spread"),
+           duration_option(
+               "--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
+               "How long the waves may take until the run is ended without outputs, building aside: "
+               "10s, 2m, or a number of seconds (default 60s)"),
+           duration_option(
+               "--slice", options.slice_ns, 1'000'000,
+               "How long one persistent launch should take at most: 150ms, or a number of milliseconds "
+               "(default 150ms)"),
            count_option("--workers", settings->workers,
                         "Work-groups of a persistent launch; 0 (default): by the tiles"),
            count_option(
@@ -273,6 +278,12 @@ CommandModel run_command() {
       .positionals = {positional(
           "[PROGRAM]",
           file_option("", settings->program, "Wave program to run; - or none is standard input"))},
+      .examples = {{"Proved, and timed against plain launches:",
+                    "tidegate run examples/programs/heat/program.json --compare 9 --format table"},
+                   {"What would run, without a device:",
+                    "tidegate run examples/programs/heat/program.json --dry-run --format table"},
+                   {"Who writes beside a buffer?",
+                    "tidegate run examples/programs/reduction/program.json --check-bounds --format table"}},
       .run = [settings](bool errors_as_json) {
         settings->errors_as_json = errors_as_json;
         return run_program(*settings);

@@ -6,10 +6,15 @@
 namespace tidegate::app {
 
 CommandModel tune_command() {
-  return {.subcommands = {document_command("choose", "Choose the cheapest of measured candidates",
-                                           "Measured costs", commands::choose_tuning),
-                          document_command("step", "Take a natural-gradient step", "Natural gradient",
-                                           commands::step_tuning)}};
+  return {
+      .subcommands = {
+          document_command("choose", "Choose the cheapest of measured candidates", "Measured costs",
+                           {"Which of the measured candidates is the cheapest?",
+                            "tidegate tune choose examples/measured_costs.json"},
+                           commands::choose_tuning),
+          document_command("step", "Take a natural-gradient step", "Natural gradient",
+                           {"A step from a gradient:", "tidegate tune step examples/natural_gradient.json"},
+                           commands::step_tuning)}};
 }
 
 } // namespace tidegate::app

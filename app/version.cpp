@@ -1,7 +1,10 @@
-// tidegate version
+// tidegate version: what a report of a bug needs.
 #include "command_line.hpp"
 #include "options.hpp"
+#include <tidegate/core/files.hpp>
 #include <tidegate/core/table.hpp>
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/device/isolation.hpp>
 #include <tidegate/device/loader.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/report_documents.hpp>
@@ -10,8 +13,13 @@
 #include <fmt/format.h>
 #include <nlohmann/detail/abi_macros.hpp>
 #include <rapidjson/rapidjson.h>
+#include <sys/utsname.h>
 
+#include <cstdlib>
 #include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -24,6 +32,37 @@ std::string compiler() {
 #endif
 }
 
+// "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64".
+std::string system_text() {
+  std::string text;
+  constexpr std::size_t most = 65536;
+  if (const auto release = read_all("/etc/os-release", most)) {
+    constexpr std::string_view key = "PRETTY_NAME=\"";
+    const std::size_t found = release->find(key);
+    if (found != std::string::npos) {
+      const std::size_t begin = found + key.size();
+      text = release->substr(begin, release->find('"', begin) - begin) + ", ";
+    }
+  }
+  utsname kernel{};
+  if (::uname(&kernel) == 0) {
+    text += fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.machine);
+  }
+  return text;
+}
+
+std::vector<std::string> environment() {
+  std::vector<std::string> found;
+  for (const char* const name :
+       {"TIDEGATE_DEVICE", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS", "POCL_DEVICES",
+        "RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "XDG_CACHE_HOME"}) {
+    if (const char* const value = std::getenv(name)) {
+      found.push_back(fmt::format("{}={}", name, value));
+    }
+  }
+  return found;
+}
+
 documents::VersionReport versions() {
   return {.tidegate = TIDEGATE_VERSION,
           .build_type = TIDEGATE_BUILD_TYPE,
@@ -33,17 +72,53 @@ documents::VersionReport versions() {
           .nlohmann_json = fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                        NLOHMANN_JSON_VERSION_PATCH),
           .fmt = fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
-          .opencl_loader = device::loader_version()};
+          .opencl_loader = device::loader_version(),
+          .system = system_text(),
+          .environment = environment()};
+}
+
+// Drivers are loaded for it, in a process of their own: one that crashes is told of.
+void add_devices(documents::VersionReport& report) {
+  if (auto isolated = device::isolate_drivers(); !isolated) {
+    report.notes.push_back(isolated.error().message);
+    return;
+  }
+  const auto list = device::list_devices();
+  if (!list) {
+    return; // there is no loader, as the report says
+  }
+  for (const device::DeviceInfo& device : list->devices) {
+    report.devices.push_back({.name = device.name,
+                              .platform = device.platform,
+                              .opencl_version = device.opencl_version,
+                              .driver_version = device.driver_version});
+  }
+  for (const device::BrokenDriver& driver : list->broken_drivers) {
+    report.notes.push_back(driver.file + ": " + driver.problem);
+  }
+  report.notes.insert(report.notes.end(), list->notes.begin(), list->notes.end());
 }
 
 std::string table(const documents::VersionReport& report) {
-  return render_table({{"tidegate", report.tidegate + " (" + report.build_type + ")"},
-                       {"compiler", report.compiler},
-                       {"CLI11", report.cli11},
-                       {"RapidJSON", report.rapidjson},
-                       {"nlohmann_json", report.nlohmann_json},
-                       {"{fmt}", report.fmt},
-                       {"OpenCL loader", report.opencl_loader}});
+  std::vector<std::vector<std::string>> rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
+                                             {"compiler", report.compiler},
+                                             {"CLI11", report.cli11},
+                                             {"RapidJSON", report.rapidjson},
+                                             {"nlohmann_json", report.nlohmann_json},
+                                             {"{fmt}", report.fmt},
+                                             {"system", report.system},
+                                             {"OpenCL loader", report.opencl_loader}};
+  for (const documents::VersionOfDevice& device : report.devices) {
+    rows.push_back({"device", fmt::format("{} ({}, {}, driver {})", device.name, device.platform,
+                                          device.opencl_version, device.driver_version)});
+  }
+  for (const std::string& note : report.notes) {
+    rows.push_back({"note", note});
+  }
+  for (const std::string& variable : report.environment) {
+    rows.push_back({"environment", variable});
+  }
+  return render_table(std::move(rows));
 }
 
 } // namespace
@@ -55,8 +130,10 @@ CommandModel version_command() {
   };
   const auto settings = std::make_shared<Settings>();
   return {.options = {format_option(settings->format), output_option(settings->output)},
+          .examples = {{"What to put into a report of a bug:", "tidegate version --format table"}},
           .run = [settings](bool) {
-            const documents::VersionReport report = versions();
+            documents::VersionReport report = versions();
+            add_devices(report);
             return commands::write_text(settings->output, settings->format == Format::table
                                                               ? table(report)
                                                               : documents::encode(report) + '\n');

@@ -77,8 +77,9 @@ std::string exact_bytes(std::uint64_t count) {
   return count < 1024 ? bytes_text(count) : fmt::format("{} ({} bytes)", bytes_text(count), count);
 }
 
-// The number, or the name, which has quotes when it could be taken for a number.
-std::string label(const Identifier& id) {
+} // namespace
+
+std::string arena_label(const Identifier& id) {
   if (id.name() == nullptr) {
     return std::to_string(id.number());
   }
@@ -86,7 +87,7 @@ std::string label(const Identifier& id) {
                                                                          : shortened(*id.name());
 }
 
-std::string headline(const planning::ArenaPlan& plan) {
+std::string arena_headline(const planning::ArenaPlan& plan) {
   const std::string_view verdict = plan.proof == ArenaProof::meets_bound ? "which is the least possible"
                                    : plan.proof == ArenaProof::exhausted_search
                                        ? "which an exhaustive search proves to be the least"
@@ -94,8 +95,6 @@ std::string headline(const planning::ArenaPlan& plan) {
   return fmt::format("arena of {} for {}, {}", exact_bytes(plan.height_bytes),
                      plural(plan.offsets.size(), "buffer"), verdict);
 }
-
-} // namespace
 
 std::string buffer_key(const Identifier& id) {
   return id.name() != nullptr ? "=" + *id.name() : "#" + std::to_string(id.number());
@@ -203,7 +202,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
       break;
     }
     const auto& [id, lifetime] = lifetimes.buffers[i];
-    rows.push_back({label(id), std::to_string(plan.offsets[i]), std::to_string(lifetime.size),
+    rows.push_back({arena_label(id), std::to_string(plan.offsets[i]), std::to_string(lifetime.size),
                     fmt::format("[{}, {})", lifetime.lower, lifetime.upper)});
   }
   align_right(rows, {1, 2});
@@ -220,7 +219,8 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
     searched += ", no more effort was allowed; --effort allows more";
   }
   figures.push_back({"search", std::move(searched)});
-  return fmt::format("{}\n\n{}\n{}", bold(headline(plan), colour), render_table(rows), render_table(figures));
+  return fmt::format("{}\n\n{}\n{}", bold(arena_headline(plan), colour), render_table(rows),
+                     render_table(figures));
 }
 
 } // namespace tidegate::commands

@@ -49,4 +49,13 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
 // For people: height, bound and proof, then the buffers from the top of the arena down.
 std::string arena_table(const PlannedArena& planned, bool colour);
 
+// The same as an SVG: time across, offsets up.
+std::string arena_picture(const PlannedArena& planned);
+
+// "arena of 3.9 KiB (4003 bytes) for 8 buffers, which is the least possible".
+std::string arena_headline(const planning::ArenaPlan& plan);
+
+// The number, or the name, which has quotes when it could be taken for a number.
+std::string arena_label(const Identifier& id);
+
 } // namespace tidegate::commands

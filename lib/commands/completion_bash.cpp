@@ -170,13 +170,16 @@ struct Values {
   std::vector<std::string> places; // "'tidegate --errors'"
 };
 
-void add_values(std::vector<Values>& table, const std::string& place, const std::vector<std::string>& choices,
-                bool files) {
-  if (choices.empty() && !files) {
+void add_values(std::vector<Values>& table, const std::string& place, const OptionModel& option) {
+  const bool files = option.takes_file;
+  if (option.choices.empty() && option.choices_command.empty() && !files) {
     return;
   }
-  const std::string body =
-      fmt::format("    choices={}\n    files={}\n", words(choices), files ? "yes" : "''");
+  const std::string found = option.choices_command.empty()
+                                ? fmt::format("choices={}", words(option.choices))
+                                : fmt::format("mapfile -t choices < <(\"${{COMP_WORDS[0]}}\" {} 2>/dev/null)",
+                                              option.choices_command);
+  const std::string body = fmt::format("    {}\n    files={}\n", found, files ? "yes" : "''");
   auto same = std::ranges::find(table, body, &Values::body);
   if (same == table.end()) {
     same = table.insert(table.end(), {.body = body, .places = {}});
@@ -189,18 +192,19 @@ std::string value_table(const std::vector<Place>& all) {
   for (const Place& place : all) {
     for (const OptionModel* option : place.options) {
       for (const std::string& name : option->names) {
-        add_values(table, place.path + ' ' + name, option->choices, option->takes_file);
+        add_values(table, place.path + ' ' + name, *option);
       }
     }
     std::size_t position = 0;
     for (const OptionModel& positional : place.command->positionals) {
       const std::string number = fmt::format("{} {}", place.path, ++position);
       if (names_then_files(positional)) {
-        add_values(table, number, positional.choices, true);
-        add_values(table, place.path + " *", {}, true);
+        add_values(table, number, positional);
+        OptionModel files;
+        files.takes_file = true;
+        add_values(table, place.path + " *", files);
       } else {
-        add_values(table, repeats(positional) ? place.path + " *" : number, positional.choices,
-                   positional.takes_file);
+        add_values(table, repeats(positional) ? place.path + " *" : number, positional);
       }
     }
   }

@@ -175,7 +175,9 @@ private:
     if (!option.value.empty()) {
       what += option.takes_file ? " -r -F" : " -x";
     }
-    if (!option.choices.empty()) {
+    if (!option.choices_command.empty()) {
+      what += " -a " + fish_quoted(fmt::format("({} {} 2>/dev/null)", program_, option.choices_command));
+    } else if (!option.choices.empty()) {
       what += " -a " + fish_word_list(option.choices);
     }
     add(condition(prefix_ + "_lacks", place.path, fmt::format("{}", fmt::join(option.names, " "))),

@@ -43,6 +43,9 @@ std::string message(const OptionModel& option) {
 
 // How _arguments finds the values: nothing, one of some words, a file, or either.
 std::string action(const OptionModel& option) {
+  if (!option.choices_command.empty()) {
+    return part(fmt::format("{{compadd -- ${{(f)\"$(tidegate {} 2>/dev/null)\"}}}}", option.choices_command));
+  }
   if (option.choices.empty()) {
     return option.takes_file ? "_files" : "";
   }

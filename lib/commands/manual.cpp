@@ -199,6 +199,10 @@ std::string options(const CommandModel& root) {
   return roff;
 }
 
+std::string example_entry(std::string_view purpose, std::string_view command_line) {
+  return ".PP\n" + line(purpose) + ".PP\n.RS 4\n.nf\n" + roff_bold(command_line) + "\n.fi\n.RE\n";
+}
+
 std::string command(const CommandModel& root, const Place& place) {
   std::string roff = ".SS " + escaped(place.path.substr(root.name.size() + 1)) + '\n' + usage(place) +
                      ".PP\n" + line(sentence(place.command->summary));
@@ -212,6 +216,9 @@ std::string command(const CommandModel& root, const Place& place) {
       roff += option_entry(option);
     }
   }
+  for (const CommandExample& example : place.command->examples) {
+    roff += example_entry(example.purpose, example.line);
+  }
   return roff;
 }
 
@@ -224,7 +231,7 @@ std::string exit_status() {
       {ExitCode::usage, "Wrong usage; the nearest command or option is suggested."},
       {ExitCode::input,
        "Input that cannot be read: no such file, not JSON, a wrong type, an unknown or duplicate key, "
-       "a number out of range."},
+       "a number out of range, a kernel that does not compile."},
       {ExitCode::environment, "No such device, a build or OpenCL failure, or output that cannot be written."},
       {ExitCode::bug, "A bug in tidegate; please report it."},
       {ExitCode::interrupted, "Interrupted."},
@@ -242,7 +249,22 @@ std::string environment() {
          entry(roff_bold("NO_COLOR"), "If set and not empty: no colour, whatever the other two say.") +
          entry(roff_bold("CLICOLOR_FORCE"),
                "If set and neither empty nor 0: colour also where there is no terminal.") +
-         entry(roff_bold("TERM"), "If dumb or empty: no colour.");
+         entry(roff_bold("TERM"), "If dumb or empty: no colour.") +
+         entry(roff_bold("TIDEGATE_DEVICE"), "The device of `tidegate run` where `--device` names none.") +
+         entry(roff_bold("XDG_CACHE_HOME"), "The folder that is used in place of `~/.cache`.") +
+         entry(roff_bold("OCL_ICD_VENDORS"),
+               "Read by the OpenCL loader: a folder with the drivers to use instead of all, or one driver.") +
+         entry(roff_bold("PATH"), "Where Graphviz's `dot`, which draws plans, is looked for.");
+}
+
+std::string files() {
+  return ".SH FILES\n" +
+         entry(italic("~/.cache/tidegate"), "Self-tests of devices, built kernels and what compilers "
+                                            "predefine, by device and driver. It may be "
+                                            "deleted at any time; `--no-cache` does without.") +
+         entry(italic("/etc/OpenCL/vendors/*.icd"), "The OpenCL drivers that the loader knows.") +
+         entry(italic("PREFIX/share/doc/tidegate/examples"), "Documents and programs to try.") +
+         entry(italic("PREFIX/share/tidegate/schemas"), "The JSON Schema of every document type.");
 }
 
 std::string examples() {
@@ -258,8 +280,7 @@ std::string examples() {
   }};
   std::string roff;
   for (const auto& [purpose, command_line] : purposes) {
-    roff += roff.empty() ? ".SH EXAMPLES\n" : ".PP\n";
-    roff += line(purpose) + ".PP\n.RS 4\n.nf\n" + roff_bold(command_line) + "\n.fi\n.RE\n";
+    roff += (roff.empty() ? ".SH EXAMPLES\n" : "") + example_entry(purpose, command_line);
   }
   return roff;
 }
@@ -284,7 +305,7 @@ std::string manual_page(const CommandModel& root, std::string_view version) {
       roff += command(root, place);
     }
   }
-  roff += exit_status() + environment() + examples();
+  roff += exit_status() + environment() + files() + examples();
   roff += ".SH SEE ALSO\n.BR jq (1)\n.PP\n" + line("`tidegate schema` lists the document types; "
                                                    "`tidegate completion` prints completion scripts.");
   return roff;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,12 +52,20 @@ planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 // For people: each group with its waves, bytes, share of the budget and what is left of it, then the bound.
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
 
+struct PictureOptions {
+  std::size_t most_boxes = 300; // beyond, a picture is no longer read; 0: all
+  bool each_wave = false;       // also those that are alike in boxes of their own
+};
+
 // The DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical path
-// marked. At most `most_waves` waves are drawn; the picture says how many are not.
-std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, std::size_t most_waves);
+// marked. The picture says what it leaves out.
+std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
 
 // "3 groups, 2 barriers, proved to be the fewest": what table and picture say of the plan as a whole.
 std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);
+
+// The budget of a program whose buffers all fit into the memory together.
+inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 // "87.5%" of a budget; "" of none.
 std::string share_text(std::uint64_t bytes, std::uint64_t budget);

@@ -1,5 +1,7 @@
-// The picture of a plan: groups as columns from left to right, waves from top to bottom.
+// The picture of a plan: groups from top to bottom, the boxes of a group from left to right, in rows that
+// wrap.
 #include <tidegate/commands/plan.hpp>
+#include <tidegate/commands/plan_boxes.hpp>
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/layered.hpp>
@@ -7,10 +9,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <unordered_set>
+#include <set>
 #include <vector>
 
 namespace tidegate::commands {
@@ -18,7 +21,12 @@ namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t edges_per_wave = 3;
+constexpr std::size_t edges_per_box = 3;
+
+// As wide as a page on which the text can still be read.
+constexpr std::size_t characters_across = 100;
+constexpr std::size_t blanks_between = 5;
+constexpr std::size_t most_characters = 32; // of a name
 
 // Lines as a quoted Graphviz string; each ends with `line_end`, which says how it is aligned. Pictures are
 // looked at on terminals too: names are made printable here.
@@ -95,54 +103,42 @@ std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
 
 class Picture {
 public:
-  Picture(const PlannedDag& planned, std::size_t most_waves)
-      : named_(planned.named), plan_(planned.plan),
-        budget_(named_.dag.budget_bytes - named_.dag.resident_graph_bytes), most_waves_(most_waves),
-        path_(critical_path(planned)), next_on_path_(plan_.order.size(), none),
-        on_path_(plan_.order.size(), false), drawn_(plan_.order.size(), false),
-        most_edges_(most_waves > everything / edges_per_wave ? everything : most_waves * edges_per_wave) {
+  Picture(const PlannedDag& planned, std::size_t most_boxes, bool each_wave)
+      : plan_(planned.plan), dag_(planned.named.dag), budget_(dag_.budget_bytes - dag_.resident_graph_bytes),
+        shared_(budget_ == no_limit ? 0 : budget_), most_boxes_(most_boxes), path_(critical_path(planned)),
+        boxed_(box_plan(planned, each_wave, path_)), on_path_(boxed_.boxes.size(), false) {
     for (std::size_t i = 0; i < path_.size(); ++i) {
-      on_path_[path_[i]] = true;
-      next_on_path_[path_[i]] = i + 1 < path_.size() ? path_[i + 1] : none;
+      on_path_[boxed_.box_of[path_[i]]] = true;
+      if (i != 0) {
+        path_edges_.insert({boxed_.box_of[path_[i - 1]], boxed_.box_of[path_[i]]});
+      }
     }
   }
 
   std::string draw(const std::string& headline) {
-    std::size_t groups = 0;
-    for (; groups < plan_.group_count() && drawn_waves_ < most_waves_; ++groups) {
+    std::uint32_t groups = 0;
+    for (; groups < plan_.group_count() && drawn_ < most_boxes_; ++groups) {
       cluster(groups);
     }
-    const std::size_t missing = plan_.order.size() - drawn_waves_;
     if (groups < plan_.group_count()) {
-      line("  more [shape=note, style=filled, fillcolor=\"#fff7d6\", label={}]",
-           dot_quoted({fmt::format("{} more", plural(plan_.group_count() - groups, "group"))}));
-      anchors_.emplace_back("more");
+      line("  more [{}, label={}]", note,
+           dot_quoted({plural(plan_.group_count() - groups, "group") + " more"}));
+      rows_.emplace_back("more");
     }
-    // Columns stay in the order of the groups, also where no dependency says so.
-    for (std::size_t i = 1; i < anchors_.size(); ++i) {
-      line("  {} -> {} [style=invis, weight=0]", anchors_[i - 1], anchors_[i]);
+    // Rows stay in their order, also where no dependency says so, and the names of the groups in a column.
+    for (std::size_t i = 1; i < rows_.size(); ++i) {
+      line("  {} -> {} [style=invis, weight={}]", rows_[i - 1], rows_[i], rows_[i][0] == 'g' ? 100 : 1);
     }
     edges();
-
-    std::vector<std::string> title{headline, fmt::format("budget of a group {}, critical path of {} in red",
-                                                         bytes_text(budget_), plural(path_.size(), "wave"))};
-    if (missing != 0) {
-      title.push_back(
-          fmt::format("{} of {} waves are drawn; --most-waves draws more", drawn_waves_, plan_.order.size()));
-    }
-    if (missing_edges_ != 0) {
-      title.push_back(fmt::format("{} of {} dependencies between them are drawn", drawn_edges_,
-                                  drawn_edges_ + missing_edges_));
-    }
     return fmt::format(R"(digraph tidegate {{
-  rankdir=LR; newrank=true; ranksep=0.9; nodesep=0.12; compound=true;
+  rankdir=TB; newrank=true; ranksep=0.35; nodesep=0.15;
   label={}; labelloc=t; labeljust=l;
-  fontname="Helvetica"; fontsize=16;
-  node [fontname="Helvetica", fontsize=11, shape=box, style="rounded,filled", fillcolor=white, color="#5b6b7b"];
+  fontname="Helvetica"; fontsize=14;
+  node [fontname="Helvetica", fontsize=11, shape=box, style="rounded,filled", fillcolor=white, color="#5b6b7b", height=0.4, margin="0.1,0.05"];
   edge [color="#7a8a9a", arrowsize=0.6];
 {}}}
 )",
-                       dot_quoted(title, "\\l"), body_);
+                       dot_quoted(title(headline), "\\l"), body_);
   }
 
 private:
@@ -152,69 +148,120 @@ private:
     body_ += ";\n";
   }
 
-  void cluster(std::size_t group) {
-    const auto waves = plan_.group(group);
-    const std::uint64_t bytes = plan_.group_fused_bytes[group];
-    const std::vector<std::string> label{
-        fmt::format("group {}", group), fmt::format("{}, {}", bytes_text(bytes), share_text(bytes, budget_))};
-    body_ += fmt::format("  subgraph cluster_{} {{\n", group);
-    line(
-        "    label={}; fontsize=12; style=\"rounded,filled\"; color=\"#b5c3d1\"; fillcolor=\"{}\"; rank=same",
-        dot_quoted(label, "\\l"), colour_of(bytes, budget_));
-    anchors_.push_back(fmt::format("w{}", waves.front()));
-    const std::size_t shown = std::min(waves.size(), most_waves_ - drawn_waves_);
-    for (const std::uint32_t wave : waves.first(shown)) {
-      const std::vector<std::string> text{named_.wave_label(wave),
-                                          bytes_text(*planning::fused_bytes(named_.dag.waves[wave]))};
-      line("    w{} [label={}{}]", wave, dot_quoted(text),
-           on_path_[wave] ? ", color=\"#c0392b\", penwidth=2" : "");
-      drawn_[wave] = true;
+  [[nodiscard]] std::vector<std::string> title(const std::string& headline) const {
+    std::vector<std::string> lines{
+        headline,
+        fmt::format("{}, critical path of {} in red",
+                    shared_ == 0 && budget_ != 0 ? "no budget" : "budget of a group " + bytes_text(budget_),
+                    plural(path_.size(), "wave"))};
+    if (drawn_waves_ != plan_.order.size()) {
+      lines.push_back(
+          fmt::format("{} of {} waves are drawn; --most-waves draws more", drawn_waves_, plan_.order.size()));
     }
-    drawn_waves_ += shown;
-    if (shown < waves.size()) {
-      line("    more_of_{} [shape=note, style=filled, fillcolor=\"#fff7d6\", label={}]", group,
-           dot_quoted({fmt::format("{} more", plural(waves.size() - shown, "wave"))}));
+    if (boxed_.boxes.size() != plan_.order.size()) {
+      lines.emplace_back("×: so many waves that are alike; --each-wave draws them one by one");
     }
-    body_ += "  }\n";
+    if (boxed_.implied != 0) {
+      lines.push_back(plural(boxed_.implied, "arrow") + " that others imply left out");
+    }
+    if (missing_edges_ != 0) {
+      lines.push_back(fmt::format("{} of {} dependencies between them are drawn", drawn_edges_,
+                                  drawn_edges_ + missing_edges_));
+    }
+    return lines;
   }
 
-  // Between drawn waves, each once. A picture of very many takes minutes to lay out and shows nothing; the
-  // critical path is always in it.
+  void cluster(std::uint32_t group) {
+    const std::uint64_t bytes = plan_.group_fused_bytes[group];
+    const std::string share = share_text(bytes, shared_);
+    body_ += fmt::format("  subgraph cluster_{} {{\n", group);
+    line(R"(    label=""; style="rounded,filled"; color="#b5c3d1"; fillcolor="{}")",
+         colour_of(bytes, shared_));
+    line(R"(    g{} [shape=plaintext, style="", label={}])", group,
+         dot_quoted({fmt::format("group {}", group), bytes_text(bytes) + (share.empty() ? "" : ", ") + share},
+                    "\\l"));
+    rows_.push_back(fmt::format("g{}", group));
+    std::string row = rows_.back(); // what stands in it
+    std::size_t width = 0;
+    const auto add = [&](const std::string& node, const std::vector<std::string>& label) {
+      const std::size_t needed =
+          std::max(character_count(label.front()), character_count(label.back())) + blanks_between;
+      if (width != 0 && width + needed > characters_across) {
+        line("    {{rank=same; {}}}", row);
+        row.clear();
+        rows_.push_back(node);
+        width = 0;
+      }
+      row += (row.empty() ? "" : "; ") + node;
+      width += needed;
+    };
+    for (; next_ < boxed_.boxes.size() && boxed_.boxes[next_].group == group; ++next_) {
+      const PlanBox& box = boxed_.boxes[next_];
+      if (drawn_ == most_boxes_) {
+        const std::string node = fmt::format("more_of_{}", group);
+        const std::size_t left = plan_.group(group).size() - drawn_of_group_;
+        add(node, {plural(left, "wave") + " more"});
+        line("    {} [{}, label={}]", node, note, dot_quoted({plural(left, "wave") + " more"}));
+        break;
+      }
+      const std::string node = fmt::format("w{}", box.waves.front());
+      const std::vector<std::string> label{shortened_middle(box.name, most_characters), box.bytes};
+      add(node, label);
+      line("    {} [label={}{}]", node, dot_quoted(label),
+           on_path_[next_] ? ", color=\"#c0392b\", penwidth=2" : "");
+      ++drawn_;
+      drawn_of_group_ += box.waves.size();
+    }
+    line("    {{rank=same; {}}}", row);
+    body_ += "  }\n";
+    drawn_waves_ += drawn_of_group_;
+    drawn_of_group_ = 0;
+  }
+
+  // Between drawn boxes. A picture of very many takes minutes to lay out and shows nothing; the critical path
+  // is always in it.
   void edges() {
-    std::unordered_set<std::uint64_t> seen; // a dependency may be given twice
-    for (const auto& [before, after] : named_.dag.dependencies) {
-      if (!drawn_[before] || !drawn_[after] || !seen.insert(std::uint64_t{before} << 32U | after).second) {
+    const std::size_t most =
+        most_boxes_ > everything / edges_per_box ? everything : most_boxes_ * edges_per_box;
+    for (const auto& edge : boxed_.edges) {
+      if (std::max(edge[0], edge[1]) >= drawn_) {
         continue;
       }
-      const bool critical = next_on_path_[before] == after;
-      if (drawn_edges_ < most_edges_ || critical) {
-        line("  w{} -> w{}{}", before, after, critical ? " [color=\"#c0392b\", penwidth=2.2]" : "");
+      const bool critical = path_edges_.contains(edge);
+      if (drawn_edges_ < most || critical) {
+        line("  w{} -> w{}{}", boxed_.boxes[edge[0]].waves.front(), boxed_.boxes[edge[1]].waves.front(),
+             critical ? " [color=\"#c0392b\", penwidth=2.2]" : "");
         ++drawn_edges_;
+      } else {
+        ++missing_edges_;
       }
     }
-    missing_edges_ = seen.size() - drawn_edges_;
   }
 
-  const NamedDag& named_;
+  static constexpr std::string_view note = "shape=note, style=filled, fillcolor=\"#fff7d6\"";
+
   const planning::MemoryPlan& plan_;
+  const planning::WaveDag& dag_;
   const std::uint64_t budget_;
-  const std::size_t most_waves_;
+  const std::uint64_t shared_; // the budget that shares are told of; 0 where there is no limit
+  const std::size_t most_boxes_;
   const std::vector<std::uint32_t> path_;
-  std::vector<std::uint32_t> next_on_path_;
-  std::vector<bool> on_path_;
-  std::vector<bool> drawn_;
-  std::size_t drawn_waves_ = 0;
-  std::size_t most_edges_;
-  std::size_t drawn_edges_ = 0;
-  std::size_t missing_edges_ = 0;
-  std::vector<std::string> anchors_; // a node in each column
+  const BoxedPlan boxed_;
+  std::vector<bool> on_path_; // by box
+  std::set<std::array<std::uint32_t, 2>> path_edges_;
+  std::size_t next_ = 0;  // box
+  std::size_t drawn_ = 0; // boxes: the first so many
+  std::size_t drawn_of_group_ = 0, drawn_waves_ = 0;
+  std::size_t drawn_edges_ = 0, missing_edges_ = 0;
+  std::vector<std::string> rows_; // a node in each
   std::string body_;
 };
 
 } // namespace
 
-std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, std::size_t most_waves) {
-  return Picture(planned, most_waves == 0 ? everything : most_waves).draw(plan_headline(planned, options));
+std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture) {
+  const std::size_t most = picture.most_boxes == 0 ? everything : picture.most_boxes;
+  return Picture(planned, most, picture.each_wave).draw(plan_headline(planned, options));
 }
 
 } // namespace tidegate::commands

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,9 +18,6 @@ namespace {
 constexpr std::size_t most_groups = 100;
 constexpr std::size_t groups_at_the_end = 10;
 constexpr std::size_t most_names = 6;
-
-// Of a program whose buffers all fit into the memory together.
-constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 // Eight cells, filled by the share of the budget, in eighths of a cell.
 std::string bar(std::uint64_t bytes, std::uint64_t budget) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::commands {
@@ -63,6 +64,11 @@ void add_bounds(const run::BoundsReport& bounds, Rows& rows) {
   }
 }
 
+std::string spread_text(std::string_view what, double least, double median, double most) {
+  return fmt::format("{:<14}  {} (from {} to {})", what, time_text(median), time_text(least),
+                     time_text(most));
+}
+
 void add_times(const run::RunReport& report, Rows& rows) {
   std::string dispatch = fmt::format("{} in {}", time_text(report.backend_dispatch_ns),
                                      report.telemetry.kernel_launches == 1
@@ -83,10 +89,12 @@ void add_times(const run::RunReport& report, Rows& rows) {
                    report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
   if (report.comparison) {
     const run::Comparison& comparison = *report.comparison;
+    rows.push_back({"  compared", fmt::format("{:.2f} times as fast as plain launches, by the medians of {}",
+                                              comparison.speedup, plural(comparison.rounds, "round"))});
     rows.push_back(
-        {"  compared", fmt::format("{:.2f} times as fast as plain launches: {} against {} (medians of {})",
-                                   comparison.speedup, time_text(comparison.run_ns),
-                                   time_text(comparison.plain_ns), comparison.rounds)});
+        {"", spread_text("this run", comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns)});
+    rows.push_back({"", spread_text("plain launches", comparison.plain_min_ns, comparison.plain_ns,
+                                    comparison.plain_max_ns)});
   }
 }
 
@@ -151,6 +159,10 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   } else if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);
+  }
+  for (const run::WrittenFile& written : report.files_written) {
+    rows.push_back({&written == &report.files_written.front() ? "  written" : "",
+                    fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
   }
   for (const run::StuckGroup& stuck : report.stuck_groups) {
     rows.push_back({"  stuck", fmt::format("work-group {} in front of stage {} ({}): {} are {}, not {}",

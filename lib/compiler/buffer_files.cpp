@@ -55,7 +55,7 @@ Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer
 
 // Never the "-" that stands for a standard stream.
 std::string beside(const std::string& folder, const std::string& file) {
-  return (std::filesystem::path(folder.empty() ? "." : folder) / file).string();
+  return folder == "." ? file : (std::filesystem::path(folder) / file).string();
 }
 
 Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,

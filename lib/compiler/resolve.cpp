@@ -346,6 +346,13 @@ private:
     }
     const auto found = kernels.find(kernel);
     if (found == kernels.end()) {
+      if (const opencl_c::Function* const function = resolved_.units[unit].unit.definition(kernel)) {
+        return tl::unexpected(with_line_of(
+            resolved_.units[unit].files,
+            opencl_c::error_at(resolved_.units[unit].unit, function->begin, ErrorCode::kernel_source,
+                               fmt::format("{} is a function and no kernel", in_quotes(kernel)),
+                               "write kernel in front of it")));
+      }
       Error error = unknown("kernel", kernel, kernels, spec.kernel ? pointer + "/kernel" : pointer);
       error.message += fmt::format(" in {}", spec.source);
       return tl::unexpected(std::move(error));

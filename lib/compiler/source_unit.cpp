@@ -1,5 +1,8 @@
+#include <tidegate/compiler/buffer_files.hpp>
 #include <tidegate/compiler/source_unit.hpp>
+#include <tidegate/core/excerpt.hpp>
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/preprocessor.hpp>
 
 #include <algorithm>
@@ -11,6 +14,32 @@
 
 namespace tidegate::compiler {
 namespace {
+
+constexpr std::size_t most_source_bytes = std::size_t{64} << 20U;
+
+// What an editor saves as text and no compiler takes is told in words of its own.
+Result<std::string> plain_text(std::string text, const std::string& path) {
+  const auto refused = [&](std::string what, std::string fix) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::kernel_source,
+              .message = in_quotes(std::filesystem::path(path).filename().string()) + ' ' + std::move(what),
+              .fix = std::move(fix),
+              .source = path,
+              .line = 1,
+              .column = 1});
+  };
+  if (text.starts_with("\xef\xbb\xbf")) {
+    return refused("begins with a byte-order mark, which OpenCL compilers refuse",
+                   "save it as UTF-8 without a byte-order mark");
+  }
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    return refused("is UTF-16, which OpenCL compilers do not read", "save it as UTF-8");
+  }
+  if (text.find('\0') != std::string::npos) {
+    return refused("is no text: it holds a byte of 0", "name a file of OpenCL C");
+  }
+  return text;
+}
 
 // Every answer may lead to other lines, which ask for more.
 Result<opencl_c::TokenStream> preprocess(const std::string& path, opencl_c::PreprocessorOptions& options,
@@ -43,15 +72,16 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
   for (const std::string& include : options->include_folders) {
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
-  const std::string path = (std::filesystem::path(folder) / spec.source).string();
+  const std::string path = beside(folder, spec.source);
   std::vector<std::string> files;
   preprocessor.read = [&](const std::string& file) -> Result<std::string> {
-    constexpr std::size_t most = std::size_t{64} << 20U;
     std::error_code none;
     if (auto allowed = check_scope(file, folder, scope); !allowed && std::filesystem::exists(file, none)) {
       return tl::unexpected(std::move(allowed.error()));
     }
-    auto text = read_all(file, most);
+    auto text = read_all(file, most_source_bytes).and_then([&](std::string&& read) {
+      return plain_text(std::move(read), file);
+    });
     if (text && std::ranges::find(files, file) == files.end()) {
       files.push_back(file);
     }
@@ -59,7 +89,10 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
   };
   auto unit = preprocess(path, preprocessor, *options, answer).and_then(opencl_c::parse_translation_unit);
   if (!unit) {
-    if (!unit.error().line) {
+    unit.error() = with_line_of(files, std::move(unit.error()));
+    if (unit.error().code == ErrorCode::kernel_options) {
+      unit.error().pointer = pointer + "/options";
+    } else if (!unit.error().line) {
       unit.error().pointer = pointer + "/source";
       if (unit.error().code == ErrorCode::cannot_read) {
         unit.error().fix = "name the OpenCL C file, relative to the program's folder";
@@ -72,6 +105,14 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
                      .options = spec.options,
                      .parsed_options = std::move(*options),
                      .unit = std::move(*unit)};
+}
+
+Error with_line_of(const std::vector<std::string>& files, Error error) {
+  if (!error.source || std::ranges::find(files, *error.source) == files.end()) {
+    return error;
+  }
+  const auto text = read_all(*error.source, most_source_bytes);
+  return text ? with_excerpt(std::move(error), *text) : error;
 }
 
 } // namespace tidegate::compiler

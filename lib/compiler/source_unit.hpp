@@ -7,6 +7,7 @@
 #include <tidegate/core/error.hpp>
 
 #include <string>
+#include <vector>
 
 namespace tidegate::compiler {
 
@@ -15,5 +16,8 @@ namespace tidegate::compiler {
 // a line of their own stand at the op, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer);
+
+// The error with the line that it stands in, if that is in one of these files, which were read.
+Error with_line_of(const std::vector<std::string>& files, Error error);
 
 } // namespace tidegate::compiler

@@ -1,4 +1,5 @@
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/excerpt.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -118,6 +119,9 @@ ExitCode worst(ExitCode a, ExitCode b) {
 std::string describe(const Error& error) {
   std::string text =
       fmt::format("tidegate: {}error: {} [{}]", place(error), printable(error.message), name(error.code));
+  if (error.excerpt && error.line) {
+    text += "\n" + describe_excerpt(*error.excerpt, *error.line, error.column);
+  }
   if (error.pointer && !error.pointer->empty()) {
     text += "\n  at: " + printable(*error.pointer);
   }

@@ -189,6 +189,7 @@ struct Error {
   std::optional<std::string> source;         // the file that the place is in
   std::optional<std::string> pointer;        // RFC 6901, into the input document
   std::optional<std::uint64_t> line, column; // 1-based; columns count characters
+  std::optional<std::string> excerpt;        // that line of the source
 
   // Typed fields; a code says which of them it carries.
   std::optional<std::string> field;
@@ -211,6 +212,8 @@ using Result = tl::expected<T, Error>;
 
 // The error as text for a terminal, without a trailing newline:
 //   tidegate: FILE:LINE:COLUMN: error: MESSAGE [CODE]
+//     LINE | EXCERPT
+//          |     ^
 //     at: POINTER
 //     fix: FIX
 //     log:

@@ -35,8 +35,8 @@ void require(cl_int status, std::string_view what);
 // in its first one. 0 where the driver measures nothing. Throws Refused.
 std::uint64_t time_before_start(const Session& session, const cl::Event& launched);
 
-// A built program. build_failure with the place of the first error and the whole log in the fix, or
-// opencl_failure when it does not come that far.
+// A built program. build_failure with the log and the place of its first error as the compiler tells it, its
+// column counted in bytes; kernel_options for options that the compiler does not know.
 Result<cl::Program> build_program(const Session& session, std::string_view source,
                                   const std::string& options);
 

@@ -1,3 +1,4 @@
+#include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 
 #include <signal.h>
@@ -13,6 +14,7 @@ namespace tidegate::device {
 
 Result<void> isolate_drivers() {
   ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended
+  share_captured_errors();
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
@@ -32,6 +34,7 @@ Result<void> isolate_drivers() {
   if (!WIFSIGNALED(status)) {
     ::_exit(WEXITSTATUS(status));
   }
+  tell_captured_errors();
   const char* const name = ::strsignal(WTERMSIG(status));
   return tl::unexpected(
       Error{.code = ErrorCode::driver_crash,

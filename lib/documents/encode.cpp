@@ -1,7 +1,13 @@
+#include <tidegate/core/table.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/json_text.hpp>
 
+#include <fmt/format.h>
+
 #include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace tidegate::documents {
 namespace {
@@ -213,9 +219,45 @@ private:
   bool first_ = true; // nothing stands yet in the innermost open bracket
 };
 
+// "name  value" of each value that is there, and of those in it; "name.0.code" in lists of objects.
+void add_rows(const Record& record, const void* object, const std::string& prefix,
+              std::vector<std::vector<std::string>>& rows) {
+  for (const Field& field : record.fields) {
+    const void* const value = field.read(object);
+    const std::string name = prefix + std::string(field.name);
+    if (value == nullptr) {
+      continue;
+    }
+    const Type& type = field.type;
+    if (type.kind == Kind::record) {
+      add_rows(*type.record, value, name + ".", rows);
+    } else if (type.kind == Kind::list && type.list->element.kind == Kind::record) {
+      for (std::size_t i = 0; i < type.list->size(value); ++i) {
+        add_rows(*type.list->element.record, type.list->at(value, i), fmt::format("{}.{}.", name, i), rows);
+      }
+    } else if (type.kind == Kind::text) {
+      rows.push_back({name, *static_cast<const std::string*>(value)});
+    } else if (type.kind == Kind::choice) {
+      rows.push_back({name, std::string(type.choices[*static_cast<const std::uint8_t*>(value)])});
+    } else if (type.kind == Kind::boolean) {
+      rows.push_back({name, *static_cast<const bool*>(value) ? "yes" : "no"});
+    } else {
+      std::string text;
+      Encoder(text, Style::pretty).value(type, value);
+      rows.push_back({name, std::move(text)});
+    }
+  }
+}
+
 } // namespace
 
 void encode(const Document& document, const void* object, Style style, std::string& json) {
+  if (style == Style::table) {
+    std::vector<std::vector<std::string>> rows;
+    add_rows(*document.record, object, "", rows);
+    json += render_table(std::move(rows));
+    return;
+  }
   Encoder(json, style).document(document, object);
 }
 

@@ -13,9 +13,10 @@ enum class Style : std::uint8_t {
   compact, // one line
   pretty,  // indented by two spaces, lists of scalars on one line
   brief,   // for people to edit: without what is left at its default, and one line for what fits it
+  table,   // for people: a row for each value, with its name
 };
 
-// Appends the document without a trailing newline.
+// Appends the document without a trailing newline; a table has one.
 void encode(const Document& document, const void* object, Style style, std::string& json);
 
 // Appends a record that is no document of its own.

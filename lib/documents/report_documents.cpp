@@ -25,6 +25,10 @@ struct Description<SchemaList> {
   static const Record record;
 };
 template <>
+struct Description<VersionOfDevice> {
+  static const Record record;
+};
+template <>
 struct Description<VersionReport> {
   static const Record record;
 };
@@ -39,6 +43,7 @@ constexpr Field error_fields[] = {
     optional<&Error::pointer>("pointer", "the place, as an RFC 6901 pointer into the input"),
     optional<&Error::line>("line", "the place, counted from 1"),
     optional<&Error::column>("column", "the place in its line, in characters counted from 1"),
+    optional<&Error::excerpt>("excerpt", "that line of the source"),
     optional<&Error::field>("field", "the field that overflowed, is out of range, is missing or is unknown"),
     optional<&Error::nearest>("nearest", "the known name closest to an unknown one"),
     optional<&Error::requested>("requested", "bytes that the launch needs"),
@@ -90,6 +95,13 @@ constexpr Field schema_list_fields[] = {
     required<&SchemaList::schemas>("schemas", "every document type that the tool reads or writes"),
 };
 
+constexpr Field version_of_device_fields[] = {
+    required<&VersionOfDevice::name>("name", "name, in the driver's words"),
+    required<&VersionOfDevice::platform>("platform", "OpenCL platform that it belongs to"),
+    required<&VersionOfDevice::opencl_version>("opencl_version", "what it offers, in the driver's words"),
+    required<&VersionOfDevice::driver_version>("driver_version", "version of its driver"),
+};
+
 constexpr Field version_fields[] = {
     required<&VersionReport::tidegate>("tidegate", "version of the tool"),
     required<&VersionReport::build_type>("build_type", "CMake build type"),
@@ -100,6 +112,10 @@ constexpr Field version_fields[] = {
     required<&VersionReport::fmt>("fmt", "version of {fmt}"),
     required<&VersionReport::opencl_loader>("opencl_loader",
                                             "the OpenCL ICD loader found at run time, or \"none\""),
+    required<&VersionReport::system>("system", "distribution, kernel and architecture"),
+    required<&VersionReport::devices>("devices", "every OpenCL device"),
+    required<&VersionReport::notes>("notes", "drivers that cannot be used, and platforms without devices"),
+    required<&VersionReport::environment>("environment", "variables that change how it runs, as NAME=value"),
 };
 
 } // namespace
@@ -120,6 +136,8 @@ constinit const Record Description<SchemaEntry>::record =
     record_of<SchemaEntry>("schema_entry", schema_entry_fields);
 constinit const Record Description<SchemaList>::record =
     record_of<SchemaList>("schema_list", schema_list_fields);
+constinit const Record Description<VersionOfDevice>::record =
+    record_of<VersionOfDevice>("version_of_device", version_of_device_fields);
 constinit const Record Description<VersionReport>::record =
     record_of<VersionReport>("version_report", version_fields);
 

@@ -51,6 +51,13 @@ struct SchemaList {
   std::vector<SchemaEntry> schemas;
 };
 
+struct VersionOfDevice {
+  std::string name;
+  std::string platform;
+  std::string opencl_version;
+  std::string driver_version;
+};
+
 struct VersionReport {
   std::string tidegate;
   std::string build_type;
@@ -60,6 +67,10 @@ struct VersionReport {
   std::string nlohmann_json;
   std::string fmt;
   std::string opencl_loader;
+  std::string system; // distribution, kernel, architecture
+  std::vector<VersionOfDevice> devices;
+  std::vector<std::string> notes;       // what is wrong with drivers
+  std::vector<std::string> environment; // "NAME=value" of what changes how it runs
 };
 
 // What a document says beside an error: the others, taken out of it.

@@ -19,6 +19,7 @@ using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
 using run::UntilReport;
+using run::WrittenFile;
 
 template <>
 struct Description<DeviceReport> {
@@ -54,6 +55,10 @@ struct Description<BoundsReport> {
 };
 template <>
 struct Description<UntilReport> {
+  static const Record record;
+};
+template <>
+struct Description<WrittenFile> {
   static const Record record;
 };
 template <>
@@ -113,7 +118,11 @@ constexpr Field parity_fields[] = {
 constexpr Field comparison_fields[] = {
     required<&Comparison::rounds>("rounds", "how often both ways were timed, in turn"),
     required<&Comparison::plain_ns>("plain_ns", "median of the plain launches, one per wave"),
+    required<&Comparison::plain_min_ns>("plain_min_ns", "the fastest of the plain launches"),
+    required<&Comparison::plain_max_ns>("plain_max_ns", "the slowest of them"),
     required<&Comparison::run_ns>("run_ns", "median of this run's dispatch"),
+    required<&Comparison::run_min_ns>("run_min_ns", "the fastest of this run"),
+    required<&Comparison::run_max_ns>("run_max_ns", "the slowest of them"),
     required<&Comparison::speedup>("speedup", "plain_ns over run_ns"),
     required<&Comparison::plain_rounds_ns>("plain_rounds_ns", "every round of the plain launches"),
     required<&Comparison::run_rounds_ns>("run_rounds_ns", "every round of this run"),
@@ -169,6 +178,12 @@ constexpr Field warning_fields[] = {
     required<&Warning::message>("message", "what the program most likely does not mean"),
     required<&Warning::fix>("fix", "what to change"),
     required<&Warning::pointer>("pointer", "where in the program (RFC 6901)"),
+};
+
+constexpr Field written_file_fields[] = {
+    required<&WrittenFile::file>("file", "its path"),
+    required<&WrittenFile::what>("what", "what it holds: a buffer, an image, the generated kernel"),
+    required<&WrittenFile::bytes>("bytes", "its size"),
 };
 
 constexpr Field left_behind_fields[] = {
@@ -261,6 +276,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::output_parity>("output_parity", "with --verify: comparison with plain launches"),
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
     reported<&RunReport::bounds>("bounds", "with --check-bounds: what was written or read beside buffers"),
+    reported<&RunReport::files_written>("files_written", "what was written beside this report"),
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     reported<&RunReport::left_behind>("left_behind", "waves that cannot share a launch"),
     reported<&RunReport::assumed_macros>(
@@ -297,6 +313,8 @@ constinit const Record Description<BoundsReport>::record =
 constinit const Record Description<UntilReport>::record =
     record_of<UntilReport>("until_report", until_report_fields);
 constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
+constinit const Record Description<WrittenFile>::record =
+    record_of<WrittenFile>("written_file", written_file_fields);
 constinit const Record Description<LeftBehind>::record =
     record_of<LeftBehind>("left_behind", left_behind_fields);
 constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);

@@ -1,5 +1,6 @@
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/try.hpp>
+#include <tidegate/device/driver_output.hpp>
 #include <tidegate/run/bounds.hpp>
 #include <tidegate/run/device_images.hpp>
 #include <tidegate/run/device_memory.hpp>
@@ -122,6 +123,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
                                     std::uint64_t max_wall_time_ns, Monitor& monitor) {
   const ResolvedProgram& program = compiled.program;
   const auto& places = compiled.schedule.places;
+  const device::PrintsToStandardError prints;
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
   check_images(session, program);
   TIDEGATE_TRY(const BufferContents first, first_contents(program));

@@ -1,9 +1,15 @@
 #include <tidegate/compiler/buffer_files.hpp>
 #include <tidegate/compiler/image_files.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
+#include <tidegate/device/driver_output.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_images.hpp>
 #include <tidegate/run/execute.hpp>
+#include <tidegate/run/report.hpp>
+#include <tidegate/run/source_errors.hpp>
+
+#include <fmt/format.h>
 
 #include <limits>
 #include <utility>
@@ -30,17 +36,39 @@ DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& opt
   return limits;
 }
 
-Result<void> write_outputs(const ResolvedProgram& program, const BufferContents& outputs) {
+Result<std::vector<WrittenFile>> write_outputs(const ResolvedProgram& program,
+                                               const BufferContents& outputs) {
+  std::vector<WrittenFile> written;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    TIDEGATE_CHECK(program.buffers[i].image
-                       ? write_image(program.buffers[i], outputs[i], program.folder)
-                       : write_output(program.buffers[i].spec, outputs[i], program.folder));
+    const ProgramBuffer& buffer = program.buffers[i];
+    TIDEGATE_CHECK(buffer.image ? write_image(buffer, outputs[i], program.folder)
+                                : write_output(buffer.spec, outputs[i], program.folder));
+    if (buffer.spec.output) {
+      written.push_back(
+          written_file(beside(program.folder, *buffer.spec.output),
+                       fmt::format("{} {}", buffer.image ? "image" : "buffer", in_quotes(buffer.name))));
+    }
   }
-  return {};
+  return written;
+}
+
+BuiltProgram build_or_blame(const device::Session& session, const device::DeviceInfo& device,
+                            const CompiledProgram& compiled, const std::filesystem::path& cache_folder) {
+  try {
+    return build(session, device, compiled, cache_folder);
+  } catch (device::Refused& refused) {
+    if (refused.error.code == ErrorCode::build_failure || refused.error.code == ErrorCode::kernel_options) {
+      refused.error = blame_sources(session, compiled.program, std::move(refused.error));
+    }
+    throw;
+  }
 }
 
 Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                          const RunOptions& options, Monitor& monitor) {
+  // What kernels print is no part of the answer, nor of an output.
+  std::optional<device::PrintsToStandardError> prints(std::in_place);
+
   // A context and a queue of the run's own, and what the buffers hold at first.
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
   check_images(session, compiled.program);
@@ -48,7 +76,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 
   // The generated kernel, from the cache if it is there, and the user's own where they are launched alone.
   monitor.activity = Activity::building;
-  BuiltProgram built = build(session, device, compiled, options.cache_folder);
+  BuiltProgram built = build_or_blame(session, device, compiled, options.cache_folder);
 
   // How many work-groups may wait for each other; then nothing waits unless it is proved that it ends.
   const Residency residency = find_residency(session, device, compiled, built, options.compile.workers);
@@ -69,17 +97,20 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
     proof = prove(session, compiled, built, first, run.outputs, limits, options.compare_rounds, monitor);
   }
 
+  std::vector<WrittenFile> files_written;
   // Nothing is written that is not complete and proved as far as was asked for.
   if (run.outcome.status == RunStatus::done && (!proof || (proof->in_time && proof->parity.equal))) {
+    prints.reset();
     monitor.activity = Activity::writing;
-    TIDEGATE_CHECK(write_outputs(compiled.program, run.outputs));
+    TIDEGATE_TRY(files_written, write_outputs(compiled.program, run.outputs));
   }
   return ExecutedProgram{.build_ns = built.build_ns,
                          .built_from_cache = built.kernel && built.kernel->from_cache,
                          .generated_kernel = built.kernel.has_value(),
                          .residency = residency,
                          .run = std::move(run),
-                         .proof = std::move(proof)};
+                         .proof = std::move(proof),
+                         .files_written = std::move(files_written)};
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace tidegate::run {
 
@@ -23,6 +24,7 @@ struct ExecutedProgram {
   Residency residency;
   ArenaRun run;
   std::optional<Proof> proof; // where it was asked for, and the run was done
+  std::vector<WrittenFile> files_written;
 };
 
 // Outputs are written when the run is done and equal to the plain launches it was compared with. Errors: of

@@ -4,6 +4,7 @@
 #include <tidegate/device/opencl_error.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/plain_waves.hpp>
+#include <tidegate/run/source_errors.hpp>
 
 #include <fmt/format.h>
 
@@ -58,7 +59,7 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
         fmt::format("{}#line 1 \"{}\"\n{}", contraction_pragma(program), program.units[unit].path, *source),
         driver_options(program.units[unit], program.folder));
     if (!built) {
-      throw device::Refused{std::move(built.error())};
+      throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }
     units_.emplace(unit, std::move(*built));
   }

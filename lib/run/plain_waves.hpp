@@ -20,7 +20,7 @@ namespace tidegate::run {
 // The user's sources, built as they are.
 class PlainPrograms {
 public:
-  // Throws device::Refused with build_failure and the log.
+  // Throws device::Refused: kernel_source, kernel_options, build_failure, with the log.
   PlainPrograms(const device::Session& session, const ResolvedProgram& program,
                 const std::vector<std::uint32_t>& waves);
 

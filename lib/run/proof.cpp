@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace tidegate::run {
@@ -21,6 +22,11 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
+}
+
+std::pair<double, double> extremes(const std::vector<double>& values) {
+  const auto [least, most] = std::ranges::minmax(values);
+  return {least, most};
 }
 
 // Both ways, one after the other in each round; what was measured when time is up is told.
@@ -44,6 +50,8 @@ std::optional<Comparison> compare(const device::Session& session, const Compiled
   }
   comparison.plain_ns = median(comparison.plain_rounds_ns);
   comparison.run_ns = median(comparison.run_rounds_ns);
+  std::tie(comparison.plain_min_ns, comparison.plain_max_ns) = extremes(comparison.plain_rounds_ns);
+  std::tie(comparison.run_min_ns, comparison.run_max_ns) = extremes(comparison.run_rounds_ns);
   comparison.speedup = comparison.plain_ns / comparison.run_ns;
   return comparison;
 }

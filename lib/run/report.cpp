@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 namespace tidegate::run {
@@ -212,6 +214,12 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
 
 } // namespace
 
+WrittenFile written_file(const std::string& file, std::string what) {
+  std::error_code unknown; // a device or a pipe has no size
+  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  return {.file = file, .what = std::move(what), .bytes = unknown ? 0 : bytes};
+}
+
 RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
   RunReport report = report_of_program(compiled, wall_time_ns);
   report.status = RunStatus::planned;
@@ -234,6 +242,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report.build_ns = executed.build_ns + outcome.compile_ns;
   report.backend_dispatch_ns = outcome.dispatch_ns;
   report.slices_ns = outcome.slices_ns;
+  report.files_written = executed.files_written;
   report.stuck_groups = outcome.stuck_groups;
   report.effective_geometry.worker_groups = residency.resident == 0 ? 0 : residency.workers;
   Telemetry& telemetry = report.telemetry;

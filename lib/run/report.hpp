@@ -29,4 +29,7 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns);
 
+// A file that was written, with its size.
+WrittenFile written_file(const std::string& file, std::string what);
+
 } // namespace tidegate::run

@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <utility>
+#include <vector>
 
 namespace tidegate::run {
 namespace {
@@ -63,11 +64,17 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   }
   TIDEGATE_TRY(const CompiledProgram compiled, compile(program, folder, device, compile_options));
   TIDEGATE_CHECK(check_files(compiled.program, options));
+  std::vector<WrittenFile> emitted;
   if (!options.emit_kernel.empty()) {
     TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));
+    emitted.push_back(written_file(options.emit_kernel, "generated kernel"));
   }
+  const auto told = [&emitted](RunReport report) {
+    report.files_written.insert(report.files_written.begin(), emitted.begin(), emitted.end());
+    return report;
+  };
   if (options.compile.dry_run) {
-    return report_of_plan(compiled, elapsed_ns(start));
+    return told(report_of_plan(compiled, elapsed_ns(start)));
   }
 
   // On the device; a kernel that does not come back is told of from another thread.
@@ -83,13 +90,13 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
       TIDEGATE_TRY(bounds.findings,
                    run_in_simulator(simulator, folder, options.this_command, options.program_text));
     }
-    return report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start));
+    return told(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
   }
   auto executed = execute(compiled, *device, options, monitor);
   if (!executed) {
     return tl::unexpected(explained(std::move(executed.error()), monitor));
   }
-  return report_of_run(compiled, *executed, *device, options, elapsed_ns(start));
+  return told(report_of_run(compiled, *executed, *device, options, elapsed_ns(start)));
 }
 
 } // namespace tidegate::run

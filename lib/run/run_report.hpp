@@ -76,7 +76,9 @@ struct OutputParity {
 struct Comparison {
   std::uint64_t rounds = 0;
   double plain_ns = 0; // medians
+  double plain_min_ns = 0, plain_max_ns = 0;
   double run_ns = 0;
+  double run_min_ns = 0, run_max_ns = 0;
   double speedup = 0; // plain over run
   std::vector<double> plain_rounds_ns;
   std::vector<double> run_rounds_ns;
@@ -128,6 +130,13 @@ struct UntilReport {
   std::string waiting_for; // the value of element 0
   std::string value;       // that it had after the last iteration
   bool reached = false;
+};
+
+// A file that the run has written beside its report.
+struct WrittenFile {
+  std::string file;
+  std::string what; // "buffer \"heat\"", "image \"photo\"", "generated kernel"
+  std::uint64_t bytes = 0;
 };
 
 struct LeftBehind {
@@ -193,6 +202,7 @@ struct RunReport {
   std::optional<OutputParity> output_parity;
   std::optional<Comparison> comparison;
   std::optional<BoundsReport> bounds; // --check-bounds
+  std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
   std::vector<LeftBehind> left_behind;
   std::vector<std::string> assumed_macros; // without a device: that the sources depend on

@@ -1,5 +1,6 @@
 // The plan command from document to document and picture; names of waves.
 #include <tidegate/commands/plan.hpp>
+#include <tidegate/commands/plan_boxes.hpp>
 #include <tidegate/commands/unique_names.hpp>
 #include <tidegate/documents/decode.hpp>
 
@@ -138,44 +139,113 @@ TEST_CASE("the table shows each group, what it leaves, and the bound") {
 TEST_CASE("the picture has a cluster per group and one critical path") {
   const PlannedDag dag = planned(four_waves);
   const std::string head = R"(digraph tidegate {
-  rankdir=LR; newrank=true; ranksep=0.9; nodesep=0.12; compound=true;
+  rankdir=TB; newrank=true; ranksep=0.35; nodesep=0.15;
   label="layered: 4 waves in 3 groups, 2 barriers, proved to be the fewest\lbudget of a group 1 KiB, )"
                            R"(critical path of 3 waves in red\l)";
   const std::string style = R"("; labelloc=t; labeljust=l;
-  fontname="Helvetica"; fontsize=16;
-  node [fontname="Helvetica", fontsize=11, shape=box, style="rounded,filled", fillcolor=white, color="#5b6b7b"];
+  fontname="Helvetica"; fontsize=14;
+  node [fontname="Helvetica", fontsize=11, shape=box, style="rounded,filled", fillcolor=white, color="#5b6b7b", height=0.4, margin="0.1,0.05"];
   edge [color="#7a8a9a", arrowsize=0.6];
 )";
   const std::string first_group = R"(  subgraph cluster_0 {
-    label="group 0\l21 bytes, 2.0%\l"; fontsize=12; style="rounded,filled"; color="#b5c3d1"; fillcolor="#f2f7fb"; rank=same;
+    label=""; style="rounded,filled"; color="#b5c3d1"; fillcolor="#f2f7fb";
+    g0 [shape=plaintext, style="", label="group 0\l21 bytes, 2.0%\l"];
     w0 [label="scan\n16 bytes", color="#c0392b", penwidth=2];
 )";
-  CHECK(plan_dot(dag, {}, 300) == head + style + first_group + R"(    w1 [label="sort\n5 bytes"];
+  CHECK(plan_dot(dag, {}, {}) == head + style + first_group + R"(    w1 [label="sort\n5 bytes"];
+    {rank=same; g0; w0; w1};
   }
   subgraph cluster_1 {
-    label="group 1\l16 bytes, 1.5%\l"; fontsize=12; style="rounded,filled"; color="#b5c3d1"; fillcolor="#f2f7fc"; rank=same;
+    label=""; style="rounded,filled"; color="#b5c3d1"; fillcolor="#f2f7fc";
+    g1 [shape=plaintext, style="", label="group 1\l16 bytes, 1.5%\l"];
     w2 [label="2\n16 bytes", color="#c0392b", penwidth=2];
+    {rank=same; g1; w2};
   }
   subgraph cluster_2 {
-    label="group 2\l1 KiB, 100.0%\l"; fontsize=12; style="rounded,filled"; color="#b5c3d1"; fillcolor="#7fb2dd"; rank=same;
+    label=""; style="rounded,filled"; color="#b5c3d1"; fillcolor="#7fb2dd";
+    g2 [shape=plaintext, style="", label="group 2\l1 KiB, 100.0%\l"];
     w3 [label="join\n1 KiB", color="#c0392b", penwidth=2];
+    {rank=same; g2; w3};
   }
-  w0 -> w2 [style=invis, weight=0];
-  w2 -> w3 [style=invis, weight=0];
+  g0 -> g1 [style=invis, weight=100];
+  g1 -> g2 [style=invis, weight=100];
   w0 -> w2 [color="#c0392b", penwidth=2.2];
   w1 -> w3;
   w2 -> w3 [color="#c0392b", penwidth=2.2];
 }
 )");
-  CHECK(plan_dot(dag, {}, 0) == plan_dot(dag, {}, 4));
-  CHECK(plan_dot(dag, {}, 1) ==
+  CHECK(plan_dot(dag, {}, {.most_boxes = 0}) == plan_dot(dag, {}, {.most_boxes = 4}));
+  CHECK(plan_dot(dag, {}, {.most_boxes = 1}) ==
         head + R"(1 of 4 waves are drawn; --most-waves draws more\l)" + style + first_group +
             R"(    more_of_0 [shape=note, style=filled, fillcolor="#fff7d6", label="1 wave more"];
+    {rank=same; g0; w0; more_of_0};
   }
   more [shape=note, style=filled, fillcolor="#fff7d6", label="2 groups more"];
-  w0 -> more [style=invis, weight=0];
+  g0 -> more [style=invis, weight=1];
 }
 )");
+}
+
+TEST_CASE("what names of waves that are alike have in common") {
+  CHECK(common_name("mProject_ID0000001") == "mProject");
+  CHECK(common_name("scan_12") == "scan");
+  CHECK(common_name("scan12") == "scan");
+  CHECK(common_name("a.b c-7") == "a.b c");
+  CHECK(common_name("#7") == "#");
+  CHECK(common_name("_7") == "_");
+  CHECK(common_name("7") == "7");
+  CHECK(common_name("scan") == "scan");
+  CHECK(common_name("2d") == "2d");
+  CHECK(common_name("").empty());
+}
+
+TEST_CASE("waves that are alike share a box, and what others imply is left out") {
+  // left_1, left_2 -> two without a name and with equal bytes -> end, which waits for the first two as well
+  const std::string_view text =
+      R"({"waves":[{"name":"left_1","frontier_bytes":5,"scratch_bytes":0,"output_bytes":0},
+                   {"name":"left_2","frontier_bytes":7,"scratch_bytes":0,"output_bytes":0},
+                   {"frontier_bytes":3,"scratch_bytes":0,"output_bytes":0},
+                   {"frontier_bytes":3,"scratch_bytes":0,"output_bytes":0},
+                   {"name":"end","frontier_bytes":1,"scratch_bytes":0,"output_bytes":0}],
+          "dependencies":[{"before":0,"after":2},{"before":1,"after":3},{"before":2,"after":4},
+                          {"before":3,"after":4},{"before":0,"after":4},{"before":1,"after":4}],
+          "budget_bytes":18446744073709551615})";
+  const PlannedDag dag = planned(text);
+  const BoxedPlan folded = box_plan(dag, false, {});
+  REQUIRE(folded.boxes.size() == 3);
+  CHECK(folded.boxes[0].name == "left ×2");
+  CHECK(folded.boxes[0].bytes == "5 bytes to 7 bytes");
+  CHECK(folded.boxes[1].name == "waves ×2");
+  CHECK(folded.boxes[1].bytes == "3 bytes each");
+  CHECK(folded.boxes[2].name == "end");
+  CHECK(folded.edges == std::vector<std::array<std::uint32_t, 2>>{{0, 1}, {1, 2}});
+  CHECK(folded.implied == 1);
+  const BoxedPlan each = box_plan(dag, true, {});
+  CHECK(each.boxes.size() == 5);
+  CHECK(each.boxes[1].name == "left_2");
+  CHECK(each.edges.size() == 4);
+  CHECK(each.implied == 2);
+  CHECK(box_plan(dag, true, {0, 4}).edges.size() == 5);
+  const std::string picture = plan_dot(dag, {}, {});
+  CHECK(picture.find(
+            "no budget, critical path of 3 waves in red\\l×: so many waves that are alike; --each-wave draws "
+            "them one by one\\l1 arrow that others imply left out\\l") != std::string::npos);
+  CHECK(picture.find("label=\"group 0\\l12 bytes\\l\"") != std::string::npos);
+  CHECK(picture.find("EiB") == std::string::npos);
+}
+
+TEST_CASE("the boxes of a group wrap into rows that a page holds") {
+  std::string waves;
+  for (int i = 0; i < 12; ++i) {
+    waves += (i == 0 ? "" : ",") + std::string(R"({"name":"a_name_of_twenty_ch_)") +
+             static_cast<char>('a' + i) + R"(","frontier_bytes":1,"scratch_bytes":0,"output_bytes":0})";
+  }
+  const std::string text = R"({"waves":[)" + waves + R"(],"budget_bytes":100})";
+  const std::string picture = plan_dot(planned(text), {}, {});
+  CHECK(picture.find("    {rank=same; g0; w0; w1; w2};\n") != std::string::npos);
+  CHECK(picture.find("    {rank=same; w9; w10; w11};\n") != std::string::npos);
+  CHECK(picture.find("  g0 -> w3 [style=invis, weight=1];\n  w3 -> w6 [style=invis, weight=1];\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("a share of the budget is cut, so that only a full group shows all of it") {

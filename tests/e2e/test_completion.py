@@ -60,7 +60,8 @@ OFFERS = {
     "priority drain -o requ": ["request.json", "requests.ndjson"],
     "priority drain --st": ["--stream"],
     "priority drain --err": ["--errors"],
-    "priority drain --format": [],
+    "priority drain --form": ["--format"],
+    "arena --format ": ["json", "svg", "table"],
     "check launch_re": ["launch_recommendation", "launch_request"],
     "check requ": ["request.json", "requests.ndjson", "requeue_accounting"],
     "check launch_request requ": ["request.json", "requests.ndjson"],
@@ -106,7 +107,7 @@ class Shell(unittest.TestCase):
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.script.parent), "TERM": "xterm",
                  "LC_ALL": "C.UTF-8", **(env or {})}
         done = subprocess.run(command, cwd=self.folder, env=clean, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=300, check=False)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""), done.stdout.decode())
         return done.stdout.decode()
 
@@ -167,6 +168,17 @@ class Bash(Shell):
         self.assertIn("--format", used["recommend -o x -"])
         self.assertNotIn("-o", used["recommend --output=x --format json -"])
         self.assertNotIn("--format", used["recommend --output=x --format json -"])
+
+    def test_devices(self) -> None:
+        """The tool itself says what --device takes."""
+        (self.folder / "tidegate").write_text("#!/bin/sh\n[ \"$*\" = 'devices --format names' ] && printf 'gpu\\nA (b) c\\n'\n",
+                                              encoding="utf-8")
+        (self.folder / "tidegate").chmod(0o755)
+        self.addCleanup((self.folder / "tidegate").unlink)
+        script = f"source {shlex.quote(str(self.script))}; PATH={self.folder}:$PATH; for current in '' g; do " \
+                 "COMP_WORDS=(tidegate run --device \"$current\") COMP_CWORD=3; _tidegate tidegate \"$current\" --device; " \
+                 "printf '%s\\n' \"${COMPREPLY[@]}\"; done"
+        self.assertEqual(self.execute("bash", "--norc", "--noprofile", "-c", script), "gpu\nA\\ \\(b\\)\\ c\ngpu\n")
 
     def test_words_behind_two_dashes(self) -> None:
         offers = {"recommend -- --": [],
@@ -353,7 +365,7 @@ class ManualPage(unittest.TestCase):
         if not page.exists() or not shutil.which("groff"):
             self.skipTest(f"no {page}" if not page.exists() else "groff is not installed")
         done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", str(page)],
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=300, check=False)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         text = done.stdout.decode()
         for expected in ("tidegate - plans and runs", "--previous-topology NAME", "CLICOLOR_FORCE",

@@ -210,7 +210,7 @@ class Usage(unittest.TestCase):
     def test_no_command(self) -> None:
         result = run()
         self.assertEqual(result.rc, 2)
-        self.assertIn("tidegate: error: tidegate needs a command: recommend, plan, arena, init, run, priority, tune, ", result.stderr)
+        self.assertIn("tidegate: error: tidegate needs a command: init, run, devices, plan, arena, recommend, check, ", result.stderr)
         self.assertIn("fix: `tidegate --help` shows the usage\n", result.stderr)
 
     def test_wrong_choice(self) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
+import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from support import binary, EXAMPLES, run
+from support import binary, EXAMPLES, parse, run
 
 REQUEST = '{"queue_len": 300, "requested_worker_groups": 64, "max_workgroup_size_x": 256, "graph_node_count": 10000}'
 
@@ -125,7 +127,60 @@ class Documents(unittest.TestCase):
         report = document("version")
         self.assertEqual(list(report)[:3], ["kind", "schema_version", "tidegate"])
         self.assertEqual(run("--version").stdout, f"tidegate {report['tidegate']}\n")
+        self.assertEqual(run("-V").stdout, f"tidegate {report['tidegate']}\n")
         self.assertIn(f"tidegate       {report['tidegate']} (", run("version", "--format", "table").stdout)
+
+    def test_version_holds_what_a_report_of_a_bug_needs(self) -> None:
+        env = {"TIDEGATE_DEVICE": "cpu", "OCL_ICD_VENDORS": "/nowhere"}
+        report = parse(run("version", env=env).stdout)
+        self.assertIn(f"{os.uname().sysname} {os.uname().release} {os.uname().machine}", report["system"])
+        self.assertEqual(report["environment"][:2], ["TIDEGATE_DEVICE=cpu", "OCL_ICD_VENDORS=/nowhere"])
+        listed = run("devices", env=env)
+        names = [device["name"] for device in parse(listed.stdout)["devices"]] if listed.rc == 0 else []
+        self.assertEqual([device["name"] for device in report["devices"]], names)
+        table = run("version", "--format", "table", env=env).stdout
+        self.assertIn("environment    TIDEGATE_DEVICE=cpu\n", table)
+
+    def test_every_document_as_a_table(self) -> None:
+        for command, name, table in (
+                (("priority", "drain"), "requeue_accounting", r"fix +yes|fix +no|fix +\S+"),
+                (("tune", "choose"), "measured_costs", r"value +\d"), (("tune", "step"), "natural_gradient", r"output +\["),
+                (("priority", "diffuse"), "sibling_diffusion", r"output +\[[0-9.]+, ")):
+            result = run(*command, "--format", "table", str(EXAMPLES / f"{name}.json"))
+            self.assertEqual((result.rc, result.stderr), (0, ""))
+            self.assertRegex(result.stdout, rf"(?m)^({table})")
+            refused = run(*command, "--format", "table", "--stream", str(EXAMPLES / f"{name}.json"))
+            self.assertEqual((refused.rc, refused.stderr), (
+                2, "tidegate: error: --format table shows one answer, not a stream [invalid_usage]\n"
+                   "  fix: leave --stream or --format out\n"))
+
+    def test_examples_of_the_help_texts(self) -> None:
+        """Each command has one, the manual has them too, and each does what it says, in the repository's folder."""
+        commands = ["init", "run", "devices", "plan", "arena", "recommend", "check", "schema", "priority drain", "priority diffuse",
+                    "tune choose", "tune step", "completion", "version"]
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(EXAMPLES, Path(folder) / "examples", dirs_exist_ok=True)
+            os.symlink(binary(), Path(folder) / "tidegate")
+            env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "XDG_CACHE_HOME": f"{folder}/cache"}
+            for command in commands:
+                text = run(*command.split(), "--help").stdout
+                _, found, examples = text.partition("\nExamples:\n")
+                lines = [line.strip() for line in examples.splitlines()][1::2]
+                self.assertTrue(found and lines, command)
+                for line in lines:
+                    self.assertIn(f"tidegate {command}", line)
+                    if "--compare" in line or "--check-bounds" in line or "--probe" in line or "svg" in line:
+                        continue  # run by other tests, and slow
+                    done = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], cwd=folder, env=env, capture_output=True,
+                                          text=True, timeout=60, check=False)
+                    told = "runs as it is" in done.stderr if command == "init" else done.stderr == ""
+                    self.assertEqual((done.returncode, told), (0, True), line)
+
+    def test_help_is_grouped_by_what_one_wants(self) -> None:
+        text = run("--help").stdout
+        groups = re.findall(r"(?m)^([A-Z][a-z ]+):$", text)
+        self.assertEqual(groups, ["Options", "Run kernels", "Plan launches and memory", "Look at documents",
+                                  "Parts of the launch policy", "Set up and report"])
 
     def test_help(self) -> None:
         result = run("--help")

@@ -282,13 +282,54 @@ class Report(Small):
         for path in (Path(__file__).resolve().parents[1] / "corpus").glob("*.json"):
             jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_text()))
 
+    def test_kernels_print_to_standard_error(self) -> None:
+        self.file("print.cl", 'kernel void talk(global uint* x) { x[get_global_id(0)] = 1u; printf("here\\n"); }\n')
+        document = program({"x": buffer(output="x.npy")}, wave("talk", {"buffer": "x"}))
+        document["ops"] = {"talk": {"source": "print.cl"}}
+        for options in (("--strategy", "launch"), ("--strategy", "barrier", "--verify"), ("--check-bounds",)):
+            result = self.run_document(document, *options)
+            self.assertEqual(result.rc, 0, result.stderr)
+            self.assertEqual(parse(result.stdout)["kind"], "run_report")
+            self.assertIn("here\n", result.stderr, options)
+
+    def test_files_written(self) -> None:
+        kernel = self.folder / "kernel.cl"
+        result = self.run_document(CHAIN, "--strategy", "barrier", "--emit-kernel", str(kernel), "--format", "table")
+        report = self.report_of(CHAIN, "--strategy", "barrier", "--emit-kernel", str(kernel))
+        written = report["files_written"]
+        self.assertEqual(written[0], {"file": str(kernel), "what": "generated kernel", "bytes": kernel.stat().st_size})
+        outputs = {name: spec["output"] for name, spec in CHAIN["buffers"].items() if "output" in spec}
+        self.assertEqual({file["what"]: (file["file"], file["bytes"]) for file in written[1:]},
+                         {f'buffer "{name}"': (str(self.folder / path), (self.folder / path).stat().st_size)
+                          for name, path in outputs.items()})
+        for file in written:
+            self.assertIn(file["file"], result.stdout)
+        self.assertEqual(self.report_of(CHAIN, "--dry-run")["files_written"], [])
+
+    def test_device_of_the_environment(self) -> None:
+        nowhere = {"TIDEGATE_DEVICE": "nowhere"}
+        result = self.run_document(CHAIN, "--strategy", "launch", env=nowhere)
+        self.assertEqual(result.rc, 4)
+        self.assertIn('error: no device is "nowhere", as TIDEGATE_DEVICE says [no_device]\n', result.stderr)
+        for options in (("--device", "cpu", "--strategy", "launch"), ("--dry-run",)):
+            self.assertEqual(self.run_document(CHAIN, *options, env=nowhere).rc, 0, "what is said counts")
+        self.assertEqual(self.run_document(CHAIN, "--strategy", "launch", env={"TIDEGATE_DEVICE": "cpu"}).rc, 0)
+
     def test_compare(self) -> None:
         comparison = self.report_of(CHAIN, "--strategy", "launch", "--compare", "3")["comparison"]
         self.assertEqual(comparison["rounds"], 3)
         for kind in ("plain", "run"):
             rounds = comparison[f"{kind}_rounds_ns"]
             self.assertEqual((len(rounds), comparison[f"{kind}_ns"]), (3, sorted(rounds)[1]))
+            self.assertEqual((comparison[f"{kind}_min_ns"], comparison[f"{kind}_max_ns"]), (min(rounds), max(rounds)))
         self.assertAlmostEqual(comparison["speedup"], comparison["plain_ns"] / comparison["run_ns"])
+
+    def test_compare_as_a_table(self) -> None:
+        table = self.run_document(CHAIN, "--strategy", "launch", "--compare", "2", "--format", "table").stdout
+        time = r"[0-9.]+ [nmu]?s"
+        self.assertRegex(table, r"  compared  [0-9.]+ times as fast as plain launches, by the medians of 2 rounds\n"
+                                rf" +this run +{time} \(from {time} to {time}\)\n"
+                                rf" +plain launches +{time} \(from {time} to {time}\)\n")
 
     def test_table(self) -> None:
         result = self.run_document(CHAIN, "--strategy", "launch", "--verify", "--format", "table")

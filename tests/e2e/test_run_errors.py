@@ -282,17 +282,23 @@ class Sources(Mistakes):
         self.refused(self.source("\nglobal uint counter = 0;\nkernel void f(global uint* x) { x[0] = counter; }\n"),
                      'tidegate: FOLDER/f.cl:2:13: error: "counter" is a variable of file scope outside constant '
                      "memory [unsupported_kernel]\n"
+                     "  2 | global uint counter = 0;\n"
+                     "    |             ^\n"
                      "  fix: pass it as a buffer: a persistent kernel and a plain one would each have a copy of their "
                      "own; `tidegate schema wave_program --format table` ends with what cannot be run\n")
 
     def test_include(self) -> None:
         self.refused(self.source('\n#include "none.h"\nkernel void f(global uint* x) {}\n'),
                      'tidegate: FOLDER/f.cl:2:2: error: cannot find the file "none.h" to include [kernel_source]\n'
+                     '  2 | #include "none.h"\n'
+                     "    |  ^\n"
                      "  fix: looked in FOLDER; name its folder with -I\n")
 
     def test_hash_error(self) -> None:
         self.refused(self.source("#ifndef N\n#error give -DN\n#endif\nkernel void f(global uint* x) {}\n"),
                      "tidegate: FOLDER/f.cl:2:2: error: #error give -DN [kernel_source]\n"
+                     "  2 | #error give -DN\n"
+                     "    |  ^\n"
                      "  fix: the program refuses these options; change them as it says\n")
 
     def test_pipe(self) -> None:
@@ -307,14 +313,65 @@ class Sources(Mistakes):
                 '"{" has no counterpart', source="f.cl", line=2)
 
     def test_what_only_the_device_sees(self) -> None:
-        change = self.source("kernel void f(global uint* x) {\n  x[0] = 1u;\n  x[1] = nothing_of_the_kind;\n}\n")
+        """An error of the input, at the user's column, whichever kernel was built."""
+        change = self.source("kernel void f(global uint* x) {\n  x[0] = 1u;\n\tx[1] = /* größe */ nothing_here;\n}\n")
         for strategy in ("launch", "barrier"):
             result = self.result_of(change, "--strategy", strategy)
-            self.assertEqual(result.rc, 4)
-            self.assertIn("[build_failure]", result.stderr)
-            self.assertRegex(result.stderr, rf"{self.folder}/f\.cl:3:\d+: (error: )?use of undeclared identifier "
-                                            "'nothing_of_the_kind'")
+            self.assertEqual(result.rc, 3)
+            text = result.stderr.replace(str(self.folder), "FOLDER")
+            self.assertEqual(text[:text.index("  log:\n")], """\
+tidegate: FOLDER/f.cl:3:21: error: use of undeclared identifier 'nothing_here' [kernel_source]
+  3 |  x[1] = /* größe */ nothing_here;
+    |                     ^
+  fix: mend the kernel
+""")
+            error = json.loads(self.result_of(change, "--strategy", strategy, "--errors", "json").stderr)
+            log = error.pop("log")
+            self.assertEqual(error, {
+                "code": "kernel_source", "message": "use of undeclared identifier 'nothing_here'",
+                "fix": "mend the kernel", "source": str(self.folder / "f.cl"), "line": 3, "column": 21,
+                "excerpt": "\tx[1] = /* größe */ nothing_here;"})
+            self.assertIn("undeclared identifier 'nothing_here'", log)
             self.assertFalse((self.folder / "second.npy").exists())
+
+    def test_in_an_included_file(self) -> None:
+        self.file("f.h", "\nuint h(uint n) { return n + 1u }\n")
+        change = self.source('#include "f.h"\nkernel void f(global uint* x) { x[0] = h(1u); }\n')
+        for strategy in ("launch", "barrier"):
+            self.at(change, "kernel_source", None, "expected ';'", args=("--strategy", strategy), source="f.h", line=2)
+
+    def test_function_without_a_body(self) -> None:
+        change = self.source("uint h(uint n);\nkernel void f(global uint* x) { x[0] = h(1u); }\n")
+        for strategy in ("launch", "barrier"):
+            self.at(change, "kernel_source", None, "the compiler of the device refuses this source", "its log says why",
+                    args=("--strategy", strategy), source="f.cl")
+
+    def test_options_that_the_compiler_does_not_know(self) -> None:
+        self.file("f.cl", "kernel void f(global uint* x) { x[0] = 1u; }\n")
+        for strategy in ("launch", "barrier"):
+            self.at(only("f", SECOND, source="f.cl", options="-cl-foo"), "kernel_options", "/ops/f/options",
+                    'the compiler of the device refuses the options "-cl-foo"\nleave out what it does not know',
+                    args=("--strategy", strategy))
+
+    def test_function_that_is_no_kernel(self) -> None:
+        self.refused(self.source("\n  void f(global uint* x) {}\n"), """\
+tidegate: FOLDER/f.cl:2:3: error: "f" is a function and no kernel [kernel_source]
+  2 |   void f(global uint* x) {}
+    |   ^
+  fix: write kernel in front of it
+""")
+
+    def test_what_is_no_text(self) -> None:
+        kernel = "kernel void f(global uint* x) { x[0] = 1u; }\n"
+        for data, what, fix in (
+                (b"\xef\xbb\xbf" + kernel.encode(), "begins with a byte-order mark, which OpenCL compilers refuse",
+                 "save it as UTF-8 without a byte-order mark"),
+                (kernel.encode("utf-16"), "is UTF-16, which OpenCL compilers do not read", "save it as UTF-8"),
+                (b"\x7fELF\0\0", "is no text: it holds a byte of 0", "name a file of OpenCL C")):
+            self.file("f.cl", data)
+            self.refused(only("f", SECOND, source="f.cl"),
+                         f'tidegate: FOLDER/f.cl:1:1: error: "f.cl" {what} [kernel_source]\n'
+                         f"  fix: {fix}\n")
 
 
 class Dependencies(Mistakes):
@@ -464,6 +521,9 @@ class Usage(unittest.TestCase):
                                               '[invalid_usage]\n  fix: did you mean "jit"?\n')
         self.refused("--workers", "-1", stderr='tidegate: error: --workers: "-1" is no whole number from 0 to '
                                                "2^64 - 1 [invalid_usage]\n" + usage)
+        for option in ("--max-wall-time", "--slice"):
+            self.refused(option, "2 weeks", stderr=f'tidegate: error: {option}: "2 weeks" is no time; give a time such as '
+                                                   "10s, 2m, 1.5h or 150ms [invalid_usage]\n" + usage)
         self.refused("a", "b", stderr='tidegate: error: tidegate run takes no further argument "b" '
                                       "[invalid_usage]\n" + usage)
         for option in ("--strategy", "--format"):

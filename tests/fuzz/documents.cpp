@@ -39,9 +39,8 @@ void plan(std::string_view json) {
     fuzz::require_sound(planned.error());
     return;
   }
-  constexpr std::size_t most_waves = 20;
   const std::string table = commands::plan_table(*planned, {}, false);
-  const std::string dot = commands::plan_dot(*planned, {}, most_waves);
+  const std::string dot = commands::plan_dot(*planned, {}, {.most_boxes = 20});
   for (const std::string& text : {table, dot}) {
     fuzz::require(text.find_first_of("\x1b\x07\r") == std::string::npos, "tables and pictures are printable");
   }

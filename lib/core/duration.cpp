@@ -1,0 +1,47 @@
+#include <tidegate/core/duration.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace tidegate {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double ns;
+};
+constexpr std::array units{Unit{"ns", 1},   Unit{"us", 1e3},   Unit{"ms", 1e6},  Unit{"s", 1e9},
+                           Unit{"m", 60e9}, Unit{"min", 60e9}, Unit{"h", 3600e9}};
+constexpr double most_ns = 365 * 24 * 3600e9;
+
+} // namespace
+
+Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_ns) {
+  const auto refused = [text](std::string_view why) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = fmt::format("{} {}", in_quotes(text), why),
+                                .fix = "give a time such as 10s, 2m, 1.5h or 150ms"});
+  };
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  if (unit.size() > 1 && unit.starts_with(' ')) {
+    unit.remove_prefix(1);
+  }
+  const auto* const found = std::ranges::find(units, unit, &Unit::name);
+  if (error != std::errc() || text.starts_with('-') || !std::isfinite(number) ||
+      (found == units.end() && !unit.empty())) {
+    return refused("is no time");
+  }
+  const double ns = number * (unit.empty() ? static_cast<double>(unit_ns) : found->ns);
+  return ns > most_ns ? Result<std::uint64_t>(refused("is more than a year"))
+                      : static_cast<std::uint64_t>(std::llround(ns));
+}
+
+} // namespace tidegate

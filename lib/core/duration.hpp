@@ -1,0 +1,15 @@
+// Times as people write them.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace tidegate {
+
+// "10s", "2m", "1.5 h", "150ms", or a plain number of `unit_ns`; in nanoseconds. invalid_usage otherwise, and
+// for more than a year.
+Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_ns);
+
+} // namespace tidegate

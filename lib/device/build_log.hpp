@@ -1,0 +1,28 @@
+// The places that compilers of drivers name in their logs. All are clang's in some dress:
+//
+//   ops.cl:2:27: error: use of undeclared identifier 'foo'                 clang itself, NVIDIA's, Mesa's
+//   error: ops.cl:2:27: use of undeclared identifier 'foo'                 PoCL's
+//   error: ops.cl:2:27 <Spelling=ops.h:1:19>: use of undeclared …          within a macro
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidegate::device {
+
+struct LogError {
+  std::string file;
+  std::uint64_t line = 0, column = 0; // counted from 1; columns count bytes
+  std::string message;
+};
+
+// The first error of a log that has a place.
+std::optional<LogError> first_error(std::string_view log);
+
+// NVIDIA's compiler calls every file "<kernel>" and counts the lines of the whole text: such a place as the
+// #line directives of the text have it.
+LogError follow_line_directives(std::string_view text, LogError error);
+
+} // namespace tidegate::device

@@ -1,0 +1,70 @@
+#include <tidegate/compiler/source_unit.hpp>
+#include <tidegate/core/excerpt.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/run/compiled.hpp>
+#include <tidegate/run/plain_waves.hpp>
+#include <tidegate/run/source_errors.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace tidegate::run {
+namespace {
+
+// The file of the unit that the compiler means: it may spell a path in its own way.
+std::optional<std::string> file_of(const ProgramUnit& unit, const std::string& name) {
+  const auto found = std::ranges::find_if(unit.files, [&name](const std::string& file) {
+    std::error_code unknown;
+    return file == name || std::filesystem::equivalent(file, name, unknown);
+  });
+  return found == unit.files.end() ? std::nullopt : std::optional(*found);
+}
+
+} // namespace
+
+Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error) {
+  if (error.code == ErrorCode::kernel_options) {
+    const auto op = std::ranges::find(program.ops, unit, &ProgramOp::unit);
+    error.message =
+        "the compiler of the device refuses the options " + in_quotes(program.units[unit].options);
+    error.pointer = "/ops/" + pointer_token(op->name) + "/options";
+  }
+  if (error.code != ErrorCode::build_failure || !error.log) {
+    return error; // what the compiler never saw
+  }
+  error.code = ErrorCode::kernel_source;
+  if (!error.line) { // a function without a body is missed when all is put together
+    error.source = program.units[unit].path;
+    error.message = "the compiler of the device refuses this source";
+    error.fix = "its log says why";
+    return error;
+  }
+  const auto file = file_of(program.units[unit], *error.source);
+  if (file) {
+    error.source = file;
+    error = with_line_of(program.units[unit].files, std::move(error));
+    error.column = column_of_byte(error.excerpt.value_or(""), *error.column);
+  }
+  return error;
+}
+
+Error blame_sources(const device::Session& session, const ResolvedProgram& program, Error build_failure) {
+  std::vector<std::uint32_t> waves;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    if (!program.waves[wave].transfer) {
+      waves.push_back(wave);
+    }
+  }
+  try {
+    const PlainPrograms by_themselves(session, program, waves);
+  } catch (device::Refused& refused) {
+    return std::move(refused.error);
+  }
+  return build_failure;
+}
+
+} // namespace tidegate::run

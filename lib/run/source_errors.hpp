@@ -1,0 +1,21 @@
+// A build that failed, told as what is wrong with the user's sources.
+#pragma once
+
+#include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/handles.hpp>
+
+#include <cstdint>
+
+namespace tidegate::run {
+
+// What the compiler says about a source by itself: kernel_source at the place, with its line, where it names
+// one; kernel_options at the op.
+Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error build_failure);
+
+// Of a generated kernel. The compiler is asked about each source by itself, as it is written: the place that
+// it names is then the user's, to the column, whichever strategy the program runs with. The first source that
+// it refuses is the answer; where it takes all of them, the failure as it was: the fault is not the user's.
+Error blame_sources(const device::Session& session, const ResolvedProgram& program, Error build_failure);
+
+} // namespace tidegate::run

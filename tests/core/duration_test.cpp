@@ -1,0 +1,40 @@
+// Times as people write them.
+#include <tidegate/core/duration.hpp>
+
+#include <doctest/doctest.h>
+
+namespace tidegate {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+
+std::string refusal(std::string_view text) {
+  const auto parsed = parse_duration(text, second);
+  REQUIRE_FALSE(parsed);
+  return parsed.error().message + "; " + parsed.error().fix;
+}
+
+TEST_CASE("a number with a unit, or of the usual unit") {
+  CHECK(parse_duration("10", second) == 10 * second);
+  CHECK(parse_duration("10s", second) == 10 * second);
+  CHECK(parse_duration("2m", second) == 120 * second);
+  CHECK(parse_duration("2 min", second) == 120 * second);
+  CHECK(parse_duration("1.5h", second) == 5400 * second);
+  CHECK(parse_duration("150ms", second) == 150'000'000);
+  CHECK(parse_duration("150", 1'000'000) == 150'000'000);
+  CHECK(parse_duration("7us", second) == 7'000);
+  CHECK(parse_duration("60000000000ns", second) == 60 * second);
+  CHECK(parse_duration("0", second) == 0);
+}
+
+TEST_CASE("what is no time is refused with what is one") {
+  const std::string fix = "give a time such as 10s, 2m, 1.5h or 150ms";
+  for (const char* const text : {"", "s", "-1s", "1x", "1 ", "1s ", "1e3s", "nan", "inf", "1,5s"}) {
+    CHECK(refusal(text) == '"' + std::string(text) + "\" is no time; " + fix);
+  }
+  CHECK(refusal("9000h") == "\"9000h\" is more than a year; " + fix);
+  CHECK(refusal("99999999999999999999999") == "\"99999999999999999999999\" is more than a year; " + fix);
+}
+
+} // namespace
+} // namespace tidegate

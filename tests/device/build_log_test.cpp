@@ -1,0 +1,51 @@
+// The places in the logs of drivers' compilers.
+#include <tidegate/device/build_log.hpp>
+
+#include <doctest/doctest.h>
+
+namespace tidegate::device {
+namespace {
+
+std::string first(std::string_view log) {
+  const auto error = first_error(log);
+  return error ? error->file + '|' + std::to_string(error->line) + '|' + std::to_string(error->column) + '|' +
+                     error->message
+               : "none";
+}
+
+TEST_CASE("clang, NVIDIA and Mesa: the place, then the word") {
+  CHECK(first("a.cl:1:2: warning: unused\n./b c.cl:2:27: error: use of 'foo': no\n  x\n  ^\na.cl:9:9: error: "
+              "more\n") == "./b c.cl|2|27|use of 'foo': no");
+  CHECK(first("<kernel>:91:5: error: expected ';'") == "<kernel>|91|5|expected ';'");
+  CHECK(first("a.cl:1:10: fatal error: 'x.h' file not found") == "a.cl|1|10|'x.h' file not found");
+}
+
+TEST_CASE("PoCL: the word, then the place, perhaps with that in a macro") {
+  CHECK(
+      first("error: ./bad.cl:2:27: use of undeclared identifier 'foo'; did you mean 'for'?\nDevice failed") ==
+      "./bad.cl|2|27|use of undeclared identifier 'foo'; did you mean 'for'?");
+  CHECK(first("error: a b.cl:2:50 <Spelling=./inc.h:1:19>: use of 'x'") == "a b.cl|2|50|use of 'x'");
+  CHECK(first("error: /a: b/c.cl:2:5: no") == "/a: b/c.cl|2|5|no");
+}
+
+TEST_CASE("what has no place is none") {
+  CHECK(first("") == "none");
+  CHECK(first("Error(s) while linking: \nCannot find symbol h in kernel library\n") == "none");
+  CHECK(first("error: linking: 1: failed\nerror: \n: error: x\n1:2: error: x\n::: error: x") == "none");
+}
+
+TEST_CASE("the lines of the whole text become those of the files in it") {
+  const std::string_view text = "#define X 1\n#line 1 \"a.cl\"\none\ntwo\n#line 7 \"b.cl\"\nseven\n";
+  const auto place = [text](std::uint64_t line) {
+    const LogError found =
+        follow_line_directives(text, {.file = "<kernel>", .line = line, .column = 1, .message = {}});
+    return found.file + ':' + std::to_string(found.line);
+  };
+  CHECK(place(1) == "<kernel>:1");
+  CHECK(place(3) == "a.cl:1");
+  CHECK(place(4) == "a.cl:2");
+  CHECK(place(6) == "b.cl:7");
+}
+
+} // namespace
+} // namespace tidegate::device
