@@ -61,7 +61,7 @@ Error unknown_wave(const std::string& name, const std::vector<documents::NamedWa
     }
   }
   const auto nearest = nearest_name(name, known);
-  Error error{.code = ErrorCode::unknown_name,
+  Error error{.code = ErrorCode::invalid_wave, // as where an index is no wave's
               .message = fmt::format("no wave is called {}", in_quotes(name)),
               .fix = nearest         ? fmt::format("did you mean {}?", in_quotes(*nearest))
                      : known.empty() ? "no wave of this DAG has a name: give an index"

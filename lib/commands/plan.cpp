@@ -73,8 +73,10 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
   }
   NamedDag named{.dag = compiler::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
                  .names = {}};
-  for (const compiler::ProgramWave& wave : resolved->waves) {
-    named.names.push_back(wave.name);
+  for (std::size_t i = 0; i < resolved->waves.size(); ++i) {
+    const compiler::ProgramWave& wave = resolved->waves[i];
+    named.names.push_back(wave.name.empty() ? fmt::format("{} #{}", resolved->ops[wave.op].name, i)
+                                            : wave.name);
   }
   return named;
 }

@@ -1,4 +1,5 @@
 #include <tidegate/compiler/nd_range.hpp>
+#include <tidegate/compiler/program_error.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -7,10 +8,14 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidegate::compiler {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr std::uint32_t default_group_size = 256;
 
@@ -29,16 +34,19 @@ std::uint64_t default_local_size(std::uint64_t global) {
 Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer) {
   NdRange range;
   const std::size_t dimensions = spec.global_size.size();
-  const auto wrong_count = [&](const std::optional<std::vector<std::uint64_t>>& list) {
-    return list && list->size() != dimensions;
-  };
-  if (dimensions == 0 || dimensions > range.global.size() || wrong_count(spec.local_size) ||
-      wrong_count(spec.global_offset)) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_program,
-              .message = "global_size, local_size and global_offset have 1 to 3 dimensions, all the same",
-              .fix = "give each as many numbers",
-              .pointer = pointer + "/global_size"});
+  if (dimensions == 0 || dimensions > range.global.size()) {
+    return tl::unexpected(invalid_program(
+        dimensions == 0 ? "global_size is empty" : fmt::format("global_size has {} dimensions", dimensions),
+        dimensions == 0 ? "give 1 to 3 sizes" : "an NDRange has 1 to 3: fold the others into them",
+        pointer + "/global_size"));
+  }
+  for (const auto& [list, key] :
+       {std::pair(&spec.local_size, "local_size"), std::pair(&spec.global_offset, "global_offset")}) {
+    if (*list && (*list)->size() != dimensions) {
+      return tl::unexpected(invalid_program(
+          fmt::format("{} has {}, global_size has {}", key, plural((*list)->size(), "dimension"), dimensions),
+          fmt::format("give it {}", plural(dimensions, "number")), pointer + "/" + key));
+    }
   }
   range.dimensions = static_cast<std::uint32_t>(dimensions);
   std::uint64_t tiles = 1;
@@ -50,12 +58,16 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
                                 : d == 0                     ? default_local_size(global)
                                                              : 1;
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    if (global == 0 || global > most || local == 0 || local > most) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::out_of_range,
-                .message = fmt::format("an NDRange of {} by {}", global, local),
-                .fix = "give sizes from 1 to 2^32 - 1",
-                .pointer = pointer + (global == 0 || global > most ? "/global_size" : "/local_size")});
+    for (const auto& [size, key] : {std::pair(global, "global_size"), std::pair(local, "local_size")}) {
+      if (size == 0 || size > most) {
+        return tl::unexpected(Error{
+            .code = ErrorCode::out_of_range,
+            .message = fmt::format("{}[{}] is {}{}", key, d, size, size == 0 ? "" : ", more than 2^32 - 1"),
+            .fix = size == 0                ? "give a size from 1 on"
+                   : key == "global_size"sv ? "cut the wave into several with global_offset"
+                                            : "give work-groups of the size that the device takes",
+            .pointer = fmt::format("{}/{}", pointer, key)});
+      }
     }
     range.global[d] = static_cast<std::uint32_t>(global);
     range.local[d] = static_cast<std::uint32_t>(local);

@@ -588,7 +588,12 @@ private:
 
   Result<std::uint32_t> wave_of(const Identifier& wave, const std::string& pointer) const {
     if (wave.name() != nullptr) {
-      return find("wave", *wave.name(), wave_index_, pointer);
+      auto found = find("wave", *wave.name(), wave_index_, pointer);
+      if (!found) {
+        found.error().code = ErrorCode::invalid_wave; // as where it is counted
+        found.error().fix = wave_index_.empty() ? "no wave has a name: give an index" : found.error().fix;
+      }
+      return found;
     }
     if (wave.number() >= resolved_.waves.size()) {
       return tl::unexpected(
@@ -670,7 +675,10 @@ private:
 } // namespace
 
 std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
-  return waves[wave].name.empty() ? fmt::format("wave {}", wave) : in_quotes(waves[wave].name);
+  const ProgramWave& what = waves[wave];
+  return !what.name.empty()     ? in_quotes(what.name)
+         : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
+                                : fmt::format("wave {}", wave);
 }
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,

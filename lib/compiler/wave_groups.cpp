@@ -1,4 +1,6 @@
 #include <tidegate/compiler/wave_groups.hpp>
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/planning/layered.hpp>
 #include <tidegate/planning/plan_checker.hpp>
 
@@ -25,6 +27,20 @@ std::optional<std::string> pointer_to(const ResolvedProgram& program, std::uint6
   return fmt::format("/dependencies/{}", found - program.dependencies.begin());
 }
 
+// What of a wave a person would make smaller.
+std::string largest_buffer(const ResolvedProgram& program, std::uint32_t wave) {
+  const ProgramBuffer* largest = nullptr;
+  for (const ProgramArgument& argument : program.waves[wave].arguments) {
+    if (argument.is_memory() &&
+        (largest == nullptr || program.buffers[argument.buffer].bytes > largest->bytes)) {
+      largest = &program.buffers[argument.buffer];
+    }
+  }
+  return largest == nullptr ? ""
+                            : fmt::format("; its largest buffer is {}, {}", in_quotes(largest->name),
+                                          bytes_text(largest->bytes));
+}
+
 Error refusal(const planning::PlanError& error, const ResolvedProgram& program) {
   Error result{.code = ErrorCode::cycle,
                .message = planning::describe(error,
@@ -35,6 +51,10 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
                .pointer = pointer_to(program, error.before, error.after)};
   if (error.code == planning::PlanErrorCode::group_over_budget) {
     result.code = ErrorCode::group_over_budget;
+    const auto wave = static_cast<std::uint32_t>(error.wave);
+    result.message = fmt::format("{} alone needs {} and a group may have {}{}", program.wave_text(wave),
+                                 bytes_text(error.required_bytes), bytes_text(error.budget_bytes),
+                                 largest_buffer(program, wave));
     result.fix = "raise device_memory_budget_bytes, or make the wave's buffers smaller";
     result.required_bytes = error.required_bytes;
     result.budget_bytes = error.budget_bytes;
@@ -42,8 +62,15 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
   } else if (error.code != planning::PlanErrorCode::cycle) {
     result.code = error.code == planning::PlanErrorCode::self_dependency ? ErrorCode::self_dependency
                                                                          : ErrorCode::byte_count_overflow;
-    result.fix = "mend the wave's dependencies and bytes";
-    result.pointer = fmt::format("/waves/{}", error.wave);
+    result.fix = error.code == planning::PlanErrorCode::self_dependency ? "remove the dependency"
+                                                                        : "check the wave's byte counts";
+    const auto itself =
+        std::ranges::find_if(program.dependencies, [&error](const ResolvedDependency& dependency) {
+          return dependency.before == dependency.after && dependency.before == error.wave;
+        });
+    result.pointer = itself == program.dependencies.end()
+                         ? fmt::format("/waves/{}", error.wave)
+                         : fmt::format("/dependencies/{}", itself - program.dependencies.begin());
   }
   return result;
 }

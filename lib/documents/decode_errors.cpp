@@ -1,6 +1,7 @@
 // What a decoder refuses, in words, and where.
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/decode_handler.hpp>
+#include <tidegate/documents/type_names.hpp>
 
 #include <algorithm>
 #include <span>
@@ -49,6 +50,16 @@ std::string type_phrase(const Type& type) {
     return fmt::format("an array or \"{}\"", type.left_out_word);
   }
   return type.or_single ? type_phrase(type.list->element) + " or an array of them" : "an array";
+}
+
+// Whether a value that is no list would do as an item of one.
+bool in_brackets(const Type& type, std::string_view found) {
+  if (type.kind != Kind::list || found != "a number") {
+    return false;
+  }
+  const Kind kind = type.list->element.kind;
+  return kind == Kind::u16 || kind == Kind::u32 || kind == Kind::u64 || kind == Kind::f64 ||
+         kind == Kind::number;
 }
 
 } // namespace
@@ -120,7 +131,8 @@ bool DecodeHandler::wrong_type(std::string_view found) {
   const Type& type = *expected_type();
   return fail_value(error_here(ErrorCode::wrong_type,
                                fmt::format("expected {}, got {}", type_phrase(type), found),
-                               fmt::format("give {}", type_phrase(type))));
+                               in_brackets(type, found) ? fmt::format("put it into brackets: [{}]", token())
+                                                        : fmt::format("give {}", type_phrase(type))));
 }
 
 bool DecodeHandler::wrong_container(std::string_view found) {
@@ -147,7 +159,7 @@ bool DecodeHandler::not_an_integer() {
 
 bool DecodeHandler::unknown_name(std::string_view value) {
   const Type& type = *expected_type();
-  const auto nearest = nearest_name(value, type.choices);
+  const auto nearest = meant_name(value, type.choices);
   const bool few = type.choices.size() <= few_choices;
   Error error = error_here(
       ErrorCode::unknown_name,
@@ -170,7 +182,7 @@ bool DecodeHandler::unknown_key(std::string_view key) {
   for (const Field& field : record.fields) {
     known.push_back(field.name);
   }
-  const auto nearest = nearest_name(key, known);
+  const auto nearest = meant_name(key, known);
   Error error =
       error_here(ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(key)),
                  nearest ? fmt::format("did you mean \"{}\"?", *nearest)

@@ -62,13 +62,24 @@ std::string fix_for(rj::ParseErrorCode code, std::string_view json, std::size_t 
   if (json.starts_with("\xef\xbb\xbf")) {
     return "remove the byte order mark at the start";
   }
+  if (rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#')) {
+    return "JSON has no comments: remove it";
+  }
   switch (code) {
   case rj::kParseErrorDocumentRootNotSingular:
-    return "give one JSON value; several, one per line, go through --stream";
+    return "remove what stands behind the document; commands with --stream take several, one per line";
   case rj::kParseErrorObjectMissName: return "remove a trailing comma, or put the key in double quotes";
   case rj::kParseErrorStringInvalidEncoding: return "save the file as UTF-8";
   default: return "mend the JSON at this place";
   }
+}
+
+// By the zero bytes that a brace or a bracket comes with, behind the mark if there is one.
+bool is_utf_16(std::string_view text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    text.remove_prefix(2);
+  }
+  return text.size() > 1 && (text[0] == '\0') != (text[1] == '\0');
 }
 
 } // namespace
@@ -149,6 +160,14 @@ std::optional<Error> syntax_error(std::string_view json) {
   }
 
   Error error;
+  if (is_utf_16(json)) {
+    error.code = ErrorCode::syntax_error;
+    error.message = "not JSON: the text is UTF-16";
+    error.fix = "save the file as UTF-8";
+    error.line = 1;
+    error.column = 1;
+    return error;
+  }
   if (code == rj::kParseErrorDocumentEmpty && json.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     error.code = ErrorCode::empty_input;
     error.message = "the input is empty";

@@ -48,9 +48,12 @@ std::string default_word(const Record& record, const Field& field) {
   return default_json(record, field);
 }
 
+// All element types; formats of images are too many for a line.
+constexpr std::size_t most_listed = 12;
+
 std::string meaning_words(const Field& field) {
   std::string words(field.meaning);
-  if (field.type.kind == Kind::choice && field.type.choices.size() <= 8) {
+  if (field.type.kind == Kind::choice && field.type.choices.size() <= most_listed) {
     words += ": ";
     for (std::size_t i = 0; i < field.type.choices.size(); ++i) {
       words += fmt::format("{}{}", i == 0 ? "" : ", ", field.type.choices[i]);

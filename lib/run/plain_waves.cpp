@@ -157,10 +157,16 @@ void PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration) {
   }
   if (status != CL_SUCCESS) {
     Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
-    if (status == CL_INVALID_WORK_GROUP_SIZE && program_.waves[wave].range.ragged()) {
+    if (status == CL_INVALID_WORK_GROUP_SIZE && spec.range.ragged()) {
+      error.code = ErrorCode::invalid_program; // the device is well
+      error.message =
+          fmt::format("{} has a local_size that does not divide its global_size: its kernel would be "
+                      "launched with work-groups of different sizes, which this device does not take",
+                      program_.wave_text(wave));
       error.fix =
-          "this device takes no work-groups of different sizes (or not without -cl-std=CL2.0 among the "
-          "op's options): make global_size a multiple of local_size";
+          "make global_size a multiple of local_size, or give -cl-std=CL2.0 among the op's options where the "
+          "device has it";
+      error.pointer = fmt::format("/waves/{}/local_size", wave);
     }
     throw device::Refused{std::move(error)};
   }

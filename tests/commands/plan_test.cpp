@@ -308,7 +308,7 @@ TEST_CASE("names that cannot be resolved") {
                                     "  at: /waves/1/name\n"
                                     "  fix: give it a name, or leave the key out");
   CHECK(error(dag_of({"gather", "sort"}, {{numbered(0), named("sort")}, {named("gahter"), numbered(9)}})) ==
-        "tidegate: error: no wave is called \"gahter\" [unknown_name]\n"
+        "tidegate: error: no wave is called \"gahter\" [invalid_wave]\n"
         "  at: /dependencies/1/before\n"
         "  fix: did you mean \"gather\"?");
   const std::uint64_t beyond = std::uint64_t{1} << 32U;

@@ -48,7 +48,8 @@ TEST_CASE("images") {
   device.images = true;
   CHECK(refusal(program_with(read), calling({}), &device) == "none");
   CHECK(refusal(program_with(both), calling({}), &device) ==
-        "unsupported_kernel /waves/0/args/0: wave 0 takes a read_write image, and Chip has none; read one "
+        "unsupported_kernel /waves/0/args/0: wave 0 (op0) takes a read_write image, and Chip has none; read "
+        "one "
         "image and "
         "write another, or use another device");
   device.max_read_write_images = 1;

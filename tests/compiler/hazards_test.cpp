@@ -52,7 +52,7 @@ ProgramArgument stated(ProgramArgument argument) {
 TEST_CASE("a conflict that no dependency orders is named with both waves and the buffer") {
   const auto waves = [] { return std::vector{wave_of(0, {writes(0)}), wave_of(0, {reads(0), writes(1)})}; };
   CHECK(messages(listed(waves(), {})) ==
-        Messages{"no dependency orders wave 0, which writes \"b0\", and wave 1, which reads it"});
+        Messages{"no dependency orders wave 0 (op0), which writes \"b0\", and wave 1 (op0), which reads it"});
   CHECK(messages(listed(waves(), {{0, 1}})).empty());
   CHECK(messages(listed(waves(), {{1, 0}})).empty()); // the list may mean the other order
   ResolvedProgram derived = listed(waves(), {});
@@ -63,8 +63,8 @@ TEST_CASE("a conflict that no dependency orders is named with both waves and the
 TEST_CASE("a path of dependencies is enough") {
   const std::vector waves{wave_of(0, {updates(0)}), wave_of(0, {updates(1)}), wave_of(0, {reads(0)})};
   CHECK(messages(listed(waves, {{0, 1}, {1, 2}})).empty());
-  CHECK(messages(listed(waves, {{0, 1}})) ==
-        Messages{"no dependency orders wave 0, which reads and writes \"b0\", and wave 2, which reads it"});
+  CHECK(messages(listed(waves, {{0, 1}})) == Messages{"no dependency orders wave 0 (op0), which reads and "
+                                                      "writes \"b0\", and wave 2 (op0), which reads it"});
 }
 
 TEST_CASE("reads do not conflict, and stated accesses are taken at their word") {
@@ -78,8 +78,9 @@ TEST_CASE("transient buffers that are read before they are written, and results 
       listed({wave_of(0, {reads(0), writes(1)}), wave_of(0, {reads(1), writes(0)})}, {{0, 1}});
   program.buffers[0].spec.init.reset();
   program.buffers[0].spec.output.reset();
-  CHECK(messages(program) == Messages{"wave 0 reads \"b0\" before any wave has written it: it has no init, "
-                                      "and holds whatever lay there"});
+  CHECK(messages(program) ==
+        Messages{"wave 0 (op0) reads \"b0\" before any wave has written it: it has no init, "
+                 "and holds whatever lay there"});
   CHECK(find_hazards(program).front().pointer == "/waves/0/args/0");
   program.buffers[1].spec.output.reset();
   CHECK(messages(program).back() == "the program keeps none of its results");

@@ -83,16 +83,16 @@ TEST_CASE("what a wave of the launch writes, no other wave of it touches") {
   const ResolvedProgram chain =
       images(4, {{in(0), out(1)}, {in(1), out(2)}, {in(2), out(3)}, {in(3), out(0)}});
   CHECK(reasons(schedule(chain, {{0}, {1}, {2}, {3}})) ==
-        Reasons{because("1: it reads the image \"b1\", which wave 0 writes in the same launch"),
-                because("3: it reads the image \"b3\", which wave 2 writes in the same launch")});
+        Reasons{because("1: it reads the image \"b1\", which wave 0 (op0) writes in the same launch"),
+                because("3: it reads the image \"b3\", which wave 2 (op0) writes in the same launch")});
   // One launch for each stage: nothing stands in the way.
   CHECK(reasons(schedule(chain, {{0}, {1}, {2}, {3}}, Strategy::launch)).empty());
   const ResolvedProgram later = images(2, {{in(0)}, {out(0)}});
   CHECK(reasons(schedule(later, {{0}, {1}})) ==
-        Reasons{because("1: it writes the image \"b0\", which wave 0 reads in the same launch")});
+        Reasons{because("1: it writes the image \"b0\", which wave 0 (op0) reads in the same launch")});
   const ResolvedProgram twice = images(2, {{out(0)}, {out(0)}});
   CHECK(reasons(schedule(twice, {{0, 1}}, Strategy::launch)) ==
-        Reasons{because("1: it writes the image \"b0\", which wave 0 writes in the same launch")});
+        Reasons{because("1: it writes the image \"b0\", which wave 0 (op0) writes in the same launch")});
   const ResolvedProgram itself = images(2, {{in(0), out(1)}, {image(0, Access::read)}});
   CHECK(reasons(schedule(itself, {{0}, {1}})).empty());
 }

@@ -139,7 +139,7 @@ TEST_CASE("an include is a read") {
   CHECK(program.scope_error() ==
         std::string(
             "tidegate: HOME/k.cl:1:2: error: HOME/../outside/secret lies outside the program's folder, HOME "
-            "[outside_folder]\n") +
+            "[outside_folder]\n  1 | #include <secret>\n    |  ^\n") +
             fix);
   CHECK(program.resolved(PathScope::anywhere));
   // A folder that has no such file does not end the search.

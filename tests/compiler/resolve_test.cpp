@@ -201,7 +201,7 @@ TEST_CASE("a sound program") {
   CHECK(found.waves[0].arguments[1].access == Access::read_write);
   CHECK(values<float>(found.waves[0].arguments[2]) == std::vector<float>{2});
   program.waves[0].name.reset();
-  CHECK(expect(program).wave_text(0) == "wave 0");
+  CHECK(expect(program).wave_text(0) == "wave 0 (" + found.ops[found.waves[0].op].name + ")");
 }
 
 TEST_CASE("a stated envelope wins, and a buffer counts once") {
@@ -259,18 +259,18 @@ TEST_CASE("NDRanges that are refused") {
       program.waves[0].global_offset = offset;
     });
   };
-  const std::string dimensions =
-      "invalid_program /waves/0/global_size: global_size, local_size and global_offset have 1 to "
-      "3 dimensions, all the same";
-  CHECK(with({}) == dimensions);
-  CHECK(with({1, 1, 1, 1}) == dimensions);
-  CHECK(with({1, 1}, Sizes{1}) == dimensions);
-  CHECK(with({1}, {}, Sizes{1, 1}) == dimensions);
-  CHECK(with({8, 0}) == "out_of_range /waves/0/global_size: an NDRange of 0 by 1");
+  CHECK(with({}) == "invalid_program /waves/0/global_size: global_size is empty");
+  CHECK(with({1, 1, 1, 1}) == "invalid_program /waves/0/global_size: global_size has 4 dimensions");
+  CHECK(with({1, 1}, Sizes{1}) ==
+        "invalid_program /waves/0/local_size: local_size has 1 dimension, global_size has 2");
+  CHECK(with({1}, {}, Sizes{1, 1}) ==
+        "invalid_program /waves/0/global_offset: global_offset has 2 dimensions, global_size has 1");
+  CHECK(with({8, 0}) == "out_of_range /waves/0/global_size: global_size[1] is 0");
   CHECK(with({4294967296}, Sizes{256}) ==
-        "out_of_range /waves/0/global_size: an NDRange of 4294967296 by 256");
-  CHECK(with({8}, Sizes{0}) == "out_of_range /waves/0/local_size: an NDRange of 8 by 0");
-  CHECK(with({8}, Sizes{4294967296}) == "out_of_range /waves/0/local_size: an NDRange of 8 by 4294967296");
+        "out_of_range /waves/0/global_size: global_size[0] is 4294967296, more than 2^32 - 1");
+  CHECK(with({8}, Sizes{0}) == "out_of_range /waves/0/local_size: local_size[0] is 0");
+  CHECK(with({8}, Sizes{4294967296}) ==
+        "out_of_range /waves/0/local_size: local_size[0] is 4294967296, more than 2^32 - 1");
   CHECK(with({4294967295}, Sizes{1}) ==
         "out_of_range /waves/0/global_size: the NDRange has more than 2^31 - 1 work-groups");
   CHECK(with({65536, 65536}, Sizes{1, 2}) ==
@@ -600,11 +600,11 @@ TEST_CASE("names that are not there") {
         "unknown_name /ops/scale/kernel: there is no kernel \"scael\" in k.cl");
   CHECK(refused([](WaveProgram& program) { program.ops[0].first = "other"; }) ==
         "unknown_name /ops/other: there is no kernel \"other\" in k.cl");
-  for (const std::string_view no_kernel : {"helper", "declared"}) { // a function, and a prototype
-    CHECK(refused([&](WaveProgram& program) {
-            program.ops[0].second.kernel = no_kernel;
-          }).starts_with("unknown_name /ops/scale/kernel"));
-  }
+  CHECK(refused([](WaveProgram& program) { program.ops[0].second.kernel = "helper"; }) ==
+        "kernel_source -: \"helper\" is a function and no kernel");
+  CHECK(refused([](WaveProgram& program) {
+          program.ops[0].second.kernel = "declared"; // a prototype
+        }).starts_with("unknown_name /ops/scale/kernel"));
   CHECK(refused([](WaveProgram& program) {
           program.swap = {{"x", "q"}};
         }) == "unknown_name /swap/0/1: there is no buffer \"q\"");
@@ -729,9 +729,9 @@ TEST_CASE("stated dependencies are taken as they are") {
     return refusal(resolved(program));
   };
   CHECK(with(Identifier("none"), Identifier(0)) ==
-        "unknown_name /dependencies/0/before: there is no wave \"none\"");
+        "invalid_wave /dependencies/0/before: there is no wave \"none\"");
   CHECK(with(Identifier(0), Identifier("lsat")) ==
-        "unknown_name /dependencies/0/after: there is no wave \"lsat\"");
+        "invalid_wave /dependencies/0/after: there is no wave \"lsat\"");
   CHECK(with(Identifier(2), Identifier(0)) == "invalid_wave /dependencies/0/before: there is no wave 2");
   CHECK(with(Identifier(0), Identifier(std::uint64_t{1} << 32U)) ==
         "invalid_wave /dependencies/0/after: there is no wave 4294967296");
@@ -739,7 +739,7 @@ TEST_CASE("stated dependencies are taken as they are") {
   program.waves[1].local_size = Sizes{64};
   program.dependencies = {{.before = Identifier(0), .after = Identifier(1), .tile_local = true}};
   CHECK(refusal(resolved(program)) ==
-        "invalid_program /dependencies/0: a tile_local dependency between wave 0 with 1 tile "
+        "invalid_program /dependencies/0: a tile_local dependency between wave 0 (scale) with 1 tile "
         "and \"last\" with 2 tiles");
 }
 

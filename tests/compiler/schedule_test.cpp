@@ -251,7 +251,7 @@ TEST_CASE("a wrong schedule is named: waves") {
           made.stages[1].waves = {};
           made.stages[1].tiles = 0;
         }) == "stage 1 counts 0 tiles, its waves have 0");
-  CHECK(violation([](Schedule& made) { made.stages.pop_back(); }) == "wave 2 is in no stage");
+  CHECK(violation([](Schedule& made) { made.stages.pop_back(); }) == "wave 2 (op0) is in no stage");
   CHECK(violation([](Schedule& made) {
           made.stages[0].waves = {0};
           made.stages[0].tiles = 2;
@@ -264,13 +264,13 @@ TEST_CASE("a wrong schedule is named: waves") {
         }) == "stage 0 runs wave 0 a second time");
   CHECK_FALSE(violation([](Schedule& made) { made.stages[1].waves = {3}; }).empty());
   CHECK(violation([](Schedule& made) { std::swap(made.stages[0], made.stages[1]); }) ==
-        "wave 2 waits for wave 0, which no earlier stage runs");
+        "wave 2 (op0) waits for wave 0 (op0), which no earlier stage runs");
   CHECK(violation([](Schedule& made) {
           made.stages = {{.waves = {0, 1, 2}, .tiles = 4}};
-        }) == "wave 2 waits for wave 0, which no earlier stage runs");
+        }) == "wave 2 (op0) waits for wave 0 (op0), which no earlier stage runs");
   CHECK(violation([](Schedule& made) {
           made.stages = {{.waves = {0}, .tiles = 2}, {.waves = {1, 2}, .tiles = 2}};
-        }) == "wave 2 waits for \"second\", which no earlier stage runs");
+        }) == "wave 2 (op0) waits for \"second\", which no earlier stage runs");
 }
 
 TEST_CASE("a range of the stages repeats") {
@@ -283,13 +283,13 @@ TEST_CASE("a range of the stages repeats") {
   CHECK(made.tiles_per_iteration() == 2);
   CHECK(made.tiles_in_all(10) == 22);
   made.repeat_end = 3;
-  CHECK(schedule_violation(program, made) == "stage 2 runs wave 2 in the phase \"each\"");
+  CHECK(schedule_violation(program, made) == "stage 2 runs wave 2 (op0) in the phase \"each\"");
   made.repeat_end = 2;
   made.repeat_begin = 0;
-  CHECK(schedule_violation(program, made) == "stage 0 runs wave 1 in the phase \"each\"");
+  CHECK(schedule_violation(program, made) == "stage 0 runs wave 1 (op0) in the phase \"each\"");
   made.repeat_begin = 1;
   std::swap(made.stages[0], made.stages[1]);
-  CHECK(schedule_violation(program, made) == "stage 0 runs wave 0 in the phase \"before\"");
+  CHECK(schedule_violation(program, made) == "stage 0 runs wave 0 (op0) in the phase \"before\"");
   const Schedule no_more = schedule(program, ops_of({false}), groups_of({{1}, {3}, {0}, {2}}));
   CHECK(no_more.repeat_begin == 1);
   CHECK(no_more.repeat_end == 3);

@@ -39,6 +39,27 @@ class Input(Folder):
             self.refused(text, "tidegate: standard input: error: the input is empty [empty_input]\n"
                                "  fix: pipe a JSON document in, or name a file that holds one\n")
 
+    def test_comments(self) -> None:
+        for text, place in (('// no\n{"waves": []}', "1:1"), ('{"waves": [], /* no */ "budget_bytes": 1}', "1:15"),
+                            ('{"waves": [],\n# no\n"budget_bytes": 1}', "2:1")):
+            result = run("plan", input=text)
+            self.assertEqual(result.rc, 3)
+            self.assertTrue(result.stderr.startswith(f"tidegate: standard input:{place}: error: not JSON: "), result.stderr)
+            self.assertTrue(result.stderr.endswith(" [syntax_error]\n  fix: JSON has no comments: remove it\n"), result.stderr)
+
+    def test_utf_16(self) -> None:
+        for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+            result = run("plan", input='{"waves": [], "budget_bytes": 1}'.encode(encoding))
+            self.assertEqual(result, (3, "", "tidegate: standard input:1:1: error: not JSON: the text is UTF-16 "
+                                             "[syntax_error]\n  fix: save the file as UTF-8\n"))
+
+    def test_text_behind_a_document(self) -> None:
+        result = run("run", "--dry-run", input="{}\n{}")
+        self.assertEqual(result, (3, "", "tidegate: standard input:2:1: error: not JSON: the document root must not be "
+                                         'followed by other values at "{}" [syntax_error]\n'
+                                         "  fix: remove what stands behind the document; commands with --stream take "
+                                         "several, one per line\n"))
+
     def test_duplicate_key(self) -> None:
         self.refused(REQUEST[:-1] + ',\n "queue_len": 2}',
                      'tidegate: standard input:2:2: error: duplicate key "queue_len" [duplicate_key]\n'

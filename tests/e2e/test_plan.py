@@ -56,10 +56,10 @@ class Names(Planning):
         for edge, key, fix, nearest in ((("gather", "scater"), "after", 'did you mean "scatter"?', "scatter"),
                                         (("gatehr", 1), "before", 'did you mean "gather"?', "gather"),
                                         (("zzz", 1), "before", "give the name of a wave, or its index", None)):
-            error = self.error("plan", dag(waves, [(0, 1), edge]), rc=3)
+            error = self.error("plan", dag(waves, [(0, 1), edge]))
             self.assertEqual((error["code"], error["fix"], error.get("nearest"), error["pointer"]),
-                             ("unknown_name", fix, nearest, f"/dependencies/1/{key}"))
-        error = self.error("plan", dag([wave(1)], [(0, "a")]), rc=3)
+                             ("invalid_wave", fix, nearest, f"/dependencies/1/{key}"))
+        error = self.error("plan", dag([wave(1)], [(0, "a")]))
         self.assertEqual(error["fix"], "no wave of this DAG has a name: give an index")
 
 

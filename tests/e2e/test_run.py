@@ -219,7 +219,7 @@ class Results(Small):
         self.assertEqual(self.output("b.npy"), [i + 7 for i in range(13)])
         result = self.run_document(document, "--strategy", "launch")
         if result.rc != 0:
-            self.assertEqual(result.rc, 4)
+            self.assertEqual(result.rc, 3)
             self.assertIn("make global_size a multiple of local_size", result.stderr)
 
     def test_files(self) -> None:

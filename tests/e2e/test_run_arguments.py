@@ -72,7 +72,7 @@ class Arguments(Programs):
         del document["waves"][5]["args"][0]["reinterpret"]
         report = self.report_of(document, "--dry-run", warnings=1)
         self.assertEqual(report["warnings"],
-                         [{"message": 'wave 5 takes "a", a buffer of u32, for one of u64',
+                         [{"message": 'wave 5 (wide) takes "a", a buffer of u32, for one of u64',
                            "fix": 'give another buffer, or say "reinterpret": true where it is meant',
                            "pointer": "/waves/5/args/0"}])
 

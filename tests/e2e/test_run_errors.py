@@ -113,9 +113,9 @@ class Names(Mistakes):
 
     def test_wave(self) -> None:
         self.refused(at_top(dependencies=[{"before": "on", "after": 0}]),
-                     'tidegate: FOLDER/program.json: error: there is no wave "on" [unknown_name]\n'
+                     'tidegate: FOLDER/program.json: error: there is no wave "on" [invalid_wave]\n'
                      "  at: /dependencies/0/before\n"
-                     '  fix: did you mean "one"?\n')
+                     '  fix: did you mean "one"?\n', rc=1)
 
     def test_others(self) -> None:
         self.at(at_top(until={"buffer": "secnd"}), "unknown_name", "/until/buffer", '"second"')
@@ -194,14 +194,26 @@ class Arguments(Mistakes):
 
 class Shapes(Mistakes):
     def test_dimensions(self) -> None:
-        for sizes in ({"global_size": []}, {"global_size": [1, 1, 1, 1]}, {"local_size": [1, 1]},
-                      {"global_offset": []}):
-            self.at(in_wave(**sizes), "invalid_program", "/waves/0/global_size", "1 to 3 dimensions")
+        for key, sizes, text in (
+                ("global_size", [], "global_size is empty\ngive 1 to 3 sizes"),
+                ("global_size", [1, 1, 1, 1], "global_size has 4 dimensions\n"
+                                              "an NDRange has 1 to 3: fold the others into them"),
+                ("local_size", [1, 1], "local_size has 2 dimensions, global_size has 1\ngive it 1 number"),
+                ("global_offset", [], "global_offset has 0 dimensions, global_size has 1\ngive it 1 number")):
+            self.at(in_wave(**{key: sizes}), "invalid_program", f"/waves/0/{key}", text)
+        self.at(in_wave(global_size=1), "wrong_type", "/waves/0/global_size",
+                "expected an array, got a number\nput it into brackets: [1]")
 
     def test_sizes(self) -> None:
-        self.at(in_wave(global_size=[0]), "out_of_range", "/waves/0/global_size")
-        self.at(in_wave(local_size=[0]), "out_of_range", "/waves/0/local_size")
-        self.at(in_wave(global_size=[2**32]), "out_of_range", "/waves/0/global_size")
+        self.at(in_wave(global_size=[0]), "out_of_range", "/waves/0/global_size",
+                "global_size[0] is 0\ngive a size from 1 on")
+        self.at(in_wave(local_size=[0]), "out_of_range", "/waves/0/local_size",
+                "local_size[0] is 0\ngive a size from 1 on")
+        self.at(in_wave(global_size=[2**32]), "out_of_range", "/waves/0/global_size",
+                "global_size[0] is 4294967296, more than 2^32 - 1\ncut the wave into several with global_offset")
+        self.at(in_wave(local_size=[2**32]), "out_of_range", "/waves/0/local_size",
+                "local_size[0] is 4294967296, more than 2^32 - 1\n"
+                "give work-groups of the size that the device takes")
         self.at(in_wave(global_size=[2**20] * 3, local_size=[1] * 3), "out_of_range", "/waves/0/global_size",
                 "2^31 - 1 work-groups")
 
@@ -265,6 +277,55 @@ class Buffers(Mistakes):
                              ("long.bin", "more than 32 bytes")):
             self.at(in_buffer(init={"file": name}), "bad_array", place, *parts, args=ON_DEVICE, source=name)
         self.at(in_buffer(init={"file": "none.npy"}), "cannot_read", place + "/file", "none.npy: No such file", args=ON_DEVICE)
+
+
+class Words(Mistakes):
+    """What a person writes who does not know our words."""
+
+    def test_types_by_their_names_in_c(self) -> None:
+        for word, ours in (("int", "i32"), ("uchar", "u8"), ("float32", "f32")):
+            self.at(in_buffer(type=word), "unknown_name", "/buffers/first/type", f'did you mean "{ours}"?')
+        self.at(argument(2, {"uint": 8}), "unknown_key", "/waves/0/args/2/uint", 'unknown key "uint"\ndid you mean "u32"?')
+
+    def test_no_wave_has_a_name(self) -> None:
+        def change(program: Document) -> None:
+            del program["waves"][0]["name"]
+            program["dependencies"] = [{"before": "one", "after": 0}]
+        self.at(change, "invalid_wave", "/dependencies/0/before",
+                'there is no wave "one"\nno wave has a name: give an index', rc=1)
+
+    def test_unnamed_waves_are_called_by_their_ops(self) -> None:
+        def change(program: Document) -> None:
+            del program["waves"][0]["name"]
+            program["dependencies"] = [{"before": 0, "after": 0}]
+        self.at(change, "self_dependency", "/dependencies/0", "wave 0 (twice) depends on itself\nremove the dependency",
+                rc=1)
+
+    def test_more_than_the_device_holds(self) -> None:
+        result = self.result_of(in_buffer(count=2**40), *ON_DEVICE)
+        self.assertRegex(result.stderr, r'error: "one" alone needs 4 TiB and a group may have [0-9.]+ [GM]iB; its largest '
+                                        r'buffer is "first", 4 TiB \[group_over_budget\]\n')
+        self.assertEqual(result.rc, 1)
+
+    def test_local_size_that_does_not_divide(self) -> None:
+        self.file("f.cl", "kernel void f(global uint* x) { x[get_global_id(0)] = 1u; }\n")
+
+        def change(program: Document) -> None:
+            only("f", SECOND, source="f.cl")(program)
+            program["waves"][0]["local_size"] = [3]
+        result = self.result_of_any(change, "--strategy", "launch")
+        if result.rc != 0:  # a device that takes them says nothing
+            self.assertEqual((result.rc, result.stderr.replace(str(self.folder), "FOLDER")), (3, """\
+tidegate: FOLDER/program.json: error: wave 0 (f) has a local_size that does not divide its global_size: its kernel would \
+be launched with work-groups of different sizes, which this device does not take [invalid_program]
+  at: /waves/0/local_size
+  fix: make global_size a multiple of local_size, or give -cl-std=CL2.0 among the op's options where the device has it
+"""))
+
+    def result_of_any(self, change: Change, *args: str) -> Result:
+        program = copy.deepcopy(SOUND)
+        change(program)
+        return self.run_document(program, *args)
 
 
 class Sources(Mistakes):
@@ -388,7 +449,7 @@ class Dependencies(Mistakes):
                      "  fix: remove one of these dependencies\n", rc=1)
 
     def test_self(self) -> None:
-        self.at(at_top(dependencies=[{"before": "one", "after": 0}]), "self_dependency", "/waves/0",
+        self.at(at_top(dependencies=[{"before": "one", "after": 0}]), "self_dependency", "/dependencies/0",
                 '"one" depends on itself', rc=1)
 
     def test_tile_local(self) -> None:

@@ -133,7 +133,8 @@ class Errors(Small):
                      "  at: /waves\n"
                      "  fix: leave phase out\n")
         self.refused(lambda p: p.update(dependencies=[{"before": 2, "after": 9}]),
-                     'tidegate: P: error: wave 9 of the phase "before" waits for wave 2 of the phase "each" '
+                     'tidegate: P: error: wave 9 (add) of the phase "before" waits for wave 2 (add) of the phase '
+                     '"each" '
                      "[invalid_program]\n"
                      "  at: /dependencies/0\n"
                      "  fix: remove the dependency, or give the waves other phases\n")
