@@ -63,7 +63,6 @@ constexpr Field error_fields[] = {
 
 constexpr Field stream_error_fields[] = {
     required<&StreamError::error>("error", "why the line has no answer"),
-    optional<&StreamError::others>("others", "what else is wrong with the line, in its order"),
     required<&StreamError::line>("line", "line of the input stream, counted from 1"),
 };
 

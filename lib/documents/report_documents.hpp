@@ -14,9 +14,8 @@ namespace tidegate::documents {
 
 // A line of an output stream that stands for a line of input which has no answer.
 struct StreamError {
-  Error error;
-  std::optional<std::vector<Error>> others; // of the line, each without others of its own
-  std::uint64_t line = 0;                   // of the input stream, 1-based
+  Error error;            // the first of the line: `check --stream` tells all
+  std::uint64_t line = 0; // of the input stream, 1-based
 };
 
 enum class Verdict : std::uint8_t { valid, incomplete, inconsistent, invalid };

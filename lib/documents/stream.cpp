@@ -61,11 +61,7 @@ void append_error(Block& block, Error error, std::uint64_t line) {
   ++block.summary.failed;
   block.summary.exit_code = worst(block.summary.exit_code, exit_code(error));
   error.line.reset(); // the line of the stream says it
-  for (Error& other : error.others) {
-    other.line.reset();
-  }
-  auto others = take_others(error);
-  const StreamError document{.error = std::move(error), .others = std::move(others), .line = line};
+  const StreamError document{.error = std::move(error), .line = line};
   encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
 }
 

@@ -874,7 +874,7 @@ TEST_CASE("all that is wrong is told at once, and what follows from it is not") 
                                                                 "out_of_range /waves/5/rules/1",
                                                                 "out_of_range /waves/5/rules/2",
                                                                 "invalid_wave /dependencies/0/after",
-                                                                "unknown_name /dependencies/1/after"});
+                                                                "invalid_wave /dependencies/1/after"});
 }
 
 TEST_CASE("files are looked at when that is asked for") {

@@ -210,12 +210,14 @@ TEST_CASE("the checker finds waits that are missing, too short, or for what neve
   Launch missing = good;
   missing.tables.stages[1].wait_count = 0;
   CHECK(violation(program, missing, 4) ==
-        "wave 1 of iteration 0 begins in group 0 before group 1 has ended wave 0 of iteration 0");
+        "wave 1 (op0) of iteration 0 begins in group 0 before group 1 has ended wave 0 (op0) of "
+        "iteration 0");
 
   Launch narrow = good;
   narrow.tables.waits[narrow.tables.stages[1].first_wait].halo = 0;
   CHECK(violation(program, narrow, 4) ==
-        "wave 1 of iteration 0 begins in group 0 before group 1 has ended wave 0 of iteration 0");
+        "wave 1 (op0) of iteration 0 begins in group 0 before group 1 has ended wave 0 (op0) of "
+        "iteration 0");
 
   Launch itself = good;
   itself.tables.waits[itself.tables.stages[1].first_wait].steps = 0;

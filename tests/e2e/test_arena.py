@@ -152,7 +152,9 @@ class Refusals(Arena):
         for given, options in ((FULL, ("--capacity", "6")), ({**FULL, "capacity_bytes": 6}, ()),
                                ({**FULL, "capacity_bytes": 100}, ("--capacity", "6"))):
             for effort in ((), ("--effort", "0")):
-                self.assertEqual(self.error("arena", given, *options, *effort), {
+                error = self.error("arena", given, *options, *effort)
+                self.assertEqual({error.pop("line", None), error.pop("column", None)} == {None}, "capacity_bytes" not in given)
+                self.assertEqual(error, {
                     "code": "arena_over_capacity",
                     "message": "7 bytes are alive at one moment and the capacity is 6 bytes",
                     "fix": "raise the capacity to at least 7 bytes, or keep fewer buffers alive together",

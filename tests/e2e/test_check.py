@@ -201,7 +201,7 @@ class Check(unittest.TestCase):
                               map(json.loads, result.stderr.splitlines())],
                              [("duplicate_name", "/waves/2/name", path),
                               ("self_dependency", "/dependencies/1", path),
-                              ("unknown_name", "/dependencies/2/before", path),
+                              ("invalid_wave", "/dependencies/2/before", path),
                               ("invalid_wave", "/dependencies/3", path)])
 
     def test_plans_of_programs(self) -> None:
@@ -214,12 +214,14 @@ class Check(unittest.TestCase):
         self.assertIn("[invalid_plan]", wrong.stderr)
 
     def test_all_errors_of_a_line(self) -> None:
-        result = run("recommend", "--stream", input='{"queue_len": "x", "top": 1}\n')
-        self.assertEqual(result.rc, 3)
+        """A stream answers a line with its first error; check tells all of them."""
+        wrong = '{"queue_len": "x", "top": 1}\n'
+        result = run("recommend", "--stream", input=wrong)
         line = json.loads(result.stdout)
-        self.assertEqual([(error["code"], error["column"]) for error in [line["error"], *line["others"]]],
+        self.assertEqual((result.rc, list(line), line["error"]["code"], line["line"]), (3, ["error", "line"], "wrong_type", 1))
+        report = json.loads(run("check", "launch_request", "--stream", "-", input=wrong).stdout)["documents"][0]
+        self.assertEqual([(error["code"], error["column"]) for error in [report["error"], *report["others"]]],
                          [("wrong_type", 15), ("unknown_key", 20), ("missing_key", 28)])
-        self.assertEqual(line["line"], 1)
 
 
 if __name__ == "__main__":
