@@ -1,5 +1,5 @@
 // A wave program as its document gives it: ordinary OpenCL kernels, buffers, and the waves that run the one
-// on the others. Plain data. Source: run.md, section 1.
+// on the others. Plain data.
 #pragma once
 
 #include <tidegate/arrays/element_type.hpp>

@@ -27,13 +27,13 @@ enum class ExitCode : int {
 };
 
 enum class ErrorCode : std::uint8_t {
-  // launch policy (launch-policy.md)
+  // launch policy
   overflow,
   zero_adapter_limit,
   policy_out_of_range,
   queue_too_long,
   device_out_of_memory,
-  // wave planning (wave-planning.md)
+  // wave planning
   invalid_wave,
   self_dependency,
   cycle,

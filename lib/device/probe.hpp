@@ -1,6 +1,6 @@
 // The self-test of a device: which memory ordering makes data written by one work-group visible to another of
 // the same launch, how many work-groups are resident together, and what barriers, launches and claims cost.
-// Sources: run.md, "Safety"; device-facts.md.
+// A persistent launch happens only where one passed.
 //
 // Nothing here trusts what a driver says of itself: orderings are proved by a litmus test with as many groups
 // as are resident, and the number of those is discovered.

@@ -1,5 +1,5 @@
 // A frontier program as its document gives it: a graph, an algorithm that works through it frontier by
-// frontier, and where the results go. Plain data. Source: run.md, section 6.
+// frontier, and where the results go. Plain data.
 #pragma once
 
 #include <tidegate/core/error.hpp>

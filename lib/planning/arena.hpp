@@ -1,5 +1,5 @@
 // Arena offsets: where each buffer lies in one block of memory, given when it is alive, so that buffers alive
-// together never share a byte. Plain data and one function. Source: wave-planning.md, "Arena offsets".
+// together never share a byte. Plain data and one function.
 //
 //   offset                          The height is the end of the topmost buffer. It is never below the
 //     ^   +-----+   +---+           largest sum of sizes alive at one moment, and whether that bound can be

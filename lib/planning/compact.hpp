@@ -1,4 +1,4 @@
-// The strategy `compact`: as few groups as possible. Source: wave-planning.md, "Strategy `compact`".
+// The strategy `compact`: as few groups as possible under the budget, never more than `layered` needs.
 //
 // List schedules forwards and backwards give a first answer, lower bounds say how far it can be from the best
 // one. What is still open then is split into parts that no group mixes, and for each of them in turn

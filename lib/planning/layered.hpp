@@ -1,5 +1,5 @@
-// The strategy `layered`: as early as possible, next fit. Source: wave-planning.md, steps 1 to 5; the golden
-// vectors pin the order of groups and of waves.
+// The strategy `layered`: as early as possible; a wave that its group has no room for begins the next one.
+// The golden vectors pin the order of groups and of waves.
 #pragma once
 
 #include <tidegate/planning/plan_error.hpp>

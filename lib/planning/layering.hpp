@@ -1,5 +1,5 @@
 // Layers of a wave DAG: each wave as early as its dependencies allow. The order within a layer is part of the
-// result (wave-planning.md, steps 1 and 2): it is the order in which waves become ready.
+// result: it is the order in which waves become ready, those of the first layer by index.
 //
 // The idea: Kahn's algorithm (CACM 5(11), 1962) over a compressed adjacency list. Its queue *is* the answer:
 // the waves in layer order, and a layer ends where the queue ended when the layer before was done.

@@ -1,6 +1,6 @@
 // An independent check of a memory plan: recomputes every promise from its definition, in plain code that
-// shares nothing with the planners, and names the first one that is broken. Source: wave-planning.md, "Scale
-// and pictures", last paragraph.
+// shares nothing with the planners, and names the first one that is broken: every wave once, dependencies in
+// earlier groups, groups within the budget, the figures that are told.
 #pragma once
 
 #include <tidegate/planning/wave_dag.hpp>

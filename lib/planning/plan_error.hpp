@@ -1,5 +1,5 @@
-// Why a wave DAG cannot be planned. Plain data with typed fields; wave-planning.md says which check comes
-// first.
+// Why a wave DAG cannot be planned. Plain data with typed fields. The checks come in the order of the codes:
+// dependencies as they are listed, cycles, the budget of the graph, then wave by wave.
 #pragma once
 
 #include <tl/expected.hpp>

@@ -1,5 +1,5 @@
 // What the planners are asked and what they answer: waves with byte counts, dependencies between them, and
-// the groups that run between two global barriers. Plain data. Source: wave-planning.md.
+// the groups that run between two global barriers. Plain data.
 //
 // Lists of waves are flat: one array of waves and one of offsets, so that a plan of a million groups costs
 // two allocations and not a million.

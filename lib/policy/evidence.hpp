@@ -1,5 +1,5 @@
 // Evidence: what a launch reports beside its recommendation so that a later reader can check the choice.
-// Source: launch-policy.md, "Evidence".
+// It repeats what the rules look at, under the names that they have in the request and the policy.
 #pragma once
 
 #include <tidegate/policy/launch_recommendation.hpp>

@@ -1,4 +1,4 @@
-// Each step_* function words one step of launch-policy.md from the numbers that decided it; nothing is
+// Each step_* function words one step of the policy from the numbers that decided it; nothing is
 // decided again here.
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/text.hpp>

@@ -1,5 +1,5 @@
 // The launch policy: one launch request in, one launch recommendation out. Pure integer functions without
-// global state. Source: launch-policy.md, "The steps, in this order"; the order decides which error wins.
+// global state. The order of the steps in recommend() decides which error wins.
 #pragma once
 
 #include <tidegate/policy/launch_recommendation.hpp>

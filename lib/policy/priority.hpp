@@ -1,5 +1,5 @@
 // Requeue accounting, its drain recommendation, and the diffusion of priorities between siblings.
-// Source: launch-policy.md, "Priority accounting and tuning mathematics".
+// Plain counters, and pure functions of them.
 #pragma once
 
 #include <tidegate/policy/policy_error.hpp>

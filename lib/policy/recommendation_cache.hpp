@@ -1,5 +1,5 @@
 // The recommendation cache: the last 128 different (policy, request) pairs and their answers, least recently
-// used out first. Lookups and insertions take constant time. Source: launch-policy.md, step 1.
+// used out first. Lookups and insertions take constant time. Errors are not kept.
 //
 //   most recent -> [entry] <-> [entry] <-> ... <-> [entry] <- next to go
 //                     ^ found by hash of the key

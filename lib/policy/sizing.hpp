@@ -1,5 +1,5 @@
 // Launch geometry: how many work-groups of which width, and how many queue slots they own.
-// Source: launch-policy.md, step 7 and "Helpers". All functions are total and pure; sizes count work-items.
+// All functions are total and pure; sizes count work-items.
 #pragma once
 
 #include <tidegate/policy/launch_recommendation.hpp>

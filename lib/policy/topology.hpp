@@ -1,5 +1,5 @@
 // How dense is the frontier, how full is the memory, and which traversal shape follows from it.
-// Source: launch-policy.md, steps 2 to 6. Every choice returns the rule that made it, for explanations.
+// Densities and pressures in basis points. Every choice returns the rule that made it, for explanations.
 #pragma once
 
 #include <tidegate/policy/launch_recommendation.hpp>

@@ -1,5 +1,5 @@
 // Choosing from measured costs and the natural-gradient step.
-// Source: launch-policy.md, "Priority accounting and tuning mathematics".
+// Pure functions; arithmetic in doubles is in the order that the golden vectors pin, without fused steps.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a run tells. Plain data. Source: run.md, section 5.
+// What a run tells. Plain data; the document run_report is made of it.
 #pragma once
 
 #include <tidegate/compiler/memory_layout.hpp>

@@ -1,4 +1,4 @@
-"""The launch policy of launch-policy.md, written a second time from its text alone.
+"""The launch policy, written a second time from the text of its rules alone.
 
 The one idea: Python's integers never overflow, so every rule is stated as plain arithmetic and a
 bound is checked afterwards, by name, where the text says that a step can fail. Nothing here is

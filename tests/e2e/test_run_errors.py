@@ -127,7 +127,7 @@ class Names(Mistakes):
         self.at(at_top(policy={"max_worker": 3}), "unknown_key", "/policy/max_worker")
 
     def test_wave_by_number(self) -> None:
-        # Exit code 1, as `tidegate plan` has it (cli.md).
+        # Exit code 1, as `tidegate plan` has it.
         self.at(at_top(dependencies=[{"before": 0, "after": 7}]), "invalid_wave", "/dependencies/0/after", "no wave 7",
                 rc=1)
 

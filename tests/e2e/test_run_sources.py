@@ -239,6 +239,8 @@ class Sources(Programs):
                                "#if __has_builtin(\n#endif\n")
         bad = self.run_document(program("pi"), "--strategy", "launch")
         self.assertIn(":4:2: error: the device's compiler refuses this condition [kernel_source]\n"
+                      "  4 | #if __has_builtin(\n"
+                      "    |  ^\n"
                       "  fix: it is `#if __has_builtin(`, with the program's own macros replaced\n", bad.stderr)
         self.file("macros.cl", "#define REAL float\ntypedef REAL real;\nkernel void pi(global real* a, real x) {}\n")
         given = program("pi")
