@@ -152,6 +152,12 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);
   }
+  if (report.trace) {
+    rows.push_back(
+        {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", printable(report.trace->file),
+                                plural(report.trace->spans, "span"),
+                                report.trace->clock == "none" ? "of launches" : "of work-groups")});
+  }
   for (const run::StuckGroup& stuck : report.stuck_groups) {
     rows.push_back({"  stuck", fmt::format("work-group {} in front of stage {} ({}): {} are {}, not {}",
                                            stuck.group, stuck.stage, fmt::join(stuck.waves, ", "),
