@@ -4,6 +4,7 @@
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/run.hpp>
+#include <tidegate/commands/trace.hpp>
 #include <tidegate/core/cache_folder.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/driver_output.hpp>
@@ -73,9 +74,29 @@ void print_warnings(const run::RunReport& report, const RunSettings& settings) {
   }
 }
 
+// A trace with gaps says so.
+void print_trace_note(const run::TraceReport& trace, const RunSettings& settings) {
+  if (trace.left_out_spans != 0 && !settings.errors_as_json) {
+    std::fputs(
+        fmt::format(
+            "tidegate: {}: the first {} spans are in the trace, {} had no room: --trace-spans N keeps more\n",
+            display_name(trace.file), trace.spans, trace.left_out_spans)
+            .c_str(),
+        stderr);
+  }
+}
+
 Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
   if (!settings.errors_as_json) { // then standard error holds one document, and the report has the warnings
     print_warnings(report, settings);
+  }
+  if (report.timeline) {
+    const std::string title = display_name(settings.program);
+    if (auto traced = commands::write_text(report.trace->file, commands::trace_json(*report.timeline, title));
+        !traced) {
+      return traced;
+    }
+    print_trace_note(*report.trace, settings);
   }
   auto written = commands::write_text(settings.output, report_text(report, settings));
   if (written && report.error) {
@@ -156,6 +177,15 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
+  options.compile.trace = !options.trace.empty();
+  if (options.compile.trace) {
+    if (options.trace == "-" && settings.output == "-") {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                  .message = "standard output cannot be the trace and the report",
+                                  .fix = "name a file for one of them"});
+    }
+    options.files.outputs.push_back({options.trace, "--trace", {}});
+  }
   if (settings.plan) {
     options.files.inputs.push_back({*settings.plan, "the plan", {}});
   }
@@ -272,8 +302,14 @@ CommandModel run_command() {
            choice_or_auto("--order", options.compile.order, order_choices,
                           "Which work-group runs which tiles of a persistent launch"),
            file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
+           file_option("--trace", options.trace,
+                       "Write when what ran as a timeline for ui.perfetto.dev: a lane for each work-group "
+                       "where the device has a clock, for launches otherwise"),
+           count_option("--trace-spans", options.trace_spans,
+                        "Spans that the trace keeps at most (default 200000)"),
            flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
-           path_scope_option(options.compile.scope), format_option(settings->format),
+           path_scope_option(options.compile.scope),
+           format_option(settings->format),
            output_option(settings->output)},
       .positionals = {positional(
           "[PROGRAM]",

@@ -11,15 +11,6 @@
 // steps it has come: stage s of iteration i is step i * steps + s, and it waits only for earlier ones. So no wait
 // is for something that waits in turn, with any number of groups.
 
-#define TG_PROGRESS_ITERATION 0
-#define TG_PROGRESS_STAGE 1
-#define TG_PROGRESS_ROUND 2
-#define TG_PROGRESS_FINISHED 3 // `until` was met
-#define TG_PROGRESS_STUCK 4    // groups that gave up waiting
-#define TG_PROGRESS_ARRIVALS 5 // at the barrier, in all slices so far
-#define TG_PROGRESS_GROUPS 16  // behind it, eight words for each group that gave up: those of tg_await
-#define TG_REPORT 8
-
 // Few stages of one wave each are known when the kernel is compiled (TG_LEAN): what a group needs to know of them stays
 // in registers, and tg_lean_step, which is generated, has each stage's code for itself. Otherwise tasks and waits are
 // worked out once, at the start, and kept in local memory, as long as there is room.
@@ -62,6 +53,7 @@ typedef struct {
   uint left; // rounds of the slice
   uint arrivals;
   uint wait; // for what the stage depends on, before it begins: TG_NOBODY behind a barrier, or the start of the launch
+  tg_recorder recorder;
 } tg_position;
 
 #define TG_NOBODY 0
@@ -104,9 +96,11 @@ __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task tas
 __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task task, const tg_poll* polls,
                                                    tg_position* at TG_OBJECT_PARAMETERS) {
   const tg_walk walk = tg_walk_of(task, at->round, at->left, launch.order, at->iteration * launch.steps + at->stage);
+  const ulong asked = tg_now();
   if (at->wait != TG_NOBODY && !tg_meet(launch, task, polls, *at)) {
     return false;
   }
+  const ulong began = tg_now();
   tg_entry entry = task.entry;
   for (uint i = 0, tile = walk.first; i < walk.count; ++i, tile += walk.step) {
     if (!TG_LEAN && tile - entry.first_tile >= entry.tiles) {
@@ -119,10 +113,12 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
   at->left -= walk.rounds;
   at->round += walk.rounds;
   if (at->round != task.rounds) {
+    tg_record(&at->recorder, asked, began, tg_now(), at->iteration, at->stage, walk);
     return false;
   }
   at->round = 0;
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+  const ulong ended = tg_now();
   if (get_local_id(0) == 0) {
     if (task.flags & TG_ANNOUNCED) {
       tg_store_release(&launch.counters[TG_REACHED(launch.group)], at->iteration * launch.steps + at->stage + 1);
@@ -131,6 +127,7 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
       tg_add_release(&launch.counters[TG_ARRIVALS]);
     }
   }
+  tg_record(&at->recorder, asked, began, ended, at->iteration, at->stage, walk);
   at->arrivals += task.flags & TG_ARRIVES ? launch.arrivals_per_barrier : 0;
   at->wait = TG_AS_TOLD;
   return true;
@@ -193,7 +190,8 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   launch.kept_polls = kept ? polls : 0;
   launch.gave_up = &gave_up;
 
-  tg_position at = {iteration, iteration % phase_count, stage, round, budget, arrivals, TG_NOBODY};
+  tg_position at = {iteration, iteration % phase_count, stage, round, budget, arrivals, TG_NOBODY,
+                    tg_begin_recording(progress, group, groups)};
   uint finished = 0;
 #if TG_LEAN
   tg_lean_tasks lean = tg_lean_tasks_of(group, groups, TG_ORDER);
@@ -219,6 +217,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     at.phase = at.phase + 1 == phase_count ? 0 : at.phase + 1;
     at.stage = at.iteration < iterations ? repeat_begin : repeat_end;
 #if TG_HAS_UNTIL
+    const ulong asked = tg_now();
     if (get_local_id(0) == 0 &&
         !tg_await(counters, TG_ARRIVALS, at.arrivals, most_polls, launch.report, (uint3)(at.iteration, at.stage, 0))) {
       gave_up = 1;
@@ -227,7 +226,10 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     if (gave_up != 0) {
       break;
     }
+    const ulong began = tg_now();
     finished = tg_until_met(arena, words, at.phase);
+    const tg_walk nothing = {0, 0, 0, 0};
+    tg_record(&at.recorder, asked, began, tg_now(), at.iteration, TG_SPAN_UNTIL, nothing);
     at.stage = finished ? repeat_end : at.stage; // on to what comes behind the repetition
     at.wait = TG_NOBODY;
     if (at.stage == stage_end) {
@@ -241,6 +243,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     }
 #endif
   }
+  tg_end_recording(at.recorder, progress, group, groups);
   if (group == 0 && get_local_id(0) == 0) {
     progress[TG_PROGRESS_ITERATION] = at.iteration;
     progress[TG_PROGRESS_STAGE] = at.stage;

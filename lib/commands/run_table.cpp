@@ -164,6 +164,12 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     rows.push_back({&written == &report.files_written.front() ? "  written" : "",
                     fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
   }
+  if (report.trace) {
+    rows.push_back(
+        {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", printable(report.trace->file),
+                                plural(report.trace->spans, "span"),
+                                report.trace->clock == "none" ? "of launches" : "of work-groups")});
+  }
   for (const run::StuckGroup& stuck : report.stuck_groups) {
     rows.push_back({"  stuck", fmt::format("work-group {} in front of stage {} ({}): {} are {}, not {}",
                                            stuck.group, stuck.stage, fmt::join(stuck.waves, ", "),

@@ -259,11 +259,15 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
 
   // The kernel itself.
   const auto ordering = proved_ordering(strategy, device);
+  const DeviceClock clock = options.trace && device != nullptr && is_persistent(strategy)
+                                ? device_clock(*device)
+                                : DeviceClock::none;
   KernelSource source = generate_kernel(
       program, ops, schedule, tables, memory,
       {.strategy = strategy,
        .ordering = ordering.value_or(device::Ordering::classic),
        .order = synchronization.order,
+       .clock = clock,
        .restricts = device != nullptr && has_named_barriers(*device), // Oclgrind (21.10) cannot run it
        .stages_apart = device != nullptr && !cpu,
        .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
@@ -284,6 +288,7 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
                          .mode = std::move(mode_choice),
                          .tables = std::move(tables),
                          .ordering = ordering,
+                         .clock = clock,
                          .source = std::move(source),
                          .warnings = std::move(warnings),
                          .assumed_macros = {assumed.begin(), assumed.end()},

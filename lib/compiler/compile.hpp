@@ -2,6 +2,7 @@
 // recommend, generate. Every pass takes plain structs and returns one.
 #pragma once
 
+#include <tidegate/compiler/device_clock.hpp>
 #include <tidegate/compiler/generate.hpp>
 #include <tidegate/compiler/launch_tables.hpp>
 #include <tidegate/compiler/lineage.hpp>
@@ -35,6 +36,7 @@ struct CompileOptions {
   FileCheck files = FileCheck::none;         // what is asked of the files of buffers and images
   AnswerMacros answer_macros;                // what the device's compiler predefines; empty: assumed
   bool fp_contract_off = false;              // a * b + c is rounded twice, here and in plain launches
+  bool trace = false;                        // work-groups tell when they wait and work, by the device's clock
   bool dry_run = false;                      // ends before a device is touched; none need be known
   bool distrust_litmus = false;              // as if the device's self-test had proved no ordering
 };
@@ -60,6 +62,7 @@ struct CompiledProgram {
   ModeChoice mode;
   LaunchTables tables;
   std::optional<device::Ordering> ordering; // of a persistent launch
+  DeviceClock clock = DeviceClock::none;    // that it reads, where it is traced
   KernelSource source;
   std::vector<Warning> warnings;           // what the program most likely does not mean
   std::vector<std::string> assumed_macros; // without a device: that the sources depend on

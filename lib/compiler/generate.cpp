@@ -53,6 +53,7 @@ public:
       part("device_barrier.cl", device::device_barrier_source());
       part("occupancy.cl", device::occupancy_source());
       part("tasks.cl", device::tasks_source());
+      part("progress.cl", device::progress_source());
     }
     user_code();
     source_ += "\n#line 1 \"tidegate/generated.cl\"\n";
@@ -88,6 +89,8 @@ private:
       source_ += fmt::format("#define TG_ORDERING {}\n", static_cast<int>(request_.ordering));
       source_ += fmt::format("#define TG_LEAN {}\n#define TG_ORDER {}\n", is_lean() ? 1 : 0,
                              is_lean() ? std::to_string(static_cast<int>(request_.order)) : "order");
+      source_ += fmt::format("#define TG_TRACE {}\n#define TG_CLOCK {}\n",
+                             request_.clock == DeviceClock::none ? 0 : 1, static_cast<int>(request_.clock));
       source_ += fmt::format("#define TG_HAS_BEFORE {}\n", schedule_.repeat_begin != 0 ? 1 : 0);
       source_ += fmt::format("#define TG_HAS_UNTIL {}\n", request_.until_on_device ? 1 : 0);
       source_ += fmt::format("#define TG_GUARD_UNTIL {}\n", guards_until() ? 1 : 0);

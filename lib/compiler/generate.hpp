@@ -1,6 +1,7 @@
 // The source of the kernel that runs a program's shared stages.
 #pragma once
 
+#include <tidegate/compiler/device_clock.hpp>
 #include <tidegate/compiler/launch_tables.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/schedule.hpp>
@@ -14,6 +15,7 @@ struct KernelRequest {
   Strategy strategy = Strategy::barrier;
   device::Ordering ordering = device::Ordering::classic; // barrier only
   TileOrder order = TileOrder::strided;
+  DeviceClock clock = DeviceClock::none; // that spans are taken by; none: there are none
   // The compiler is told of pointers that never point into the same memory.
   bool restricts = false;
   bool stages_apart =

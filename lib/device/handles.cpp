@@ -28,7 +28,7 @@ void require(cl_int status, std::string_view what) {
   }
 }
 
-Result<Session> open_session(const DeviceInfo& info) {
+Result<Session> open_session(const DeviceInfo& info, Profiling profiling) {
   std::vector<cl::Platform> platforms;
   (void)cl::Platform::get(&platforms);
   std::uint32_t index = 0;
@@ -51,8 +51,8 @@ Result<Session> open_session(const DeviceInfo& info) {
         return tl::unexpected(opencl_failure("making a context", status));
       }
       session.on_host = info.type == DeviceType::cpu;
-      // Profiling tells how long a first launch has compiled.
-      const cl_command_queue_properties properties = session.on_host ? CL_QUEUE_PROFILING_ENABLE : 0;
+      const bool profiled = session.on_host || profiling == Profiling::always;
+      const cl_command_queue_properties properties = profiled ? CL_QUEUE_PROFILING_ENABLE : 0;
       session.queue = cl::CommandQueue(session.context, device, properties, &status);
       if (status != CL_SUCCESS) {
         return tl::unexpected(opencl_failure("making a queue", status));

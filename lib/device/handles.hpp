@@ -5,6 +5,7 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/opencl.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,11 @@ struct Session {
   bool on_host = false;
 };
 
+// What events tell of launches: on CPUs always, since it shows how long a first launch has compiled.
+enum class Profiling : std::uint8_t { as_needed, always };
+
 // opencl_failure; no_device when the list has changed since.
-Result<Session> open_session(const DeviceInfo& device);
+Result<Session> open_session(const DeviceInfo& device, Profiling profiling = Profiling::as_needed);
 
 // A step that the driver refused, on its way through a chain of them; public functions turn it into a Result.
 struct Refused {

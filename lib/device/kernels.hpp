@@ -12,6 +12,7 @@ std::string_view self_test_source();       // kernels/self_test.cl
 std::string_view virtual_ndrange_source(); // kernels/virtual_ndrange.cl
 std::string_view tables_source();          // kernels/tables.cl
 std::string_view tasks_source();           // kernels/tasks.cl
+std::string_view progress_source();        // kernels/progress.cl
 std::string_view persistent_source();      // kernels/persistent.cl
 std::string_view stage_source();           // kernels/stage.cl
 std::string_view progression_source();     // kernels/progression.cl

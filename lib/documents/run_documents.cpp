@@ -18,6 +18,7 @@ using run::RunReport;
 using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
+using run::TraceReport;
 using run::UntilReport;
 using run::WrittenFile;
 
@@ -55,6 +56,10 @@ struct Description<BoundsReport> {
 };
 template <>
 struct Description<UntilReport> {
+  static const Record record;
+};
+template <>
+struct Description<TraceReport> {
   static const Record record;
 };
 template <>
@@ -174,6 +179,14 @@ constexpr Field until_report_fields[] = {
     required<&UntilReport::reached>("reached", "whether that is it"),
 };
 
+constexpr Field trace_fields[] = {
+    required<&TraceReport::file>("file", "the timeline, in the Trace Event Format"),
+    required<&TraceReport::clock>("clock",
+                                  "the device's, that work-groups read; none: only launches are in it"),
+    required<&TraceReport::spans>("spans", "that were measured and kept"),
+    required<&TraceReport::left_out_spans>("left_out_spans", "that there was no room for"),
+};
+
 constexpr Field warning_fields[] = {
     required<&Warning::message>("message", "what the program most likely does not mean"),
     required<&Warning::fix>("fix", "what to change"),
@@ -291,6 +304,7 @@ constexpr Field run_report_fields[] = {
     required<&RunReportDocument::evidence>("evidence", "what the recommendation rests on"),
     reported<&RunReport::telemetry>("telemetry", "counts"),
     reported<&RunReport::slices_ns>("slices_ns", "every persistent launch"),
+    reported<&RunReport::trace>("trace", "with --trace: what its file holds"),
 };
 
 } // namespace
@@ -312,6 +326,8 @@ constinit const Record Description<BoundsReport>::record =
     record_of<BoundsReport>("bounds_report", bounds_fields);
 constinit const Record Description<UntilReport>::record =
     record_of<UntilReport>("until_report", until_report_fields);
+constinit const Record Description<TraceReport>::record =
+    record_of<TraceReport>("trace_report", trace_fields);
 constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
 constinit const Record Description<WrittenFile>::record =
     record_of<WrittenFile>("written_file", written_file_fields);

@@ -26,9 +26,30 @@ enum Progress : std::uint8_t {
   finished_word,
   stuck_word,
   arrivals_word,
+  span_room_word,
+  clock_begin_word = 8, // two words each
+  clock_end_word = 10,
   head_words = 16
 };
 constexpr std::size_t words_per_group = 8;
+
+// Behind the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
+struct SpanPlaces {
+  std::size_t counts = 0; // words
+  std::size_t spans = 0;
+  std::size_t end = 0;
+};
+
+SpanPlaces span_places(std::size_t groups, std::size_t room) {
+  SpanPlaces places{.counts = head_words + words_per_group * groups};
+  places.spans = places.counts + (room == 0 ? 0 : (groups + 7) / 8 * 8);
+  places.end = places.spans + groups * room * sizeof(SpanRow) / sizeof(cl_uint);
+  return places;
+}
+
+std::uint64_t two_words(std::span<const cl_uint> words, std::size_t at) {
+  return words[at] | std::uint64_t{words[at + 1]} << 32U;
+}
 
 template <class T>
 cl::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
@@ -64,7 +85,8 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
                        TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const cl::Buffer& arena,
                        const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
-      order_(order), kernel_(kernel), plain_(plain), arena_(arena), limits_(limits), monitor_(monitor) {
+      order_(order), kernel_(kernel), plain_(plain), arena_(arena), limits_(limits), monitor_(monitor),
+      times_(limits.trace_spans, Clock::now()) {
   if (kernel_ == nullptr) {
     return;
   }
@@ -82,7 +104,14 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
   waits_ = upload_rows(session_, waits);
   words_ = upload_rows(session_, tables_.words);
   make_counters();
-  progress_ = allocate_cleared(session_, head_words + words_per_group * limits_.workers);
+  if (is_persistent(strategy_) && limits_.clock != compiler::DeviceClock::none) {
+    span_room_ = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
+  }
+  progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end);
+  require(session_.queue.enqueueFillBuffer(progress_, cl_uint{span_room_}, span_room_word * sizeof(cl_uint),
+                                           sizeof(cl_uint)),
+          "clearing counters");
 }
 
 Dispatcher::~Dispatcher() {
@@ -108,6 +137,7 @@ void Dispatcher::make_counters() {
 DispatchOutcome Dispatcher::run() {
   const auto start = Clock::now();
   settled_at_ = start;
+  times_ = LaunchTimes(limits_.trace_spans, start);
   if (is_persistent(strategy_) && !schedule_.any_plain()) {
     persistent({}, {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
                     .repeat_begin = row_of(schedule_.repeat_begin),
@@ -117,6 +147,9 @@ DispatchOutcome Dispatcher::run() {
   }
   outcome_.compile_ns = static_cast<std::uint64_t>(compiled().count());
   outcome_.dispatch_ns = elapsed_ns(start) - outcome_.compile_ns;
+  if (limits_.trace_spans != 0) {
+    outcome_.trace = trace();
+  }
   return std::move(outcome_);
 }
 
@@ -160,11 +193,11 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   arguments.set(kernel_->kernel, tables_.dynamic_local_bytes);
 
   const auto start = Clock::now();
-  require(
-      session_.queue.enqueueNDRangeKernel(kernel_->kernel, cl::NullRange,
-                                          cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
-                                          cl::NDRange(schedule_.group_size)),
-      "launching the persistent kernel");
+  require(session_.queue.enqueueNDRangeKernel(
+              kernel_->kernel, cl::NullRange,
+              cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
+              cl::NDRange(schedule_.group_size), nullptr, times_.event({}, position.iteration)),
+          "launching the persistent kernel");
   std::array<cl_uint, head_words> head{};
   monitor_.in_flight = 1;
   require(session_.queue.enqueueReadBuffer(progress_, CL_TRUE, 0, sizeof head, head.data()),
@@ -175,6 +208,8 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   outcome_.bytes_read_back += sizeof head;
   ++outcome_.launches;
   ++outcome_.sync_points;
+  slices_.push_back(
+      {.begin_ticks = two_words(head, clock_begin_word), .end_ticks = two_words(head, clock_end_word)});
   if (head[stuck_word] != 0) {
     auto stuck = stuck_groups();
     if (!stuck.empty() && monitor_.stopped && out_of_time()) {
@@ -230,6 +265,34 @@ std::uint64_t Dispatcher::tiles_before(const Position& position, const Rows& row
     tiles += row_tiles_[stage];
   }
   return tiles;
+}
+
+// What was kept, by the host's clock.
+Trace Dispatcher::trace() const {
+  require(session_.queue.finish(), "running the waves");
+  Trace trace{.launches = times_.spans(), .tasks = {}, .left_out = times_.left_out()};
+  std::vector<SliceTimes> slices;
+  for (const LaunchSpan& launch : trace.launches) {
+    if (!launch.stage) {
+      slices.push_back(slices_[slices.size()]);
+      slices.back().begin_ns = launch.begin_ns;
+      slices.back().end_ns = launch.end_ns;
+    }
+  }
+  const SpanPlaces places = span_places(limits_.workers, span_room_);
+  std::vector<cl_uint> counts(span_room_ == 0 ? 0 : limits_.workers);
+  download(session_, progress_, places.counts * sizeof(cl_uint), std::as_writable_bytes(std::span(counts)));
+  std::vector<SpanRow> rows;
+  for (std::uint32_t group = 0; group < counts.size(); ++group) {
+    rows.resize(std::min<std::size_t>(counts[group], span_room_));
+    trace.left_out += counts[group] - rows.size();
+    download(session_, progress_,
+             places.spans * sizeof(cl_uint) + std::size_t{group} * span_room_ * sizeof(SpanRow),
+             std::as_writable_bytes(std::span(rows)));
+    const auto spans = task_spans(limits_.clock, slices, group, rows);
+    trace.tasks.insert(trace.tasks.end(), spans.begin(), spans.end());
+  }
+  return trace;
 }
 
 // The groups that gave up waiting, as they report it.
@@ -293,12 +356,12 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
     const Stage& stage = schedule_.stages[i];
     if (stage.plain) {
       ++monitor_.in_flight; // before: the first launch on a CPU is waited for
-      plain_->launch(stage.waves.front(), iteration);
+      plain_->launch(stage.waves.front(), iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
       monitor_.deadline = limits_.deadline + compiled();
       ++outcome_.launches;
       outcome_.tiles += stage.tiles;
     } else if (!is_persistent(strategy_)) {
-      launch_stage(row++, iteration);
+      launch_stage(row++, iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
       outcome_.tiles += stage.tiles;
     } else {
       std::uint32_t row_end = row + 1;
@@ -317,7 +380,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
   return true;
 }
 
-void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration) {
+void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event) {
   const std::uint32_t phase = iteration % schedule_.phases();
   cl::Kernel& kernel = kernel_->kernel;
   const std::uint64_t first =
@@ -331,7 +394,7 @@ void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration) {
   require(session_.queue.enqueueNDRangeKernel(
               kernel, cl::NullRange,
               cl::NDRange(std::size_t{tables_.stages[row].tiles} * schedule_.group_size),
-              cl::NDRange(schedule_.group_size)),
+              cl::NDRange(schedule_.group_size), nullptr, event),
           "launching a stage");
   ++outcome_.launches;
   ++monitor_.in_flight;

@@ -1,6 +1,7 @@
 // Running a schedule on a device: launches, persistent or one for each stage, in bounded slices.
 #pragma once
 
+#include <tidegate/compiler/device_clock.hpp>
 #include <tidegate/compiler/launch_tables.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/schedule.hpp>
@@ -8,12 +9,16 @@
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/kernel_cache.hpp>
+#include <tidegate/run/launch_times.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/plain_waves.hpp>
 #include <tidegate/run/run_report.hpp>
+#include <tidegate/run/task_spans.hpp>
+#include <tidegate/run/trace.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tidegate::run {
@@ -25,6 +30,8 @@ struct DispatchLimits {
   std::uint32_t arrivals_per_barrier = 1; // as many, unless a test wants a wait without a producer
   std::uint32_t missing_steps = 0;        // none, unless a test wants waits for groups that come no further
   std::uint32_t most_polls = 0;           // of a wait on the device
+  std::uint64_t trace_spans = 0;          // that are kept at most; none: nothing is traced
+  compiler::DeviceClock clock = compiler::DeviceClock::none; // that the kernel was compiled to read
 };
 
 struct DispatchOutcome {
@@ -40,6 +47,7 @@ struct DispatchOutcome {
   std::vector<StuckGroup> stuck_groups;
   std::uint64_t compile_ns = 0; // in first launches, not part of dispatch_ns
   bool waited = false;          // time was up while work-groups waited for each other
+  std::optional<Trace> trace;   // where it was asked for
 };
 
 // Whether an element is what `until` waits for: compared as numbers, not as bits.
@@ -78,7 +86,7 @@ private:
   bool slice(Position& position, const Rows& rows);
   void stage_by_stage();
   bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
-  void launch_stage(std::size_t row, std::uint32_t iteration);
+  void launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
   bool settle(bool always);
   void make_counters();
@@ -88,6 +96,7 @@ private:
   void completed(std::uint64_t iterations);
   [[nodiscard]] std::vector<StuckGroup> stuck_groups() const;
   [[nodiscard]] std::uint64_t tiles_before(const Position& position, const Rows& rows) const;
+  [[nodiscard]] Trace trace() const;
 
   const device::Session& session_;
   const ResolvedProgram& program_;
@@ -110,6 +119,9 @@ private:
   std::uint64_t budget_ = 256; // rounds of the next slice: of a millisecond each they are a slice and a half
   std::uint64_t batch_ = 64;   // launches between two waits of the host
   Clock::time_point settled_at_;
+  std::uint32_t span_room_ = 0; // spans that are kept of a work-group
+  LaunchTimes times_;
+  std::vector<SliceTimes> slices_; // by the device's clock alone
   DispatchOutcome outcome_;
 };
 

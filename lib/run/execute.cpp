@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -70,7 +71,9 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   std::optional<device::PrintsToStandardError> prints(std::in_place);
 
   // A context and a queue of the run's own, and what the buffers hold at first.
-  TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  TIDEGATE_TRY(const device::Session session,
+               device::open_session(device, options.trace.empty() ? device::Profiling::as_needed
+                                                                  : device::Profiling::always));
   check_images(session, compiled.program);
   TIDEGATE_TRY(const BufferContents first, first_contents(compiled.program));
 
@@ -85,7 +88,10 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   // The run itself; its wall time begins here.
   const DispatchLimits limits = limits_of(device, options, residency);
   monitor.deadline = limits.deadline;
-  ArenaRun run = run_in_arena(session, compiled, built, first, limits, monitor);
+  DispatchLimits traced = limits; // the runs that follow are not
+  traced.trace_spans = options.trace.empty() ? 0 : std::max<std::uint64_t>(options.trace_spans, 1);
+  traced.clock = compiled.clock;
+  ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor);
 
   // The same kernels the ordinary way, compared byte for byte, and both timed.
   std::optional<Proof> proof;

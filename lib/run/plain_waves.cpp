@@ -132,28 +132,30 @@ void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, c
   }
 }
 
-cl_int PlainWaves::transfer(const Transfer& what, const Prepared& prepared) {
+cl_int PlainWaves::transfer(const Transfer& what, const Prepared& prepared, cl::Event* event) {
   if (what.from) {
     return session_.queue.enqueueCopyBuffer(prepared.from, prepared.to, what.from_offset, what.to_offset,
-                                            what.bytes);
+                                            what.bytes, nullptr, event);
   }
   return clEnqueueFillBuffer(session_.queue(), prepared.to(), what.pattern.data(), what.pattern.size(),
-                             what.to_offset, what.bytes, 0, nullptr, nullptr);
+                             what.to_offset, what.bytes, 0, nullptr,
+                             event == nullptr ? nullptr : &(*event)());
 }
 
-void PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration) {
+void PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration, cl::Event* event) {
   Prepared& prepared = prepared_.at({wave, iteration % phases_});
   const auto& what = program_.waves[wave].transfer;
   const ProgramWave& spec = program_.waves[wave];
   const bool first = session_.on_host && !what && compiled_.emplace(spec.op, spec.range.local).second;
   cl::Event launched;
+  event = first && event == nullptr ? &launched : event;
   cl_int status = CL_SUCCESS;
   if (what) {
-    status = transfer(*what, prepared);
+    status = transfer(*what, prepared, event);
   } else {
     set_progressions(wave, iteration, prepared.kernel);
     status = session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global,
-                                                 prepared.local, nullptr, first ? &launched : nullptr);
+                                                 prepared.local, nullptr, event);
   }
   if (status != CL_SUCCESS) {
     Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
@@ -171,7 +173,7 @@ void PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration) {
     throw device::Refused{std::move(error)};
   }
   if (first) {
-    compile_ns_ += device::time_before_start(session_, launched);
+    compile_ns_ += device::time_before_start(session_, *event);
   }
 }
 

@@ -43,8 +43,8 @@ public:
              const std::vector<cl::Buffer>& memory, const DeviceImages& images);
 
   // Enqueues one wave, as it is after so many iterations; on a CPU the first one of an op and a work-group
-  // size is waited for, because the driver compiles then. Throws device::Refused.
-  void launch(std::uint32_t wave, std::uint32_t iteration);
+  // size is waited for, because the driver compiles then. `event` may be null. Throws device::Refused.
+  void launch(std::uint32_t wave, std::uint32_t iteration, cl::Event* event = nullptr);
 
   // What first launches have spent compiling so far.
   [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
@@ -58,7 +58,7 @@ private:
   };
 
   void set_progressions(std::uint32_t wave, std::uint32_t iteration, cl::Kernel& kernel);
-  cl_int transfer(const Transfer& what, const Prepared& prepared);
+  cl_int transfer(const Transfer& what, const Prepared& prepared, cl::Event* event);
 
   const device::Session& session_;
   const ResolvedProgram& program_;

@@ -264,6 +264,14 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.output_parity = executed.proof->parity;
     report.comparison = executed.proof->comparison;
   }
+  if (outcome.trace) {
+    report.timeline = timeline_of(compiled, *outcome.trace, residency.workers, outcome.until_met);
+    report.trace = TraceReport{
+        .file = options.trace,
+        .clock = std::string(compiler::device_clock_names[static_cast<std::size_t>(report.timeline->clock)]),
+        .spans = report.timeline->span_count(),
+        .left_out_spans = report.timeline->left_out};
+  }
   tell_the_end(report, executed, options);
   return report;
 }

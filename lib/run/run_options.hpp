@@ -5,6 +5,7 @@
 #include <tidegate/core/same_file.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/run_report.hpp>
+#include <tidegate/run/trace.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -31,6 +32,8 @@ struct RunOptions {
   std::vector<std::string> this_command; // that runs this program with --check-bounds again, in the simulator
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
+  std::string trace; // file for the timeline, which the caller writes; empty: none
+  std::uint64_t trace_spans = default_trace_spans; // that are kept of the run
   std::uint64_t max_wall_time_ns = 60'000'000'000;
   std::uint64_t slice_ns = 150'000'000;
   std::filesystem::path cache_folder; // for built kernels; empty: none

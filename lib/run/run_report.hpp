@@ -11,6 +11,7 @@
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/timeline.hpp>
 
 #include <array>
 #include <cstdint>
@@ -139,6 +140,14 @@ struct WrittenFile {
   std::uint64_t bytes = 0;
 };
 
+// The file of --trace.
+struct TraceReport {
+  std::string file;
+  std::string clock; // of the device; "none" where only launches are known
+  std::uint64_t spans = 0;
+  std::uint64_t left_out_spans = 0; // that there was no room for
+};
+
 struct LeftBehind {
   std::string wave;
   std::string reason;
@@ -215,6 +224,8 @@ struct RunReport {
   policy::PromotionEvidence promotion_evidence;
   Telemetry telemetry;
   std::vector<std::uint64_t> slices_ns; // of persistent launches
+  std::optional<TraceReport> trace;
+  std::optional<Timeline> timeline; // what that file holds
 };
 
 } // namespace tidegate::run

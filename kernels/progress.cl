@@ -1,0 +1,96 @@
+// What a persistent launch tells the host: where it stands, which groups waited in vain and, with TG_TRACE, when each
+// group waited and when it worked, by the device's own clock: a span for each task that it ran, written by its first
+// work-item once the task is done and told of. Without TG_TRACE nothing of that is left.
+//
+//   words 0 … 15 | 8 words a group: tg_await's report | a word a group: its spans | the spans, `room` a group
+//
+// The clock is what the device has (TG_CLOCK: the numbers of lib/compiler/device_features.hpp). Its rate need not be
+// known: the host knows by its own clock when a launch began and ended.
+
+#define TG_PROGRESS_ITERATION 0
+#define TG_PROGRESS_STAGE 1
+#define TG_PROGRESS_ROUND 2
+#define TG_PROGRESS_FINISHED 3     // `until` was met
+#define TG_PROGRESS_STUCK 4        // groups that gave up waiting
+#define TG_PROGRESS_ARRIVALS 5     // at the barrier, in all slices so far
+#define TG_PROGRESS_SPAN_ROOM 6    // spans that are kept of a group
+#define TG_PROGRESS_CLOCK_BEGIN 8  // of group 0 in this launch, two words each
+#define TG_PROGRESS_CLOCK_END 10
+#define TG_PROGRESS_GROUPS 16
+#define TG_REPORT 8
+
+#define TG_CLOCK_NANOSECONDS 1 // NVIDIA: a register that counts them, the same for all multiprocessors
+#define TG_CLOCK_EXTENSION 2   // cl_khr_kernel_clock
+#define TG_CLOCK_PROCESSOR 3   // the counter of an x86 processor
+
+#define TG_SPAN_UNTIL 0xffffffffu // in place of a stage: the look at what ends the repetition
+
+typedef struct {
+  ulong asked; // the group came to the task
+  ulong began; // nothing was left to wait for
+  ulong ended;
+  uint iteration;
+  uint stage;
+  uint first; // tile (or pack of tiles), of `count`, `step` apart
+  uint step;
+  uint count;
+  uint unused;
+} tg_span;
+
+// How many spans a group has met so far; the first `room` are kept.
+#define TG_SPAN_COUNTS(groups) (TG_PROGRESS_GROUPS + TG_REPORT * (groups))
+#define TG_SPANS(groups) (TG_SPAN_COUNTS(groups) + ((groups) + 7) / 8 * 8)
+
+#if TG_TRACE
+typedef struct {
+  global tg_span* spans;
+  uint room;
+  uint count;
+} tg_recorder;
+
+ulong tg_now(void) {
+#if TG_CLOCK == TG_CLOCK_NANOSECONDS
+  ulong now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now) : : "memory");
+  return now;
+#elif TG_CLOCK == TG_CLOCK_EXTENSION
+  return clock_read_device();
+#else
+  return __builtin_readcyclecounter();
+#endif
+}
+
+tg_recorder tg_begin_recording(global uint* progress, uint group, uint groups) {
+  tg_recorder recorder;
+  recorder.room = progress[TG_PROGRESS_SPAN_ROOM];
+  recorder.spans = (global tg_span*)(progress + TG_SPANS(groups)) + group * recorder.room;
+  recorder.count = progress[TG_SPAN_COUNTS(groups) + group];
+  if (group == 0 && get_local_id(0) == 0) {
+    *(global ulong*)(progress + TG_PROGRESS_CLOCK_BEGIN) = tg_now();
+  }
+  return recorder;
+}
+
+void tg_end_recording(tg_recorder recorder, global uint* progress, uint group, uint groups) {
+  if (get_local_id(0) == 0) {
+    progress[TG_SPAN_COUNTS(groups) + group] = recorder.count;
+    if (group == 0) {
+      *(global ulong*)(progress + TG_PROGRESS_CLOCK_END) = tg_now();
+    }
+  }
+}
+
+void tg_record(tg_recorder* recorder, ulong asked, ulong began, ulong ended, uint iteration, uint stage, tg_walk walk) {
+  if (get_local_id(0) == 0 && recorder->count < recorder->room) {
+    const tg_span span = {asked, began, ended, iteration, stage, walk.first, walk.step, walk.count, 0};
+    recorder->spans[recorder->count] = span;
+  }
+  ++recorder->count;
+}
+#else
+typedef uint tg_recorder;
+ulong tg_now(void) { return 0; }
+tg_recorder tg_begin_recording(global uint* progress, uint group, uint groups) { return 0; }
+void tg_end_recording(tg_recorder recorder, global uint* progress, uint group, uint groups) {}
+void tg_record(tg_recorder* recorder, ulong asked, ulong began, ulong ended, uint iteration, uint stage, tg_walk walk) {}
+#endif

@@ -1,0 +1,36 @@
+#include <tidegate/compiler/device_clock.hpp>
+
+#include <algorithm>
+
+namespace tidegate::compiler {
+namespace {
+
+#if defined(__x86_64__)
+constexpr bool x86 = true;
+#else
+constexpr bool x86 = false; // elsewhere reading the counter may be forbidden to programs
+#endif
+
+// Those that passed the self-test with orderings in PTX take PTX.
+bool takes_ptx(const device::DeviceInfo& device) {
+  return device.profile &&
+         std::ranges::any_of(device.profile->trials, [](const device::OrderingTrial& trial) {
+           return trial.ordering == device::Ordering::ptx && trial.verdict == device::TrialVerdict::passed;
+         });
+}
+
+} // namespace
+
+DeviceClock device_clock(const device::DeviceInfo& device) {
+  if (takes_ptx(device)) {
+    return DeviceClock::nanoseconds;
+  }
+  if (device.extensions.find("cl_khr_kernel_clock") != std::string::npos) {
+    return DeviceClock::extension;
+  }
+  // PoCL compiles with Clang, which knows the counter by name.
+  const bool pocl = device.platform == "Portable Computing Language";
+  return x86 && pocl && device.type == device::DeviceType::cpu ? DeviceClock::processor : DeviceClock::none;
+}
+
+} // namespace tidegate::compiler

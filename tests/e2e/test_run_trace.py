@@ -1,0 +1,200 @@
+"""tidegate run --trace: the timeline is read back and must be one that the schedule allows.
+
+So it is one more check of the schedule itself: nothing overlaps in a lane, and no tile begins before those have ended
+that it depends on.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import json
+from typing import Any
+
+from support import Document, parse, run
+from test_run import Programs, buffer, program, wave
+
+OPS = """kernel void spread(global const uint* a, global uint* b) {
+  const uint i = get_global_id(0);
+  b[i] = (i == 0 ? 0u : a[i - 1]) + a[i];
+}
+kernel void total(global const uint* b, global uint* sum) {
+  if (get_global_id(0) == 0) {
+    uint all = 0;
+    for (uint i = 0; i < 64; ++i) all += b[i];
+    sum[0] = all;
+  }
+}
+kernel void count_down(global int* counter) { if (get_global_id(0) == 0) counter[0] -= 1; }
+"""
+SIZE = 64
+LOCAL = 8
+Span = dict[str, Any]
+
+
+def chain(repeat: int, **rest: Any) -> Document:
+    """A stencil that turns two buffers over, and a sum of what it made, behind the repetition."""
+    return program({"a": buffer(count=SIZE, init={"fill": 1}), "b": buffer(count=SIZE, init={"fill": 0}),
+                    "sum": buffer(count=1, output="sum.npy")},
+                   wave("spread", "a", "b", size=SIZE, local=LOCAL, name="spread"),
+                   wave("total", "b", "sum", size=SIZE, local=LOCAL, name="total"), swap=[["a", "b"]], repeat=repeat, **rest)
+
+
+class Trace(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", OPS)
+
+    def traced(self, document: Document, *args: str) -> tuple[Document, Document]:
+        report = self.report_of(document, "--trace", str(self.folder / "trace.json"), *args)
+        trace = json.loads((self.folder / "trace.json").read_text())
+        self.assertEqual(report["trace"]["file"], str(self.folder / "trace.json"))
+        return report, trace
+
+    def lanes(self, trace: Document, process: int = 1) -> dict[str, list[Span]]:
+        """By name. Nothing overlaps in a lane."""
+        names = {e["tid"]: e["args"]["name"] for e in trace["traceEvents"]
+                 if e["ph"] == "M" and e["name"] == "thread_name" and e["pid"] == process}
+        lanes: dict[str, list[Span]] = {name: [] for name in names.values()}
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X" and event["pid"] == process:
+                begin = round(event["ts"] * 1000)
+                span = {**event, "begin": begin, "end": begin + round(event["dur"] * 1000)}
+                lanes[names[event["tid"]]].append(span)
+        for name, spans in lanes.items():
+            for one, other in itertools.pairwise(spans):
+                self.assertLessEqual(one["end"], other["begin"], f"{name}: {one} {other}")
+        return lanes
+
+    def assert_ordered(self, spans: list[Span], earlier: str, later: str, halo: int | None = None) -> None:
+        """No tile of the later wave begins in an iteration before those of the earlier one near it have ended."""
+        checked = 0
+        for span in spans:
+            if later not in span["name"]:
+                continue
+            tiles = self.tiles(span)
+            for other in spans:
+                if earlier not in other["name"] or other["args"]["iteration"] != span["args"]["iteration"]:
+                    continue
+                if halo is None or any(abs(a - b) <= halo for a in tiles for b in self.tiles(other)):
+                    self.assertLessEqual(other["end"], span["begin"], f"{other} {span}")
+                    checked += 1
+        self.assertGreater(checked, 0)
+
+    @staticmethod
+    def tiles(span: Span) -> list[int]:
+        args = span["args"]
+        return [args["first_tile"] + i * args["tile_step"] for i in range(args["tiles"])]
+
+    def test_work_groups(self) -> None:
+        for strategy, workers in (("barrier", "1"), ("barrier", "2"), ("counters", "2")):
+            with self.subTest(strategy=strategy, workers=workers):
+                report, trace = self.traced(chain(6), "--strategy", strategy, "--workers", workers)
+                self.assertEqual(self.output("sum.npy"), [self.expected(6)])
+                lanes = self.lanes(trace)
+                self.assertEqual(report["trace"]["clock"], trace["otherData"]["clock"])
+                self.assertEqual(set(lanes), {"launches", "iterations",
+                                              *(f"work-group {i}" for i in range(int(workers)))})
+                work = [s for name, spans in lanes.items() if name.startswith("work-group") for s in spans
+                        if s["cat"] == "work"]
+                # Every tile of every wave, once in each iteration.
+                ran = collections.Counter((s["name"], s["args"]["iteration"], t) for s in work for t in self.tiles(s))
+                self.assertEqual(set(ran.values()), {1})
+                self.assertEqual(len(ran), report["items_processed"])
+                self.assertEqual(len(ran), 2 * 6 * (SIZE // LOCAL))
+                self.assert_ordered(work, '"spread"', '"total"')
+                self.assertEqual([s["args"]["iteration"] for s in lanes["iterations"]], list(range(6)))
+                # Work and waits lie within the slices, planned spans are those that were measured.
+                slices = lanes["launches"]
+                self.assertEqual({s["cat"] for s in slices}, {"slice"})
+                for span in work:
+                    self.assertTrue(any(s["begin"] <= span["begin"] and span["end"] <= s["end"] for s in slices), span)
+                planned = [s for spans in self.lanes(trace, 2).values() for s in spans]
+                self.assertEqual(sorted((s["name"], s["args"]["iteration"], *self.tiles(s)) for s in planned),
+                                 sorted((s["name"], s["args"]["iteration"], *self.tiles(s)) for s in work))
+                self.assert_ordered(planned, '"spread"', '"total"')
+                self.assertEqual(sum(len(spans) for spans in lanes.values()), report["trace"]["spans"])
+
+    def expected(self, repeat: int) -> int:
+        values = [1] * SIZE
+        for _ in range(repeat):
+            values = [values[i] + (values[i - 1] if i else 0) for i in range(SIZE)]
+        return sum(values) % 2**32
+
+    def test_neighbours_across_iterations(self) -> None:
+        document = program({"a": buffer(count=SIZE, init={"iota": {}}), "b": buffer(count=SIZE, output="b.npy"),
+                            "c": buffer(count=SIZE, output="c.npy")},
+                           wave("spread", "a", "b", size=SIZE, local=LOCAL, name="one"),
+                           wave("spread", "b", "c", size=SIZE, local=LOCAL, name="two"), repeat=5)
+        _, trace = self.traced(document, "--strategy", "counters", "--workers", "2")
+        lanes = self.lanes(trace)
+        work = lanes["work-group 0"] + lanes["work-group 1"]
+        self.assert_ordered([s for s in work if s["cat"] == "work"], '"one"', '"two"', halo=1)
+
+    def test_launches(self) -> None:
+        report, trace = self.traced(chain(3), "--strategy", "launch")
+        lanes = self.lanes(trace)
+        self.assertEqual([(s["name"], s["args"]["iteration"]) for s in lanes["launches"]],
+                         [(name, i) for i in range(3) for name in ('wave "spread"', 'wave "total"')])
+        self.assertEqual(report["trace"]["clock"], "none")
+        self.assertEqual(set(lanes), {"launches", "iterations"})
+        arrows = [e for e in trace["traceEvents"] if e["ph"] in "sf"]
+        self.assertEqual([e["ph"] for e in arrows], ["s", "f"] * 3)
+        self.assertEqual({e["name"] for e in arrows}, {'wave "spread" to wave "total"'})
+        for start, end in itertools.batched(arrows, 2) if hasattr(itertools, "batched") else zip(arrows[::2], arrows[1::2]):
+            self.assertEqual(start["id"], end["id"])
+            self.assertLessEqual(start["ts"], end["ts"])
+            self.assertTrue(any(s["begin"] <= round(start["ts"] * 1000) < max(s["end"], s["begin"] + 1)
+                                for s in lanes["launches"] if "spread" in s["name"]))
+            self.assertIn(round(end["ts"] * 1000), [s["begin"] for s in lanes["launches"] if "total" in s["name"]])
+
+    def test_until(self) -> None:
+        document = program({"n": buffer("i32", 1, init={"fill": 5}, output="n.npy")},
+                           wave("count_down", "n", size=4), until={"buffer": "n", "equals": 0})
+        for strategy in ("launch", "barrier"):
+            with self.subTest(strategy=strategy):
+                _, trace = self.traced(document, "--strategy", strategy, "--workers", "1")
+                met = [e for e in trace["traceEvents"] if e["ph"] == "i"]
+                self.assertEqual([e["name"] for e in met], ["until is met"])
+                lanes = self.lanes(trace)
+                self.assertEqual(round(met[0]["ts"] * 1000), lanes["iterations"][-1]["end"])
+                self.assertEqual(len(lanes["iterations"]), 5)
+                if strategy == "barrier":
+                    looks = [s for s in lanes["work-group 0"] if s["cat"] == "until"]
+                    self.assertEqual(len(looks), 5)
+
+    def test_no_room(self) -> None:
+        for strategy in ("launch", "barrier"):
+            with self.subTest(strategy=strategy):
+                path = self.folder / "trace.json"
+                result = self.run_document(chain(50), "--strategy", strategy, "--workers", "1", "--trace", str(path),
+                                           "--trace-spans", "10", "--format", "json")
+                self.assertEqual(result.rc, 0, result.stderr)
+                trace = parse(result.stdout)["trace"]
+                self.assertEqual(result.stderr, f"tidegate: {path}: the first {trace['spans']} spans are in the trace, "
+                                                f"{trace['left_out_spans']} had no room: --trace-spans N keeps more\n")
+                self.assertGreater(trace["left_out_spans"], 0)
+                lanes = self.lanes(json.loads(path.read_text()))
+                kept = lanes["launches"] if strategy == "launch" else \
+                    [s for s in lanes["work-group 0"] if s["cat"] == "work"]
+                self.assertEqual(len(kept), 10)
+
+    def test_mistakes(self) -> None:
+        path = self.file("program.json", json.dumps(chain(1)))
+        before = path.read_bytes()
+        for target in (str(path), str(self.folder / "ops.cl"), str(self.folder / "sum.npy")):
+            result = run("run", str(path), "--trace", target)
+            self.assertNotEqual(result.rc, 0)
+            self.assertIn("--trace", result.stderr)
+        self.assertEqual(path.read_bytes(), before)
+        result = run("run", str(path), "--trace", "-")
+        self.assertEqual((result.rc, result.stdout), (2, ""))
+        self.assertIn("standard output cannot be the trace and the report", result.stderr)
+        result = self.run_document(chain(1), "--trace", str(self.folder / "no/such/trace.json"), "--strategy", "launch")
+        self.assertEqual(result.rc, 4)
+        self.assertIn("trace.json", result.stderr)
+
+    def test_table(self) -> None:
+        result = self.run_document(chain(1), "--trace", str(self.folder / "trace.json"), "--strategy", "launch",
+                                   "--format", "table")
+        self.assertRegex(result.stdout, r"trace +\S*trace\.json: 3 spans, of launches; ui\.perfetto\.dev\s+opens it")
