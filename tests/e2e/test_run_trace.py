@@ -135,12 +135,12 @@ class Trace(Programs):
         report, trace = self.traced(chain(3), "--strategy", "launch")
         lanes = self.lanes(trace)
         self.assertEqual([(s["name"], s["args"]["iteration"]) for s in lanes["launches"]],
-                         [(name, i) for i in range(3) for name in ('wave "spread"', 'wave "total"')])
+                         [(name, i) for i in range(3) for name in ('"spread"', '"total"')])
         self.assertEqual(report["trace"]["clock"], "none")
         self.assertEqual(set(lanes), {"launches", "iterations"})
         arrows = [e for e in trace["traceEvents"] if e["ph"] in "sf"]
         self.assertEqual([e["ph"] for e in arrows], ["s", "f"] * 3)
-        self.assertEqual({e["name"] for e in arrows}, {'wave "spread" to wave "total"'})
+        self.assertEqual({e["name"] for e in arrows}, {'"spread" to "total"'})
         for start, end in itertools.batched(arrows, 2) if hasattr(itertools, "batched") else zip(arrows[::2], arrows[1::2]):
             self.assertEqual(start["id"], end["id"])
             self.assertLessEqual(start["ts"], end["ts"])
