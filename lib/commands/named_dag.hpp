@@ -25,7 +25,7 @@ struct NamedDag {
 };
 
 // Finds the waves that dependencies name. Errors, all at once and each with its place: duplicate_name,
-// unknown_name, invalid_wave, self_dependency.
+// invalid_wave, self_dependency.
 Result<NamedDag> resolve(documents::NamedWaveDag&& document);
 
 // A planner's refusal with names, a pointer into the document and a fix.

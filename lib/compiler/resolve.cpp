@@ -622,6 +622,14 @@ private:
     errors.check(before);
     errors.check(after);
     TIDEGATE_CHECK(errors.result());
+    if (*before == *after) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::self_dependency,
+                .message = fmt::format("{} depends on itself", resolved_.wave_text(*before)),
+                .fix = "remove the dependency",
+                .pointer = pointer,
+                .wave = *before});
+    }
     if (dependency.tile_local && sound_waves_[*before] && sound_waves_[*after] &&
         resolved_.waves[*before].range.tiles() != resolved_.waves[*after].range.tiles()) {
       return tl::unexpected(invalid_program(

@@ -60,17 +60,9 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
     result.budget_bytes = error.budget_bytes;
     result.pointer = fmt::format("/waves/{}", error.wave);
   } else if (error.code != planning::PlanErrorCode::cycle) {
-    result.code = error.code == planning::PlanErrorCode::self_dependency ? ErrorCode::self_dependency
-                                                                         : ErrorCode::byte_count_overflow;
-    result.fix = error.code == planning::PlanErrorCode::self_dependency ? "remove the dependency"
-                                                                        : "check the wave's byte counts";
-    const auto itself =
-        std::ranges::find_if(program.dependencies, [&error](const ResolvedDependency& dependency) {
-          return dependency.before == dependency.after && dependency.before == error.wave;
-        });
-    result.pointer = itself == program.dependencies.end()
-                         ? fmt::format("/waves/{}", error.wave)
-                         : fmt::format("/dependencies/{}", itself - program.dependencies.begin());
+    result.code = ErrorCode::byte_count_overflow; // dependencies on itself are refused where they are read
+    result.fix = "check the wave's byte counts";
+    result.pointer = fmt::format("/waves/{}", error.wave);
   }
   return result;
 }

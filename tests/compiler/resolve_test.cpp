@@ -853,7 +853,8 @@ TEST_CASE("all that is wrong is told at once, and what follows from it is not") 
       {.before = Identifier(std::string("same")),
        .after = Identifier(std::string("sane")),
        .tile_local = true},
-      {.before = Identifier(std::uint64_t{1}), .after = Identifier(std::uint64_t{2}), .tile_local = true}};
+      {.before = Identifier(std::uint64_t{1}), .after = Identifier(std::uint64_t{2}), .tile_local = true},
+      {.before = Identifier(std::uint64_t{1}), .after = Identifier(std::string("same"))}};
   CHECK(refusals(resolved(program)) == std::vector<std::string>{"out_of_range /buffers/none/count",
                                                                 "invalid_program /buffers/none/init",
                                                                 "outside_folder /buffers/none/output",
@@ -874,7 +875,8 @@ TEST_CASE("all that is wrong is told at once, and what follows from it is not") 
                                                                 "out_of_range /waves/5/rules/1",
                                                                 "out_of_range /waves/5/rules/2",
                                                                 "invalid_wave /dependencies/0/after",
-                                                                "invalid_wave /dependencies/1/after"});
+                                                                "invalid_wave /dependencies/1/after",
+                                                                "self_dependency /dependencies/3"});
 }
 
 TEST_CASE("files are looked at when that is asked for") {
