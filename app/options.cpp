@@ -67,6 +67,12 @@ OptionModel flag(std::string name, bool& given, std::string meaning) {
   return option(std::move(name), "", given, read, std::move(meaning));
 }
 
+OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning) {
+  OptionModel option = flag(std::move(name), given, std::move(meaning));
+  option.names.insert(option.names.begin(), std::move(letter));
+  return option;
+}
+
 OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
                          std::span<const std::string_view> names, std::string meaning) {
   const auto take = [choose = std::move(choose), names](const std::string& word) -> Result<void> {

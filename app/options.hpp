@@ -69,6 +69,7 @@ OptionModel device_option(Target& target, std::string meaning) {
   return device;
 }
 OptionModel flag(std::string name, bool& given, std::string meaning);
+OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning);
 
 // One of a few names, by its index.
 OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,

@@ -1,6 +1,7 @@
 // tidegate run
 #include "command_line.hpp"
 #include "options.hpp"
+#include "progress.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/run.hpp>
@@ -41,6 +42,8 @@ struct RunSettings {
   std::uint64_t side_by_side = 0;
   bool no_cache = false;
   bool errors_as_json = false;
+  bool quiet = false;
+  bool verbose = false;
   Format format = Format::json;
   run::RunOptions options;
   commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
@@ -76,7 +79,7 @@ void print_warnings(const run::RunReport& report, const RunSettings& settings) {
 
 // A trace with gaps says so.
 void print_trace_note(const run::TraceReport& trace, const RunSettings& settings) {
-  if (trace.left_out_spans != 0 && !settings.errors_as_json) {
+  if (trace.left_out_spans != 0 && !settings.errors_as_json && !settings.quiet) {
     std::fputs(
         fmt::format(
             "tidegate: {}: the first {} spans are in the trace, {} had no room: --trace-spans N keeps more\n",
@@ -87,7 +90,8 @@ void print_trace_note(const run::TraceReport& trace, const RunSettings& settings
 }
 
 Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
-  if (!settings.errors_as_json) { // then standard error holds one document, and the report has the warnings
+  // As JSON standard error holds nothing but errors; the report has the warnings.
+  if (!settings.errors_as_json && !settings.quiet) {
     print_warnings(report, settings);
   }
   if (report.timeline) {
@@ -159,6 +163,15 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   return device;
 }
 
+ProgressStyle progress_style(const RunSettings& settings) {
+  if (settings.errors_as_json || settings.quiet) {
+    return ProgressStyle::none;
+  }
+  return settings.verbose             ? ProgressStyle::lines
+         : is_terminal(STDERR_FILENO) ? ProgressStyle::line
+                                      : ProgressStyle::none;
+}
+
 Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
@@ -199,7 +212,10 @@ Result<ExitCode> run_program(RunSettings& settings) {
       return tl::unexpected(std::move(isolated.error()));
     }
   }
-  options.abandon = [&settings](const run::RunReport& report) {
+  run::Monitor monitor;
+  Progress progress(monitor, progress_style(settings));
+  options.abandon = [&settings, &progress](const run::RunReport& report) {
+    progress.finish();
     device::PrintsToStandardError::end();
     const auto told = tell(report, settings);
     ::_exit(static_cast<int>(told ? *told : exit_code(told.error())));
@@ -237,6 +253,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   std::optional<device::DeviceInfo> device;
   if (needs_device) {
+    monitor.begin(run::Activity::asking);
     auto found = find_device(settings);
     if (!found) {
       return tl::unexpected(std::move(found.error()));
@@ -244,7 +261,8 @@ Result<ExitCode> run_program(RunSettings& settings) {
     device = std::move(*found);
   }
   const auto report = run::run_program(*program, commands::program_folder(settings.program),
-                                       device ? &*device : nullptr, options);
+                                       device ? &*device : nullptr, options, monitor);
+  progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
   }
@@ -307,6 +325,9 @@ CommandModel run_command() {
                        "where the device has a clock, for launches otherwise"),
            count_option("--trace-spans", options.trace_spans,
                         "Spans that the trace keeps at most (default 200000)"),
+           short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings, no progress"),
+           short_flag("-v", "--verbose", settings->verbose,
+                      "Tell what the run is doing, a line for each thing and one a second"),
            flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
            path_scope_option(options.compile.scope),
            format_option(settings->format),

@@ -30,6 +30,10 @@ bool use_colour(int descriptor) {
   if (!forced.empty() && forced != "0") {
     return true;
   }
+  return is_terminal(descriptor);
+}
+
+bool is_terminal(int descriptor) {
   return ::isatty(descriptor) == 1 && environment("TERM") != "dumb" && !environment("TERM").empty();
 }
 

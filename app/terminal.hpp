@@ -11,6 +11,9 @@ namespace tidegate::app {
 // Whether text on this file descriptor may carry colour: NO_COLOR, CLICOLOR_FORCE and TERM=dumb are honoured.
 bool use_colour(int descriptor);
 
+// Whether the descriptor is a terminal on which a line can be written anew.
+bool is_terminal(int descriptor);
+
 // Says on standard error what the tool is waiting for when it is about to read from a person.
 void hint_at_terminal(const std::string& input);
 

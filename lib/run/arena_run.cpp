@@ -37,7 +37,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   const ResolvedProgram& program = compiled.program;
   const auto start = std::chrono::steady_clock::now();
   ArenaRun run;
-  monitor.activity = Activity::filling;
+  monitor.begin(Activity::filling);
   const Arena arena = allocate_arena(session, program, compiled.memory, built.plain_programs.has_value());
   run.uploaded_bytes = fill(session, compiled, first, arena.memory);
   const DeviceImages images = allocate_images(session, program);
@@ -58,10 +58,10 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   device::require(session.queue.finish(), "filling the buffers");
   run.publish_ns = elapsed_ns(start);
 
-  monitor.activity = Activity::running;
+  monitor.begin(Activity::running);
   run.outcome = dispatcher.run();
 
-  monitor.activity = Activity::reading;
+  monitor.begin(Activity::reading);
   run.outputs.resize(program.buffers.size());
   if (run.outcome.status == RunStatus::hang) {
     return run;

@@ -128,7 +128,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   check_images(session, program);
   TIDEGATE_TRY(const BufferContents first, first_contents(program));
   const std::vector<std::uint32_t> order = program_order(program);
-  monitor.activity = Activity::building;
+  monitor.begin(Activity::building);
   const PlainPrograms programs(session, program, order);
   const GuardedMemory memory = allocate_guarded(session, device, program);
   fill(session, program, first, memory);
@@ -136,7 +136,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   fill_images(session, program, first, images);
   PlainWaves waves(session, programs, program, order, places, memory.buffers, images);
 
-  monitor.activity = Activity::running;
+  monitor.begin(Activity::running);
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);
   monitor.deadline = deadline;
   BoundsReport report{.guard_bytes = memory.offsets.empty() ? 0 : guard_bytes};

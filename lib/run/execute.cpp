@@ -78,7 +78,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   TIDEGATE_TRY(const BufferContents first, first_contents(compiled.program));
 
   // The generated kernel, from the cache if it is there, and the user's own where they are launched alone.
-  monitor.activity = Activity::building;
+  monitor.begin(Activity::building);
   BuiltProgram built = build_or_blame(session, device, compiled, options.cache_folder);
 
   // How many work-groups may wait for each other; then nothing waits unless it is proved that it ends.
@@ -107,7 +107,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   // Nothing is written that is not complete and proved as far as was asked for.
   if (run.outcome.status == RunStatus::done && (!proof || (proof->in_time && proof->parity.equal))) {
     prints.reset();
-    monitor.activity = Activity::writing;
+    monitor.begin(Activity::writing);
     TIDEGATE_TRY(files_written, write_outputs(compiled.program, run.outputs));
   }
   return ExecutedProgram{.build_ns = built.build_ns,

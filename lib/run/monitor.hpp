@@ -5,11 +5,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <string_view>
 
 namespace tidegate::run {
 
 enum class Activity : std::uint8_t {
+  asking,
   compiling,
   building,
   filling,
@@ -19,11 +22,16 @@ enum class Activity : std::uint8_t {
   comparing,
   writing
 };
-inline constexpr std::array<std::string_view, 8> activity_names{
-    "compiling the program",    "building kernels",
-    "filling device memory",    "waiting for the device to run the waves",
-    "reading the outputs back", "running the plain launches that the outputs are compared with",
-    "timing both ways",         "writing the outputs"};
+inline constexpr std::array<std::string_view, 9> activity_names{
+    "asking the device",
+    "compiling the program",
+    "building kernels",
+    "filling device memory",
+    "running the waves",
+    "reading the outputs back",
+    "running the plain launches that the outputs are compared with",
+    "timing both ways",
+    "writing the outputs"};
 
 // Building has a limit of its own: the wall time is for the waves.
 inline constexpr std::chrono::minutes build_limit{10};
@@ -31,14 +39,27 @@ inline constexpr std::chrono::minutes build_limit{10};
 struct Monitor {
   using Clock = std::chrono::steady_clock;
 
-  std::atomic<Activity> activity = Activity::compiling;
+  static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint32_t>::max(); // iterations
+
+  std::atomic<Activity> activity = Activity::asking;
   std::atomic<std::uint64_t> iterations = 0; // that were completed
-  std::atomic<std::uint64_t> in_flight = 0;  // launches that the device has not come back from
+  std::atomic<std::uint64_t> most_iterations = 1;
+  std::atomic<std::uint64_t> in_flight = 0; // launches that the device has not come back from
   std::atomic<Clock::time_point> deadline = Clock::now() + build_limit;
   // Where a persistent launch looks now and then while it waits, in memory that host and device share:
   // anything but 0 makes it give up. Null where they share none.
   std::atomic<std::uint32_t*> gave_up = nullptr;
   std::atomic<bool> stopped = false; // the launch was asked to give up
+
+  // Called by the run, in its thread, as it begins with something; may be empty.
+  std::function<void()> began;
+
+  void begin(Activity next) {
+    activity = next;
+    if (began) {
+      began();
+    }
+  }
 
   void stop() {
     if (std::uint32_t* const word = gave_up) {

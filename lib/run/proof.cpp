@@ -35,7 +35,7 @@ std::optional<Comparison> compare(const device::Session& session, const Compiled
                                   const DispatchLimits& limits, std::uint64_t rounds, Monitor& monitor) {
   Comparison comparison;
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    monitor.activity = Activity::comparing;
+    monitor.begin(Activity::comparing);
     const PlainRun plain = reference.run(limits.deadline);
     const ArenaRun run = run_in_arena(session, compiled, built, first, limits, monitor);
     if (!plain.in_time || run.outcome.status != RunStatus::done) {
@@ -133,7 +133,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
 Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
             const BufferContents& first, const BufferContents& outputs, const DispatchLimits& limits,
             std::uint64_t rounds, Monitor& monitor) {
-  monitor.activity = Activity::proving;
+  monitor.begin(Activity::proving);
   Reference reference(session, compiled.program, compiled.schedule.places, first);
   const PlainRun plain = reference.run(limits.deadline);
   if (!plain.in_time) {

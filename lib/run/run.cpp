@@ -52,11 +52,12 @@ Result<void> write_kernel(const std::string& path, const KernelSource& source) {
 } // namespace
 
 Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
-                              const device::DeviceInfo* device, const RunOptions& options) {
+                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
 
   // From the program to a kernel, without touching the device.
+  monitor.begin(Activity::compiling);
   CompileOptions compile_options = options.compile;
   compile_options.files = options.compile.dry_run ? FileCheck::none : FileCheck::reachable;
   if (device != nullptr) {
@@ -78,7 +79,8 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   }
 
   // On the device; a kernel that does not come back is told of from another thread.
-  Monitor monitor;
+  monitor.most_iterations = compiled.program.iterations;
+  monitor.deadline = Monitor::Clock::now() + build_limit;
   const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
     options.abandon(report_of_silence(compiled, monitor, interrupted, options, elapsed_ns(start)));
   });

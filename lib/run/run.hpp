@@ -5,6 +5,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/monitor.hpp>
 #include <tidegate/run/run_options.hpp>
 #include <tidegate/run/run_report.hpp>
 
@@ -13,9 +14,10 @@
 namespace tidegate::run {
 
 // Runs a program of `folder` on a device whose profile is filled in, or plans it for one (null: for none in
-// particular). What comes to a negative answer on the device is in the report's status and error; everything
-// else that fails is an error: of the program, its kernels, its plan, its memory, of building and of OpenCL.
+// particular), and tells the monitor what it is doing. What comes to a negative answer on the device is in
+// the report's status and error; everything else that fails is an error: of the program, its kernels, its
+// plan, its memory, of building and of OpenCL.
 Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
-                              const device::DeviceInfo* device, const RunOptions& options);
+                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::run

@@ -1,0 +1,63 @@
+"""What a run tells while it runs: nothing where nobody looks, a line on a terminal, lines with --verbose."""
+from __future__ import annotations
+
+import json
+import re
+import unittest
+
+from test_options import on_a_terminal
+from test_run import CHAIN, Small, buffer, environment, program, wave
+
+LAUNCH = ("--strategy", "launch", "--mode", "interpreter")
+# Ends at the wall time, however fast the machine is.
+ENDLESS = program({"a": buffer(), "b": buffer(output="b.npy")}, wave("plus", "a", "b", 1), repeat=4_000_000_000)
+UNORDERED = {**CHAIN, "dependencies": []}
+
+
+class Progress(Small):
+    def test_verbose(self) -> None:
+        result = self.run_document(CHAIN, "-v", *LAUNCH)
+        self.assertEqual(result.rc, 0)
+        lines = result.stderr.splitlines()
+        for line in lines:
+            self.assertRegex(line, r"^tidegate: [a-z ]+, [0-9]+\.[0-9] s$")
+        told = [re.sub(r"tidegate: (.*), .*", r"\1", line) for line in lines]
+        # A busy machine takes longer, and what takes long is told again.
+        self.assertEqual(list(dict.fromkeys(told)), ["asking the device", "compiling the program", "building kernels",
+                                                     "filling device memory", "running the waves",
+                                                     "reading the outputs back", "writing the outputs"])
+
+    def test_nobody_looks(self) -> None:
+        self.assertEqual(self.run_document(CHAIN, *LAUNCH).stderr, "")
+
+    def test_quiet(self) -> None:
+        self.assertIn("warning: ", self.run_document(UNORDERED, *LAUNCH).stderr)
+        for verbose in ((), ("--verbose",)):
+            result = self.run_document(UNORDERED, "--quiet", *verbose, *LAUNCH)
+            self.assertEqual((result.rc, result.stderr), (0, ""))
+        self.assertIn("error: ", self.run_document({**UNORDERED, "swap": [["a", "z"]]}, "-q", *LAUNCH).stderr)
+
+    def on_terminal(self, *args: str, **variables: str) -> str:
+        path = self.file("program.json", json.dumps(ENDLESS))
+        return on_a_terminal("run", str(path), *LAUNCH, "--max-wall-time", "3s", "-o", str(self.folder / "report.json"),
+                             *args, **environment(), **variables)
+
+    def test_on_a_terminal(self) -> None:
+        """The line is written anew and gone when the answer comes."""
+        text = self.on_terminal()
+        told = text.split("\r\x1b[K")
+        self.assertEqual(told[0], "")
+        running = re.compile(r"^tidegate: running the waves, iteration \d+ of 4000000000, \d+\.\d s$")
+        self.assertTrue(any(running.match(line) for line in told), text)
+        self.assertIn("[wall_time_exceeded]", told[-1])
+        self.assertNotIn(" s\n", told[-1])
+
+    def test_on_a_terminal_that_cannot(self) -> None:
+        for args, variables in ((("-q",), {}), ((), {"TERM": "dumb"})):
+            text = self.on_terminal(*args, **variables)
+            self.assertNotIn("running the waves,", text)
+            self.assertIn("[wall_time_exceeded]", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
