@@ -37,9 +37,9 @@ class Progress(Small):
             self.assertEqual((result.rc, result.stderr), (0, ""))
         self.assertIn("error: ", self.run_document({**UNORDERED, "swap": [["a", "z"]]}, "-q", *LAUNCH).stderr)
 
-    def on_terminal(self, *args: str, **variables: str) -> str:
+    def on_terminal(self, *args: str, wall_time: str = "3s", **variables: str) -> str:
         path = self.file("program.json", json.dumps(ENDLESS))
-        return on_a_terminal("run", str(path), *LAUNCH, "--max-wall-time", "3s", "-o", str(self.folder / "report.json"),
+        return on_a_terminal("run", str(path), *LAUNCH, "--max-wall-time", wall_time, "-o", str(self.folder / "report.json"),
                              *args, **environment(), **variables)
 
     def test_on_a_terminal(self) -> None:
@@ -54,7 +54,7 @@ class Progress(Small):
 
     def test_on_a_terminal_that_cannot(self) -> None:
         for args, variables in ((("-q",), {}), ((), {"TERM": "dumb"})):
-            text = self.on_terminal(*args, **variables)
+            text = self.on_terminal(*args, wall_time="1500ms", **variables)
             self.assertNotIn("running the waves,", text)
             self.assertIn("[wall_time_exceeded]", text)
 
