@@ -27,6 +27,7 @@ namespace {
 constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
 constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
+constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                       "wrong_output"};
@@ -165,6 +166,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.fault = provoked_fault();
   if (options.check_bounds) {
     options.compile.strategy = compiler::Strategy::launch; // wave by wave
+    options.compile.promote = compiler::Promotion::none;
   }
   options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
   if (settings.side_by_side != 0) {
@@ -267,6 +269,11 @@ CommandModel run_command() {
                           "(default): as the device's self-test says"),
            choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
+                          "launch policy says"),
+           choice_or_auto("--promote", options.compile.promote, promote_choices,
+                          "windows: waves that go on with the same tiles become one; opcodes: ops that run "
+                          "most tiles get "
+                          "code of their own and are looked at first; all; none; auto (default): as the "
                           "launch policy says"),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            flag("--dry-run", options.compile.dry_run,

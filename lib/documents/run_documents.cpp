@@ -11,15 +11,18 @@ using run::Comparison;
 using run::DeviceReport;
 using run::Difference;
 using run::Geometry;
+using run::HotOpReport;
 using run::LeftBehind;
 using run::MemoryReport;
 using run::OutputParity;
+using run::PromotionReport;
 using run::RunReport;
 using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
 using run::TraceReport;
 using run::UntilReport;
+using run::WindowReport;
 using run::WrittenFile;
 
 template <>
@@ -68,6 +71,18 @@ struct Description<WrittenFile> {
 };
 template <>
 struct Description<LeftBehind> {
+  static const Record record;
+};
+template <>
+struct Description<WindowReport> {
+  static const Record record;
+};
+template <>
+struct Description<HotOpReport> {
+  static const Record record;
+};
+template <>
+struct Description<PromotionReport> {
   static const Record record;
 };
 template <>
@@ -252,6 +267,28 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::device_memory_budget_bytes>("device_memory_budget_bytes", "the budget; 0: none"),
 };
 
+constexpr Field window_fields[] = {
+    required<&WindowReport::waves>("waves", "in the order in which each tile ran them"),
+    required<&WindowReport::meetings>(
+        "meetings",
+        "barriers of a tile's work-items between two of them, where values go from one to another"),
+    required<&WindowReport::register_buffers>("register_buffers",
+                                              "buffers that stayed in registers, and in no memory"),
+};
+
+constexpr Field hot_op_fields[] = {
+    required<&HotOpReport::op>("op", "its name, or those of a window's ops"),
+    required<&HotOpReport::tiles>("tiles", "that it runs in all iterations"),
+};
+
+constexpr Field promotion_fields[] = {
+    required<&PromotionReport::promoted>("promoted", "what was: none, windows, opcodes or all"),
+    required<&PromotionReport::reason>("reason", "what decided"),
+    required<&PromotionReport::windows>("windows", "waves that ran as one"),
+    required<&PromotionReport::ops>(
+        "ops", "hot ops, compiled for their arguments and looked at first: the hottest first"),
+};
+
 // A field of the report inside its document.
 template <auto Member>
 constexpr Field reported(std::string_view name, std::string_view meaning) {
@@ -267,6 +304,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::strategy_reason>("strategy_reason", "why this one"),
     reported<&RunReport::mode>("execution_mode", "how the generated kernel was made"),
     reported<&RunReport::mode_reason>("mode_reason", "why so"),
+    reported<&RunReport::promotion>("promotion",
+                                    "waves and ops that were promoted; the policy's word is evidence"),
     reported<&RunReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that were run"),
     reported<&RunReport::items_remaining>("items_remaining", "tiles that were not"),
@@ -333,6 +372,12 @@ constinit const Record Description<WrittenFile>::record =
     record_of<WrittenFile>("written_file", written_file_fields);
 constinit const Record Description<LeftBehind>::record =
     record_of<LeftBehind>("left_behind", left_behind_fields);
+constinit const Record Description<WindowReport>::record =
+    record_of<WindowReport>("window_report", window_fields);
+constinit const Record Description<HotOpReport>::record =
+    record_of<HotOpReport>("hot_op_report", hot_op_fields);
+constinit const Record Description<PromotionReport>::record =
+    record_of<PromotionReport>("promotion_report", promotion_fields);
 constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);
 constinit const Record Description<BufferOffset>::record =
     record_of<BufferOffset>("buffer_offset", offset_fields);

@@ -17,6 +17,25 @@ namespace {
 
 constexpr std::uint64_t full_bps = 10'000;
 
+PromotionReport promotion_report(const CompiledProgram& compiled) {
+  PromotionReport report{
+      .promoted = compiled.promotion.promoted, .reason = compiled.promotion.reason, .windows = {}, .ops = {}};
+  for (const compiler::Window& window : compiled.promotion.windows) {
+    WindowReport told{.meetings = static_cast<std::uint64_t>(std::ranges::count(window.meets, true))};
+    for (const std::uint32_t wave : window.waves) {
+      told.waves.push_back(compiled.written.wave_text(wave));
+    }
+    for (const std::uint32_t buffer : window.registers) {
+      told.register_buffers.push_back(compiled.written.buffers[buffer].name);
+    }
+    report.windows.push_back(std::move(told));
+  }
+  for (const compiler::HotOp& op : compiled.promotion.ops) {
+    report.ops.push_back({.op = compiled.program.ops[op.op].name, .tiles = op.tiles});
+  }
+  return report;
+}
+
 // What is known once the program is compiled.
 RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
@@ -24,6 +43,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .strategy_reason = compiled.strategy.reason,
                    .mode = compiled.mode.mode,
                    .mode_reason = compiled.mode.reason,
+                   .promotion = promotion_report(compiled),
                    .ordering = compiled.ordering,
                    .items_remaining = compiled.schedule.tiles_in_all(compiled.program.iterations),
                    .warnings = compiled.warnings,
@@ -52,7 +72,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
         {.wave = compiled.program.wave_text(passenger.wave), .reason = passenger.reason});
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
-    if (!compiled.program.buffers[i].image) {
+    if (compiled.program.buffers[i].in_arena()) {
       report.memory.offsets.emplace_back(compiled.program.buffers[i].name, compiled.memory.offsets[i]);
     }
   }

@@ -63,7 +63,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     compile_options.answer_macros = ask_compiler(*device, options.cache_folder);
   }
   TIDEGATE_TRY(const CompiledProgram compiled, compile(program, folder, device, compile_options));
-  TIDEGATE_CHECK(check_files(compiled.program, options));
+  TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
   if (!options.emit_kernel.empty()) {
     TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));

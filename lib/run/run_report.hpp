@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tidegate/compiler/memory_layout.hpp>
+#include <tidegate/compiler/promotion.hpp>
 #include <tidegate/compiler/schedule.hpp>
 #include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
@@ -153,6 +154,27 @@ struct LeftBehind {
   std::string reason;
 };
 
+// Waves that one wave ran as.
+struct WindowReport {
+  std::vector<std::string> waves;
+  std::uint64_t meetings = 0;                // of a tile's work-items between two of them
+  std::vector<std::string> register_buffers; // that were nowhere but in registers
+};
+
+// An op that had cases of its own in the generated kernel.
+struct HotOpReport {
+  std::string op;
+  std::uint64_t tiles = 0; // in all iterations
+};
+
+// What was promoted; what the policy says of it stands in the evidence.
+struct PromotionReport {
+  compiler::Promotion promoted = compiler::Promotion::none;
+  std::string reason;
+  std::vector<WindowReport> windows;
+  std::vector<HotOpReport> ops;
+};
+
 struct Geometry { // of the launches
   std::uint32_t workgroup_size = 0;
   std::uint32_t worker_groups = 0;
@@ -192,6 +214,7 @@ struct RunReport {
   std::string strategy_reason;
   policy::ExecutionMode mode = policy::ExecutionMode::interpreter;
   std::string mode_reason;
+  PromotionReport promotion;
   std::optional<device::Ordering> ordering; // persistent launches only
   std::uint64_t items_processed = 0;        // tiles
   std::uint64_t items_remaining = 0;
