@@ -164,7 +164,13 @@ Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
-  if (options.check_bounds) {
+  if (options.check_bounds && options.check_halos) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "--check-bounds and --check-halos run the program in ways of their own",
+              .fix = "give one of them at a time"});
+  }
+  if (options.check_bounds || options.check_halos) {
     options.compile.strategy = compiler::Strategy::launch; // wave by wave
     options.compile.promote = compiler::Promotion::none;
   }
@@ -290,6 +296,9 @@ CommandModel run_command() {
                 "Instead of the ordinary run: put guards around every buffer and look at them after every "
                 "wave, and "
                 "run in Oclgrind where it is installed; no output is written"),
+           flag("--check-halos", options.check_halos,
+                "Instead of the ordinary run: hold every access against the halos that the program states, "
+                "wave by wave, and name the first that lies outside; no output is written"),
            count_option("--compare", options.compare_rounds,
                         "Verify, then time both ways so many times in turn, and tell medians, their ratio "
                         "and the spread"),

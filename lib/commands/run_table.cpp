@@ -69,6 +69,17 @@ std::string spread_text(std::string_view what, double least, double median, doub
                      time_text(most));
 }
 
+void add_halos(const run::HaloReport& halos, Rows& rows) {
+  rows.push_back({"  halos", fmt::format("{} looked at in {}: {}", plural(halos.stated_halos, "stated halo"),
+                                         plural(halos.checked_waves, "wave"),
+                                         halos.violation ? "one is TOO SMALL" : "all accesses inside")});
+  for (const run::UnwatchedAccess& use : halos.unwatched) {
+    rows.push_back(
+        {"  not seen", fmt::format("{}:{}: {} of {} is used without a subscript", printable(use.file),
+                                   use.line, in_quotes(use.parameter), in_quotes(use.kernel))});
+  }
+}
+
 void add_promotion(const run::PromotionReport& promotion, Rows& rows) {
   for (const run::WindowReport& window : promotion.windows) {
     rows.push_back(
@@ -180,6 +191,8 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   if (report.bounds) {
     add_bounds(*report.bounds, rows);
+  } else if (report.halos) {
+    add_halos(*report.halos, rows);
   } else if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);

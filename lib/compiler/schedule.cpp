@@ -429,15 +429,16 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
         schedule.left_behind.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
       } else {
-        if (shared.tiles > std::numeric_limits<std::int32_t>::max() - tiles) { // tiles are counted in 31 bits
+        const std::uint32_t packs = schedule.packs(program, wave);
+        if (shared.packs > std::numeric_limits<std::int32_t>::max() - packs) { // they are counted in 31 bits
           add(shared);
         }
         if (!has_launch) {
           images.add(wave);
         }
         shared.waves.push_back(wave);
-        shared.tiles += tiles;
-        shared.packs += schedule.packs(program, wave);
+        shared.tiles += weight(program.waves[wave]);
+        shared.packs += packs;
       }
     }
     add(shared);
@@ -520,6 +521,9 @@ std::string schedule_violation(const ResolvedProgram& program, const Schedule& s
         return fmt::format("stage {} runs wave {} a second time", stage, wave);
       }
       stage_of[wave] = stage;
+      if (schedule.stages[stage].plain && !program.waves[wave].window.empty()) {
+        return fmt::format("stage {} launches {}, which are no kernel", stage, program.wave_text(wave));
+      }
       const WavePhase phase = stage < schedule.repeat_begin ? WavePhase::before
                               : stage < schedule.repeat_end ? WavePhase::each
                                                             : WavePhase::after;
@@ -527,7 +531,7 @@ std::string schedule_violation(const ResolvedProgram& program, const Schedule& s
         return fmt::format("stage {} runs {} in the phase \"{}\"", stage, program.wave_text(wave),
                            wave_phase_names[static_cast<std::size_t>(phase)]);
       }
-      tiles += program.waves[wave].range.tiles();
+      tiles += weight(program.waves[wave]);
     }
     if (tiles != schedule.stages[stage].tiles || tiles == 0) {
       return fmt::format("stage {} counts {} tiles, its waves have {}", stage, schedule.stages[stage].tiles,

@@ -47,7 +47,7 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program, const RegisterCopie
 
 struct Stage {
   std::vector<std::uint32_t> waves;
-  std::uint32_t tiles = 0;
+  std::uint64_t tiles = 0; // of the waves as they were written: those of a window count for each of its waves
   std::uint32_t packs = 0; // that the work-groups run them in
   bool plain = false;      // its one wave is launched as the user's kernel
 };

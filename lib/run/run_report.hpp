@@ -30,11 +30,13 @@ enum class RunStatus : std::uint8_t {
   interrupted,    // by a signal
   hang,           // a wait on the device ran out
   outputs_differ, // from those of plain launches
-  checked,        // --check-bounds: nothing was found
+  checked,        // --check-bounds, --check-halos: nothing was found
   out_of_bounds,  // --check-bounds: something was
+  outside_halo,   // --check-halos: a wave reaches further than the program states
 };
-inline constexpr std::array<std::string_view, 8> run_status_names{
-    "done", "planned", "deadline", "interrupted", "hang", "outputs_differ", "checked", "out_of_bounds"};
+inline constexpr std::array<std::string_view, 9> run_status_names{
+    "done",           "planned", "deadline",      "interrupted", "hang",
+    "outputs_differ", "checked", "out_of_bounds", "outside_halo"};
 
 // A work-group that waited in vain.
 struct StuckGroup {
@@ -114,6 +116,41 @@ struct BoundsReport {
   std::vector<BoundsViolation> violations;
   std::string simulator; // the runtime that ran it too; empty where none is installed
   std::vector<SimulatorFinding> findings;
+};
+
+// The first access that a stated halo does not allow.
+struct HaloViolation {
+  std::string wave;
+  std::string op;
+  std::uint64_t argument = 0;
+  std::string parameter; // its name
+  std::string buffer;
+  std::uint64_t iteration = 0;
+  bool writes = false;
+  std::uint64_t subscript = 0; // as the kernel takes it
+  std::uint32_t dimension = 0;
+  std::uint32_t tile = 0;           // in this dimension
+  std::vector<std::uint32_t> tiles; // its place in all of them
+  std::string before;               // the earlier wave
+  std::uint32_t before_tile = 0;    // that touched the element, in this dimension
+  std::uint32_t first_allowed = 0;  // of the earlier wave
+  std::uint32_t last_allowed = 0;
+};
+
+// A use of a pointer that is no subscript, and so is not looked at.
+struct UnwatchedAccess {
+  std::string kernel;
+  std::string parameter;
+  std::string file;
+  std::uint64_t line = 0;
+};
+
+struct HaloReport {
+  std::uint64_t stated_halos = 0; // of buffers between two waves
+  std::uint64_t checked_waves = 0;
+  bool complete = true; // the program came to its end in time, or to a violation
+  std::optional<HaloViolation> violation;
+  std::vector<UnwatchedAccess> unwatched;
 };
 
 struct MemoryReport {
@@ -234,6 +271,7 @@ struct RunReport {
   std::optional<OutputParity> output_parity;
   std::optional<Comparison> comparison;
   std::optional<BoundsReport> bounds; // --check-bounds
+  std::optional<HaloReport> halos;    // --check-halos
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
   std::vector<LeftBehind> left_behind;

@@ -266,6 +266,21 @@ TEST_CASE("the checker names what is wrong") {
         "\"b2\" is in registers and needed elsewhere");
 }
 
+TEST_CASE("halos that are stated, and those that follow from kernels") {
+  ResolvedProgram program = chain({whole, beside, whole});
+  program.dependencies = {{.before = 0, .after = 1, .halo = {{2, 0, 0}}}, {.before = 1, .after = 2}};
+  derive_halos(program);
+  CHECK(stated_halos(program) ==
+        std::vector<StatedHalo>{{.before = 0, .after = 1, .buffer = 1, .halo = {2, 0, 0}}});
+  program = chain({whole, whole, whole});
+  program.derived = true;
+  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  program.waves[1].arguments[0].halo = {3, 0, 0}; // of one argument; the other's follows
+  derive_halos(program);
+  CHECK(stated_halos(program) ==
+        std::vector<StatedHalo>{{.before = 0, .after = 1, .buffer = 1, .halo = {3, 0, 0}}});
+}
+
 TEST_CASE("random programs: what is found is sound") {
   std::size_t windows = 0;
   std::size_t registers = 0;
