@@ -28,6 +28,7 @@ namespace {
 constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
 constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
+constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                       "wrong_output"};
@@ -176,8 +177,15 @@ Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
-  if (options.check_bounds) {
+  if (options.check_bounds && options.check_halos) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "--check-bounds and --check-halos run the program in ways of their own",
+              .fix = "give one of them at a time"});
+  }
+  if (options.check_bounds || options.check_halos) {
     options.compile.strategy = compiler::Strategy::launch; // wave by wave
+    options.compile.promote = compiler::Promotion::none;
   }
   options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
   if (settings.side_by_side != 0) {
@@ -286,6 +294,11 @@ CommandModel run_command() {
            choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
                           "launch policy says"),
+           choice_or_auto("--promote", options.compile.promote, promote_choices,
+                          "windows: waves that go on with the same tiles become one; opcodes: ops that run "
+                          "most tiles get "
+                          "code of their own and are looked at first; all; none; auto (default): as the "
+                          "launch policy says"),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            flag("--dry-run", options.compile.dry_run,
                 "Stop before a device is touched: plan, recommendation, evidence, memory"),
@@ -301,6 +314,9 @@ CommandModel run_command() {
                 "Instead of the ordinary run: put guards around every buffer and look at them after every "
                 "wave, and "
                 "run in Oclgrind where it is installed; no output is written"),
+           flag("--check-halos", options.check_halos,
+                "Instead of the ordinary run: hold every access against the halos that the program states, "
+                "wave by wave, and name the first that lies outside; no output is written"),
            count_option("--compare", options.compare_rounds,
                         "Verify, then time both ways so many times in turn, and tell medians, their ratio "
                         "and the spread"),

@@ -69,6 +69,40 @@ std::string spread_text(std::string_view what, double least, double median, doub
                      time_text(most));
 }
 
+void add_halos(const run::HaloReport& halos, Rows& rows) {
+  rows.push_back({"  halos", fmt::format("{} looked at in {}: {}", plural(halos.stated_halos, "stated halo"),
+                                         plural(halos.checked_waves, "wave"),
+                                         halos.violation ? "one is TOO SMALL" : "all accesses inside")});
+  for (const run::UnwatchedAccess& use : halos.unwatched) {
+    rows.push_back(
+        {"  not seen", fmt::format("{}:{}: {} of {} is used without a subscript", printable(use.file),
+                                   use.line, in_quotes(use.parameter), in_quotes(use.kernel))});
+  }
+}
+
+void add_promotion(const run::PromotionReport& promotion, Rows& rows) {
+  for (const run::WindowReport& window : promotion.windows) {
+    rows.push_back(
+        {"  window",
+         fmt::format(
+             "{}{}{}", fmt::join(window.waves, ", "),
+             window.register_buffers.empty()
+                 ? ""
+                 : fmt::format("; in registers: {}",
+                               printable(fmt::format("{}", fmt::join(window.register_buffers, ", ")))),
+             window.meetings == 0 ? "" : fmt::format("; {}", plural(window.meetings, "barrier")))});
+  }
+  for (const run::HotOpReport& op : promotion.ops) {
+    rows.push_back({"  hot op", fmt::format("{}, {}", in_quotes(op.op), plural(op.tiles, "tile"))});
+  }
+  if (promotion.promoted != compiler::Promotion::none) {
+    rows.push_back(
+        {"  promoted",
+         fmt::format("{}: {}", compiler::promotion_names[static_cast<std::size_t>(promotion.promoted)],
+                     promotion.reason)});
+  }
+}
+
 void add_times(const run::RunReport& report, Rows& rows) {
   std::string dispatch = fmt::format("{} in {}", time_text(report.backend_dispatch_ns),
                                      report.telemetry.kernel_launches == 1
@@ -121,6 +155,7 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
                   fmt::format("{}: {}", compiler::strategy_names[static_cast<std::size_t>(report.strategy)],
                               report.strategy_reason)});
   rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
+  add_promotion(report.promotion, rows);
   rows.push_back(
       {"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
                              planned ? "" : ", " + plural(report.iterations, "iteration"))});
@@ -156,6 +191,8 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   if (report.bounds) {
     add_bounds(*report.bounds, rows);
+  } else if (report.halos) {
+    add_halos(*report.halos, rows);
   } else if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);

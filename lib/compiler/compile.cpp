@@ -178,35 +178,60 @@ std::optional<device::Ordering> proved_ordering(Strategy strategy, const device:
              : std::nullopt;
 }
 
-} // namespace
+// A program on its way: what was written, and what is to run.
+struct Input {
+  const ResolvedProgram& written;
+  ResolvedProgram program; // waves of windows are one
+  CarriedOps ops;
+  std::vector<std::vector<std::uint32_t>> parts; // by wave those that were written; empty: the same
+  HotCounts hot;
+  PromotionChoice promotion;
+  std::uint64_t budget_bytes = 0;
+};
 
-Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& folder,
-                                const device::DeviceInfo* device, const CompileOptions& options) {
+// The plan by the numbers of the waves as they were written.
+planning::MemoryPlan as_written(const planning::MemoryPlan& plan,
+                                const std::vector<std::vector<std::uint32_t>>& parts) {
+  if (parts.empty()) {
+    return plan;
+  }
+  planning::MemoryPlan written = plan;
+  written.order.clear();
+  written.group_begin = {0};
+  for (std::size_t group = 0; group < plan.group_count(); ++group) {
+    for (const std::uint32_t wave : plan.group(group)) {
+      written.order.insert(written.order.end(), parts[wave].begin(), parts[wave].end());
+    }
+    written.group_begin.push_back(static_cast<std::uint32_t>(written.order.size()));
+  }
+  return written;
+}
+
+std::vector<std::uint32_t> op_numbers(const std::vector<HotOp>& hot) {
+  std::vector<std::uint32_t> ops;
+  for (const HotOp& op : hot) {
+    ops.push_back(op.op);
+  }
+  return ops;
+}
+
+// From waves and outlined kernels on.
+Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* device,
+                                      const CompileOptions& options) {
   const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
-
-  // Every name found, every argument checked against its kernel's signature, every size counted.
-  std::set<std::string> assumed;
-  const AnswerMacros answer = options.answer_macros ? options.answer_macros : assume_macros(assumed);
-  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, answer, options.scope, options.files));
-  program.fp_contract_off = options.fp_contract_off;
-  TIDEGATE_CHECK(check_device_limits(program, device));
-  const std::uint64_t budget_bytes =
-      program.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : program.budget_bytes;
+  ResolvedProgram& program = input.program;
+  const CarriedOps& ops = input.ops;
 
   // Waves that need no barrier between them share a group; a plan that was given is checked instead.
   const auto planning_from = Clock::now();
-  TIDEGATE_TRY(planning::MemoryPlan plan, group_waves(program, budget_bytes, options.plan));
+  TIDEGATE_TRY(planning::MemoryPlan plan, group_waves(program, input.budget_bytes, options.plan));
   const auto planned_at = Clock::now();
   Lineage lineage = trace_lineage(program, plan);
   const auto traced_at = Clock::now();
-  std::vector<Warning> warnings = find_hazards(program);
-
-  // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
-  TIDEGATE_TRY(CarriedOps ops, carry_ops(program));
-  TIDEGATE_CHECK(check_features(program, ops, device));
 
   // An interpreter gains nothing from tiles side by side: its loop over them costs more than it hides.
-  TIDEGATE_TRY(const Recommendation first_word, recommend(program, adapter_of(device), 0, budget_bytes));
+  TIDEGATE_TRY(const Recommendation first_word,
+               recommend(input.written, adapter_of(device), 0, input.budget_bytes, input.hot));
   const bool compiles = options.mode.value_or(first_word.launch.execution_mode) == Mode::jit;
   const std::uint32_t side_by_side =
       options.side_by_side.value_or(compiles ? choose_side_by_side(program, ops, device) : 1);
@@ -228,7 +253,7 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   // Where each buffer lies; those that are never needed together share memory.
   const Strategy largest = is_persistent(strategy) ? Strategy::counters : strategy;
   const std::uint64_t table_bytes = most_table_bytes(program, schedule, largest, device, options.workers);
-  TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, table_bytes, budget_bytes, device));
+  TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, table_bytes, input.budget_bytes, device));
 
   // For what each stage waits, now that it is known which buffers share memory.
   Synchronization synchronization = synchronize(program, schedule, memory, strategy);
@@ -244,15 +269,16 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   synchronization.order = options.order.value_or(choose_order(program, strategy, device));
 
   // The policy's word on interpreter or JIT, topology and workers.
-  TIDEGATE_TRY(Recommendation recommendation,
-               recommend(program, adapter_of(device), memory.arena_bytes + memory.image_bytes + table_bytes,
-                         budget_bytes));
+  TIDEGATE_TRY(Recommendation recommendation, recommend(input.written, adapter_of(device),
+                                                        memory.arena_bytes + memory.image_bytes + table_bytes,
+                                                        input.budget_bytes, input.hot));
 
   // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
   // times.
   const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
   LaunchTables tables =
-      make_tables(program, schedule, memory, synchronization, mode, cpu ? Cases::per_op : Cases::per_wave);
+      make_tables(program, schedule, memory, synchronization, mode, cpu ? Cases::per_op : Cases::per_wave,
+                  most_cases_of_all, op_numbers(input.promotion.ops));
   if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }
@@ -274,11 +300,13 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
        .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
 
   ModeChoice mode_choice = choose_mode(options.mode, recommendation, tables);
-  return CompiledProgram{.program = std::move(program),
-                         .budget_bytes = budget_bytes,
-                         .plan = std::move(plan),
+  return CompiledProgram{.written = input.written,
+                         .program = std::move(program),
+                         .budget_bytes = input.budget_bytes,
+                         .plan = as_written(plan, input.parts),
                          .lineage = std::move(lineage),
-                         .ops = std::move(ops),
+                         .ops = std::move(input.ops),
+                         .promotion = std::move(input.promotion),
                          .strategy = std::move(choice),
                          .schedule = std::move(schedule),
                          .table_bytes = table_bytes,
@@ -290,10 +318,89 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
                          .ordering = ordering,
                          .clock = clock,
                          .source = std::move(source),
-                         .warnings = std::move(warnings),
-                         .assumed_macros = {assumed.begin(), assumed.end()},
+                         .warnings = {},
+                         .assumed_macros = {},
                          .plan_ns = elapsed_ns(planning_from, planned_at),
                          .lineage_ns = elapsed_ns(planned_at, traced_at)};
+}
+
+bool leaves_windows_behind(const CompiledProgram& compiled) {
+  return std::ranges::any_of(compiled.schedule.left_behind, [&](const Passenger& passenger) {
+    return !compiled.program.waves[passenger.wave].window.empty();
+  });
+}
+
+// With waves as windows, or ops in cases of their own, where that was asked for or the policy says so.
+Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, CarriedOps ops,
+                                         std::uint64_t budget_bytes, const device::DeviceInfo* device,
+                                         const CompileOptions& options) {
+  const KernelLimits limits = kernel_limits(device, 1);
+  std::vector<Window> windows = options.plan
+                                    ? std::vector<Window>() // that says which waves share a group
+                                    : find_windows(program, ops, shared_launch(program, ops, limits), limits);
+  std::vector<HotOp> hot_ops = hot_opcodes(program);
+  const HotCounts hot = hot_counts(program, hot_ops, windows);
+  TIDEGATE_TRY(const Recommendation recommendation,
+               recommend(program, adapter_of(device), 0, budget_bytes, hot));
+  PromotionChoice promotion =
+      choose_promotion(options.promote, recommendation, std::move(windows), std::move(hot_ops));
+
+  if (!promotion.windows.empty()) {
+    TIDEGATE_TRY(FusedProgram fused, fuse(program, ops, promotion.windows));
+    Input input{.written = program,
+                .program = std::move(fused.program),
+                .ops = std::move(fused.ops),
+                .parts = std::move(fused.parts),
+                .hot = hot,
+                .promotion = promotion,
+                .budget_bytes = budget_bytes};
+    if (!promotion.ops.empty()) {
+      input.promotion.ops = hot_opcodes(input.program);
+    }
+    auto compiled = compile_waves(std::move(input), device, options);
+    if (compiled && !leaves_windows_behind(*compiled)) {
+      return compiled;
+    }
+    // Waves that are one wave hold all of their memory at once, and need one work-group size.
+    promotion.windows.clear();
+    promotion.promoted = promotion.ops.empty() ? Promotion::none : Promotion::opcodes;
+    promotion.reason += compiled ? "; no launch could have had the windows' work-groups"
+                                 : "; the windows would not have had room";
+  }
+  return compile_waves({.written = program,
+                        .program = program,
+                        .ops = std::move(ops),
+                        .parts = {},
+                        .hot = hot,
+                        .promotion = std::move(promotion),
+                        .budget_bytes = budget_bytes},
+                       device, options);
+}
+
+} // namespace
+
+Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& folder,
+                                const device::DeviceInfo* device, const CompileOptions& options) {
+  // Every name found, every argument checked against its kernel's signature, every size counted.
+  std::set<std::string> assumed;
+  const AnswerMacros answer = options.answer_macros ? options.answer_macros : assume_macros(assumed);
+  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, answer, options.scope, options.files));
+  program.fp_contract_off = options.fp_contract_off;
+  TIDEGATE_CHECK(check_device_limits(program, device));
+  const std::uint64_t budget_bytes =
+      program.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : program.budget_bytes;
+  std::vector<Warning> warnings = find_hazards(program);
+
+  // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
+  TIDEGATE_TRY(CarriedOps ops, carry_ops(program));
+  TIDEGATE_CHECK(check_features(program, ops, device));
+
+  // Waves that go on with the same tiles become one, and from there on all goes by the waves that are left.
+  TIDEGATE_TRY(CompiledProgram compiled,
+               compile_promoted(program, std::move(ops), budget_bytes, device, options));
+  compiled.warnings = std::move(warnings);
+  compiled.assumed_macros = {assumed.begin(), assumed.end()};
+  return compiled;
 }
 
 } // namespace tidegate::compiler

@@ -1,4 +1,4 @@
-// From a program to a kernel: resolve, group, outline, choose a strategy, schedule, lay memory out,
+// From a program to a kernel: resolve, outline, promote, group, choose a strategy, schedule, lay memory out,
 // recommend, generate. Every pass takes plain structs and returns one.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <tidegate/compiler/memory_layout.hpp>
 #include <tidegate/compiler/program.hpp>
 #include <tidegate/compiler/program_files.hpp>
+#include <tidegate/compiler/promotion.hpp>
 #include <tidegate/compiler/recommend.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/schedule.hpp>
@@ -31,6 +32,7 @@ struct CompileOptions {
   std::optional<planning::MemoryPlan> plan;  // empty: planned with the strategy `layered`
   std::optional<std::uint32_t> workers;      // work-groups of a persistent launch; empty: by the tiles
   std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
+  std::optional<Promotion> promote;          // empty: the policy's
   std::optional<TileOrder> order;            // of the tiles; empty: chosen
   PathScope scope = PathScope::folder;       // of the program's paths
   FileCheck files = FileCheck::none;         // what is asked of the files of buffers and images
@@ -48,11 +50,13 @@ struct ModeChoice {
 
 // What each pass has made.
 struct CompiledProgram {
-  ResolvedProgram program;
+  ResolvedProgram written;        // as its document has it
+  ResolvedProgram program;        // as it runs: waves that are one window are one wave
   std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
-  planning::MemoryPlan plan;
+  planning::MemoryPlan plan;      // of the waves as they were written
   Lineage lineage;
   CarriedOps ops;
+  PromotionChoice promotion;
   StrategyChoice strategy;
   Schedule schedule;
   std::uint64_t table_bytes = 0; // of the budget, for descriptors and counters

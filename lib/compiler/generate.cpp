@@ -218,16 +218,21 @@ private:
         "tg_locals_union* "
         "locals TG_OBJECT_PARAMETERS) {\n"
         "  global const ulong* const w = words + descriptor;\n";
-    const bool several = tables_.cases.size() > 1;
-    source_ += several ? "  switch (code) {\n" : "";
+    const std::size_t cases = tables_.cases.size();
+    const auto promoted = static_cast<std::size_t>(std::ranges::count_if(tables_.cases, &Case::promoted));
     bool any_whole = false;
-    for (std::size_t code = 0; code < tables_.cases.size(); ++code) {
-      source_ += several ? fmt::format("  case {}: ", code) : "  ";
+    for (std::size_t code = 0; code < cases; ++code) {
+      const bool first = code < promoted; // hot ones are asked for before the others
+      source_ += cases == 1 ? "  "
+                 : first    ? fmt::format("  {}if (code == {}) ", code == 0 ? "" : "else ", code)
+                 : code == promoted
+                     ? fmt::format("  {}switch (code) {{\n  case {}: ", code == 0 ? "" : "else ", code)
+                     : fmt::format("  case {}: ", code);
       one_case(tables_.cases[code]);
-      source_ += several ? " break;\n" : "\n";
+      source_ += cases == 1 || first ? "\n" : " break;\n";
       any_whole |= ops_.kernels[tables_.cases[code].op].needs_whole_group;
     }
-    source_ += several ? "  default: break;\n  }\n" : "";
+    source_ += cases > 1 && promoted < cases ? "  default: break;\n  }\n" : "";
     if (any_whole) {
       source_ += "  barrier(CLK_LOCAL_MEM_FENCE); // the next tile uses the local memory again\n";
     }
@@ -269,7 +274,7 @@ private:
   }
 
   [[nodiscard]] bool is_constant(const Case& served, std::size_t word, std::size_t count) const {
-    bool constant = tables_.mode == Mode::jit;
+    bool constant = tables_.mode == Mode::jit || served.promoted;
     for (std::size_t i = word; i < word + count; ++i) {
       constant = constant && served.fixed[i];
     }

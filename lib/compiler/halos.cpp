@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace tidegate::compiler {
 namespace {
@@ -76,6 +77,47 @@ void derive_halos(ResolvedProgram& program) {
       argument.element_bytes = bytes;
     }
   }
+}
+
+std::vector<StatedHalo> stated_halos(const ResolvedProgram& program) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<std::uint32_t, 3>> by_dependency;
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    if (dependency.halo) {
+      by_dependency[{dependency.before, dependency.after}] = *dependency.halo;
+    }
+  }
+  std::vector<StatedHalo> stated;
+  const std::vector<std::uint32_t> order = program_order(program);
+  for (auto after = order.begin(); after != order.end(); ++after) {
+    for (auto before = order.begin(); before != after; ++before) {
+      const ProgramWave& a = program.waves[*before];
+      const ProgramWave& c = program.waves[*after];
+      const auto dependency = by_dependency.find({*before, *after});
+      std::map<std::uint32_t, std::array<std::uint32_t, 3>> found; // by buffer: the widest
+      for (const ProgramArgument& x : a.arguments) {
+        for (const ProgramArgument& y : c.arguments) {
+          if (x.kind != ProgramArgument::Kind::buffer || y.kind != ProgramArgument::Kind::buffer ||
+              x.buffer != y.buffer || a.phase != c.phase ||
+              (x.access == Access::read && y.access == Access::read)) {
+            continue;
+          }
+          if (dependency != by_dependency.end()) {
+            found[x.buffer] = dependency->second;
+          } else if (x.halo && y.halo && a.range == c.range &&
+                     (x.element_bytes == 0 || y.element_bytes == 0)) {
+            auto& widest = found[x.buffer];
+            for (std::size_t i = 0; i < widest.size(); ++i) {
+              widest[i] = std::max(widest[i], (*x.halo)[i] + (*y.halo)[i]);
+            }
+          }
+        }
+      }
+      for (const auto& [buffer, halo] : found) {
+        stated.push_back({.before = *before, .after = *after, .buffer = buffer, .halo = halo});
+      }
+    }
+  }
+  return stated;
 }
 
 } // namespace tidegate::compiler

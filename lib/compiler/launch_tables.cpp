@@ -77,12 +77,14 @@ std::uint64_t dynamic_bytes(const ProgramWave& wave, std::uint32_t side_by_side)
 class Maker {
 public:
   Maker(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
-        const Synchronization& synchronization)
-      : program_(program), schedule_(schedule), memory_(memory), synchronization_(synchronization) {}
+        const Synchronization& synchronization, const std::vector<std::uint32_t>& hot)
+      : program_(program), schedule_(schedule), memory_(memory), synchronization_(synchronization),
+        hot_(hot) {}
 
   // False when there are more cases than allowed.
   bool make(Mode mode, Cases cases, std::size_t most_cases, LaunchTables& tables) {
-    per_wave_ = mode == Mode::jit && cases == Cases::per_wave;
+    per_wave_ = cases == Cases::per_wave;
+    compiles_ = mode == Mode::jit;
     tables = {.mode = mode, .objects = kernel_objects(program_, schedule_)};
     cases_.clear();
     descriptors_.clear();
@@ -95,7 +97,7 @@ public:
       if (phase == 0) {
         tables.entries_per_phase = static_cast<std::uint32_t>(tables.entries.size());
       }
-      if (per_wave_ && tables.cases.size() > most_cases) {
+      if (per_wave_ && (compiles_ || !hot_.empty()) && tables.cases.size() > most_cases) {
         return false;
       }
     }
@@ -135,7 +137,8 @@ private:
   // The case that serves the wave: its op's, or the one for these very arguments.
   std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words, LaunchTables& tables) {
     const std::uint32_t op = program_.waves[wave].op;
-    auto key = std::pair(op, per_wave_ ? words : object_words(wave, words));
+    const bool promoted = rank(op) != hot_.size();
+    auto key = std::pair(op, per_wave_ && (compiles_ || promoted) ? words : object_words(wave, words));
     // Code for tiles that fill a work-group is simpler than for those that share one, or take several turns.
     const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
     key.second.push_back(side_by_side > 1 ? 1 : 0);
@@ -145,6 +148,7 @@ private:
           {.op = op, .wave = wave, .words = words, .fixed = std::vector<bool>(words.size(), true)});
     }
     Case& served = tables.cases[found->second];
+    served.promoted = promoted;
     served.side_by_side = std::max(served.side_by_side, side_by_side);
     for (std::size_t i = 0; i < words.size(); ++i) {
       served.fixed[i] = served.fixed[i] && served.words[i] == words[i];
@@ -216,12 +220,19 @@ private:
     }
   }
 
-  // Cases in the order of the program's ops, not of their first waves: programs of the same ops then share a
-  // compiled interpreter.
-  static void order_cases(LaunchTables& tables) {
+  // Its place among the hot ones, or their number.
+  [[nodiscard]] std::size_t rank(std::uint32_t op) const {
+    return static_cast<std::size_t>(std::ranges::find(hot_, op) - hot_.begin());
+  }
+
+  // Cases in the order of the program's ops behind the hot ones, not of their first waves: programs of the
+  // same ops then share a compiled interpreter.
+  void order_cases(LaunchTables& tables) const {
     std::vector<std::uint32_t> order(tables.cases.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, {}, [&](std::uint32_t code) { return tables.cases[code].op; });
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t code) {
+      return std::pair(rank(tables.cases[code].op), tables.cases[code].op);
+    });
     std::vector<Case> cases;
     std::vector<std::uint32_t> codes(order.size()); // by code before
     for (const std::uint32_t before : order) {
@@ -262,7 +273,9 @@ private:
   const Schedule& schedule_;
   const MemoryLayout& memory_;
   const Synchronization& synchronization_;
+  const std::vector<std::uint32_t>& hot_;
   bool per_wave_ = false;
+  bool compiles_ = false;
   std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> cases_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> descriptors_;
 };
@@ -291,9 +304,9 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
 
 LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, Mode mode, Cases cases,
-                         std::size_t most_cases) {
+                         std::size_t most_cases, const std::vector<std::uint32_t>& hot) {
   LaunchTables tables;
-  Maker maker(program, schedule, memory, synchronization);
+  Maker maker(program, schedule, memory, synchronization, hot);
   if (!maker.make(mode, cases, most_cases, tables)) {
     maker.make(mode, Cases::per_op, most_cases, tables);
   }

@@ -16,7 +16,7 @@
 namespace tidegate::compiler {
 
 // Interpreter: a case for each op; sizes and arguments are read from descriptors. JIT: a case for each op
-// with its sizes, offsets and values, all constants of the kernel.
+// with its sizes, offsets and values, all constants of the kernel. Promoted ops are compiled so in both.
 using Mode = policy::ExecutionMode;
 
 struct StageRow {
@@ -61,6 +61,7 @@ struct Case {
   std::vector<std::uint64_t> words; // of that one's descriptor
   std::vector<bool> fixed;          // by word: the same for all
   std::uint32_t side_by_side = 1;   // tiles that a work-group runs at once, at most
+  bool promoted = false;            // looked at before the others, and compiled for its words in any mode
 };
 
 // How finely waves are told apart.
@@ -101,10 +102,14 @@ struct ArgumentPlace {
 };
 std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> arguments);
 
+// Cases of a kernel at most, where waves are told apart.
+inline constexpr std::size_t most_cases_of_all = 64;
+
 // The tables for a schedule. With `per_wave` and more than `most_cases` different waves there is a case per
-// op: compilers take long over that many cases.
+// op: compilers take long over that many cases. Those of `hot` ops are promoted, and come in their order.
 LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, Mode mode, Cases cases,
-                         std::size_t most_cases = 64);
+                         std::size_t most_cases = most_cases_of_all,
+                         const std::vector<std::uint32_t>& hot = {});
 
 } // namespace tidegate::compiler

@@ -100,7 +100,7 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
   MemoryLayout layout{.image_bytes = image_bytes(program)};
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
-    if (buffer.image) {
+    if (!buffer.in_arena()) {
       continue;
     }
     planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
@@ -123,8 +123,10 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
   if (!plan) {
     return tl::unexpected(refusal(plan.error(), program));
   }
-  layout.offsets = std::move(plan->offsets);
-  layout.offsets.resize(program.buffers.size()); // images are behind the buffers
+  auto placed = plan->offsets.begin();
+  for (const ProgramBuffer& buffer : program.buffers) {
+    layout.offsets.push_back(buffer.in_arena() ? *placed++ : 0);
+  }
   layout.arena_bytes = plan->height_bytes;
   layout.lower_bound_bytes = plan->lower_bound_bytes;
   layout.optimal = plan->optimal;

@@ -12,7 +12,7 @@
 namespace tidegate::compiler {
 
 struct MemoryLayout {
-  std::vector<std::uint64_t> offsets; // bytes, by buffer; 0 for images
+  std::vector<std::uint64_t> offsets; // bytes, by buffer; 0 for those that are not in the arena
   std::uint64_t arena_bytes = 0;
   std::uint64_t sum_bytes = 0;         // without sharing
   std::uint64_t image_bytes = 0;       // beside the arena: images share nothing

@@ -17,7 +17,8 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 } // namespace
 
 policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapter& adapter,
-                                     std::uint64_t resident_bytes, std::uint64_t budget_bytes) {
+                                     std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                     const HotCounts& hot) {
   std::uint64_t tiles = 0;
   std::uint64_t repeated = 0;
   for (const ProgramWave& wave : program.waves) {
@@ -43,15 +44,18 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
   request.requested_hit_capacity = 1; // waves write to buffers, not to a list of hits
   request.graph_node_count = static_cast<std::uint32_t>(std::min(tiles, longest_queue));
   request.graph_edge_count = static_cast<std::uint32_t>(std::min<std::uint64_t>(edges, ~std::uint32_t{0}));
+  request.hot_opcode_count = hot.opcodes;
+  request.hot_window_count = hot.windows;
   request.resident_device_bytes = resident_bytes;
   request.device_memory_budget_bytes = budget_bytes;
   return request;
 }
 
 Result<Recommendation> recommend(const ResolvedProgram& program, const Adapter& adapter,
-                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes) {
+                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                 const HotCounts& hot) {
   const auto decision =
-      policy::decide(program.policy, launch_request(program, adapter, resident_bytes, budget_bytes));
+      policy::decide(program.policy, launch_request(program, adapter, resident_bytes, budget_bytes, hot));
   if (!decision) {
     return tl::unexpected(policy::to_error(decision.error()));
   }

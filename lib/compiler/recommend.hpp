@@ -16,12 +16,18 @@ struct Adapter {
   std::uint32_t max_compute_invocations_per_workgroup = 0;
 };
 
+// What of a program runs often.
+struct HotCounts {
+  std::uint32_t opcodes = 0;
+  std::uint32_t windows = 0;
+};
+
 // The program as the policy sees it. The tiles of all iterations are the items of the queue, those of one the
 // nodes of the graph, and dependencies between them its edges: every tile of a wave waits for every tile of
-// the wave before it, or for one where the dependency is tile-local. Nothing is hot: that is what earlier
-// runs would have measured. Counts are cut at what the fields hold.
+// the wave before it, or for one where the dependency is tile-local. Counts are cut at what the fields hold.
 policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapter& adapter,
-                                     std::uint64_t resident_bytes, std::uint64_t budget_bytes);
+                                     std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                     const HotCounts& hot = {});
 
 // The policy's answer and what it rests on.
 struct Recommendation {
@@ -33,6 +39,7 @@ struct Recommendation {
 
 // Errors: those of the policy.
 Result<Recommendation> recommend(const ResolvedProgram& program, const Adapter& adapter,
-                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes);
+                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                 const HotCounts& hot = {});
 
 } // namespace tidegate::compiler

@@ -28,9 +28,12 @@ struct ProgramBuffer {
   std::uint64_t bytes = 0;
   bool swapped = false;
   std::optional<ImageShape> image{};
+  bool in_registers = false; // of the one wave that uses it: it needs no memory
 
   // Nobody gives its first contents and nobody keeps its last.
   [[nodiscard]] bool transient() const { return !spec.init && !spec.output && !swapped; }
+  // Images have memory of their own.
+  [[nodiscard]] bool in_arena() const { return !image && !in_registers; }
 };
 
 // A source with the options that it is compiled with; ops that name the same share it.
@@ -101,6 +104,8 @@ struct Transfer {
 
 struct ProgramWave {
   std::string name; // empty without one
+  std::string
+      title; // in a sentence, where its place among the waves is not the one that was written; or empty
   std::uint32_t op = 0;
   WavePhase phase = WavePhase::each;
   std::optional<Transfer> transfer = {};
@@ -108,6 +113,8 @@ struct ProgramWave {
   std::vector<ProgramArgument> arguments;
   planning::Wave bytes;
   std::uint32_t rules = 0; // bit n: source rule n
+  std::vector<std::uint32_t> window =
+      {}; // waves of the program as written that it stands for, where it is one
 };
 
 struct ResolvedDependency {

@@ -203,6 +203,11 @@ Key heaviest(const std::map<Key, std::uint64_t>& weights, Key otherwise) {
   return otherwise;
 }
 
+// Tiles of a wave, or of all those of a window.
+std::uint64_t weight(const ProgramWave& wave) {
+  return wave.range.tiles() * std::max<std::uint64_t>(wave.window.size(), 1);
+}
+
 // Work-items of a work-group: what most tiles of kernels with barriers need, or else what most tiles have; as
 // often as tiles run side by side.
 std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps& ops,
@@ -216,9 +221,9 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps
         !ops.kernels[wave.op].sub_group_functions.empty()) {
       continue;
     }
-    all[size] += wave.range.tiles();
+    all[size] += weight(wave);
     if (ops.kernels[wave.op].needs_whole_group && !wave.range.ragged()) {
-      strict[size] += wave.range.tiles();
+      strict[size] += weight(wave);
     }
   }
   // Where smaller ones can share a work-group, the largest has room for all.
@@ -264,7 +269,7 @@ bool has_distinct_buffers(const ResolvedProgram& program, std::uint32_t op) {
 
 } // namespace
 
-Result<CarriedOps> carry_ops(const ResolvedProgram& program) {
+Result<CarriedOps> carry_ops(const ResolvedProgram& program, const RegisterCopies& copies) {
   std::vector<std::set<std::string>> kernels(program.units.size());
   for (const ProgramWave& wave : program.waves) {
     kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
@@ -308,8 +313,15 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program) {
         distinct.erase(names[unit].at(program.function(op).name));
       }
     }
+    std::vector<opencl_c::RegisterCopy> own_copies;
+    if (const auto found = copies.find(static_cast<std::uint32_t>(unit)); found != copies.end()) {
+      own_copies = found->second;
+      for (opencl_c::RegisterCopy& copy : own_copies) {
+        copy.kernel = names[unit].at(copy.kernel);
+      }
+    }
     auto result = opencl_c::carry(units[unit], overload.empty() ? wanted : std::set<std::string>(), renamings,
-                                  distinct);
+                                  distinct, own_copies);
     if (!result) {
       return tl::unexpected(std::move(result.error()));
     }
@@ -390,7 +402,9 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
   ImageConflicts images(program, schedule.places, limits.objects, iterations_share);
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
   const auto add = [&](Stage& shared) {
-    shared.plain = strategy == Strategy::launch && shared.waves.size() == 1;
+    // A window is no kernel of the user's.
+    shared.plain = strategy == Strategy::launch && shared.waves.size() == 1 &&
+                   program.waves[shared.waves.front()].window.empty();
     if (!shared.waves.empty()) {
       schedule.stages.push_back(std::exchange(shared, {}));
     }
@@ -415,15 +429,16 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
         schedule.left_behind.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
       } else {
-        if (shared.tiles > std::numeric_limits<std::int32_t>::max() - tiles) { // tiles are counted in 31 bits
+        const std::uint32_t packs = schedule.packs(program, wave);
+        if (shared.packs > std::numeric_limits<std::int32_t>::max() - packs) { // they are counted in 31 bits
           add(shared);
         }
         if (!has_launch) {
           images.add(wave);
         }
         shared.waves.push_back(wave);
-        shared.tiles += tiles;
-        shared.packs += schedule.packs(program, wave);
+        shared.tiles += weight(program.waves[wave]);
+        shared.packs += packs;
       }
     }
     add(shared);
@@ -440,26 +455,41 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
   return images.writes_images();
 }
 
-} // namespace
-
-Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps& ops,
-                               const planning::WaveGroups& groups, Strategy strategy,
-                               const KernelLimits& limits) {
-  Schedule schedule{.group_size = choose_group_size(program, ops, limits)};
+// The first unit of those whose compiler options most tiles share.
+std::uint32_t main_options(const ResolvedProgram& program) {
   std::map<std::vector<std::string>, std::uint64_t> weights;
   for (const ProgramWave& wave : program.waves) {
     if (wave.transfer) {
       continue;
     }
-    weights[program.units[program.ops[wave.op].unit].parsed_options.others] += wave.range.tiles();
+    weights[program.units[program.ops[wave.op].unit].parsed_options.others] += weight(wave);
   }
   const auto options = heaviest(weights, std::vector<std::string>());
   for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {
     if (program.units[unit].parsed_options.others == options) {
-      schedule.main_options = unit;
-      break;
+      return unit;
     }
   }
+  return 0;
+}
+
+} // namespace
+
+SharedLaunch shared_launch(const ResolvedProgram& program, const CarriedOps& ops,
+                           const KernelLimits& limits) {
+  SharedLaunch shared{.group_size = choose_group_size(program, ops, limits), .obstacles = {}};
+  const Riding riding(program, ops, shared.group_size, main_options(program), limits);
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    shared.obstacles.push_back(riding.obstacle(wave));
+  }
+  return shared;
+}
+
+Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps& ops,
+                               const planning::WaveGroups& groups, Strategy strategy,
+                               const KernelLimits& limits) {
+  Schedule schedule{.group_size = choose_group_size(program, ops, limits),
+                    .main_options = main_options(program)};
   for (const ProgramWave& wave : program.waves) {
     // Which tile a work-item belongs to is a matter of shifts.
     const std::uint32_t size = wave.range.group_size();
@@ -491,6 +521,9 @@ std::string schedule_violation(const ResolvedProgram& program, const Schedule& s
         return fmt::format("stage {} runs wave {} a second time", stage, wave);
       }
       stage_of[wave] = stage;
+      if (schedule.stages[stage].plain && !program.waves[wave].window.empty()) {
+        return fmt::format("stage {} launches {}, which are no kernel", stage, program.wave_text(wave));
+      }
       const WavePhase phase = stage < schedule.repeat_begin ? WavePhase::before
                               : stage < schedule.repeat_end ? WavePhase::each
                                                             : WavePhase::after;
@@ -498,7 +531,7 @@ std::string schedule_violation(const ResolvedProgram& program, const Schedule& s
         return fmt::format("stage {} runs {} in the phase \"{}\"", stage, program.wave_text(wave),
                            wave_phase_names[static_cast<std::size_t>(phase)]);
       }
-      tiles += program.waves[wave].range.tiles();
+      tiles += weight(program.waves[wave]);
     }
     if (tiles != schedule.stages[stage].tiles || tiles == 0) {
       return fmt::format("stage {} counts {} tiles, its waves have {}", stage, schedule.stages[stage].tiles,

@@ -38,13 +38,16 @@ struct CarriedOps {
       renamed; // by unit, names of file scope that have others now
 };
 
+// By unit, with the names of kernels as they are written.
+using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
+
 // Carries every op that a wave runs. Names of file scope that two units share are renamed, and so are those
 // that could be met by what is generated.
-Result<CarriedOps> carry_ops(const ResolvedProgram& program);
+Result<CarriedOps> carry_ops(const ResolvedProgram& program, const RegisterCopies& copies = {});
 
 struct Stage {
   std::vector<std::uint32_t> waves;
-  std::uint32_t tiles = 0;
+  std::uint64_t tiles = 0; // of the waves as they were written: those of a window count for each of its waves
   std::uint32_t packs = 0; // that the work-groups run them in
   bool plain = false;      // its one wave is launched as the user's kernel
 };
@@ -95,6 +98,13 @@ struct KernelLimits {
   ObjectLimits objects;
   bool one_call_with_barriers = false; // of a function that meets barriers: PoCL (3.1) miscompiles several
 };
+
+// What a launch that waves share would be made of, and which waves cannot be part of it.
+struct SharedLaunch {
+  std::uint32_t group_size = 0;       // work-items
+  std::vector<std::string> obstacles; // by wave: why not; or empty
+};
+SharedLaunch shared_launch(const ResolvedProgram& program, const CarriedOps& ops, const KernelLimits& limits);
 
 // Stages for a plan's groups. With `launch`, a stage of one wave is the user's own kernel: there is nothing
 // to share. invalid_program for swaps that take more than 64 iterations to come round.

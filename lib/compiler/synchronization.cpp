@@ -105,7 +105,7 @@ private:
   }
 
   [[nodiscard]] bool overlap(std::uint32_t a, std::uint32_t b) const {
-    if (program_.buffers[a].image || program_.buffers[b].image) {
+    if (!program_.buffers[a].in_arena() || !program_.buffers[b].in_arena()) {
       return false;
     }
     return memory_.offsets[a] < memory_.offsets[b] + program_.buffers[b].bytes &&

@@ -8,6 +8,7 @@ namespace tidegate::device {
 
 std::string_view device_barrier_source();  // kernels/device_barrier.cl
 std::string_view occupancy_source();       // kernels/occupancy.cl
+std::string_view halo_check_source();      // kernels/halo_check.cl
 std::string_view self_test_source();       // kernels/self_test.cl
 std::string_view virtual_ndrange_source(); // kernels/virtual_ndrange.cl
 std::string_view tables_source();          // kernels/tables.cl

@@ -11,15 +11,21 @@ using run::Comparison;
 using run::DeviceReport;
 using run::Difference;
 using run::Geometry;
+using run::HaloReport;
+using run::HaloViolation;
+using run::HotOpReport;
 using run::LeftBehind;
 using run::MemoryReport;
 using run::OutputParity;
+using run::PromotionReport;
 using run::RunReport;
 using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
 using run::TraceReport;
 using run::UntilReport;
+using run::UnwatchedAccess;
+using run::WindowReport;
 using run::WrittenFile;
 
 template <>
@@ -68,6 +74,30 @@ struct Description<WrittenFile> {
 };
 template <>
 struct Description<LeftBehind> {
+  static const Record record;
+};
+template <>
+struct Description<HaloViolation> {
+  static const Record record;
+};
+template <>
+struct Description<UnwatchedAccess> {
+  static const Record record;
+};
+template <>
+struct Description<HaloReport> {
+  static const Record record;
+};
+template <>
+struct Description<WindowReport> {
+  static const Record record;
+};
+template <>
+struct Description<HotOpReport> {
+  static const Record record;
+};
+template <>
+struct Description<PromotionReport> {
   static const Record record;
 };
 template <>
@@ -252,6 +282,63 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::device_memory_budget_bytes>("device_memory_budget_bytes", "the budget; 0: none"),
 };
 
+constexpr Field halo_violation_fields[] = {
+    required<&HaloViolation::wave>("wave", "name or number of the wave that reaches too far"),
+    required<&HaloViolation::op>("op", "its op"),
+    required<&HaloViolation::argument>("argument", "of the wave, counted from 0"),
+    required<&HaloViolation::parameter>("parameter", "the kernel's name for it"),
+    required<&HaloViolation::buffer>("buffer", "that it points to"),
+    required<&HaloViolation::iteration>("iteration", "counted from 0"),
+    required<&HaloViolation::writes>("writes", "whether it writes there"),
+    required<&HaloViolation::subscript>("subscript", "as the kernel takes it"),
+    required<&HaloViolation::dimension>("dimension", "in which it reaches too far: 0 is x"),
+    required<&HaloViolation::tile>("tile", "its own, in this dimension"),
+    required<&HaloViolation::tiles>("tiles", "its own, in all dimensions"),
+    required<&HaloViolation::before>("before", "the earlier wave of the dependency"),
+    required<&HaloViolation::before_tile>("before_tile", "that touched the element, in this dimension"),
+    required<&HaloViolation::first_allowed>("first_allowed",
+                                            "first tile of the earlier wave that the halo allows"),
+    required<&HaloViolation::last_allowed>("last_allowed", "last tile that it allows"),
+};
+
+constexpr Field unwatched_fields[] = {
+    required<&UnwatchedAccess::kernel>("kernel", "its name"),
+    required<&UnwatchedAccess::parameter>("parameter", "the pointer's name"),
+    required<&UnwatchedAccess::file>("file", "of the source"),
+    required<&UnwatchedAccess::line>("line", "counted from 1"),
+};
+
+constexpr Field halo_fields[] = {
+    required<&HaloReport::stated_halos>("stated_halos", "buffers between two waves that have one"),
+    required<&HaloReport::checked_waves>("checked_waves", "waves that were run"),
+    required<&HaloReport::complete>("complete", "whether the program came to its end, or to a violation"),
+    optional<&HaloReport::violation>("violation", "the first access that lies outside"),
+    required<&HaloReport::unwatched>("unwatched",
+                                     "uses of pointers that are no subscripts, and are not looked at"),
+};
+
+constexpr Field window_fields[] = {
+    required<&WindowReport::waves>("waves", "in the order in which each tile ran them"),
+    required<&WindowReport::meetings>(
+        "meetings",
+        "barriers of a tile's work-items between two of them, where values go from one to another"),
+    required<&WindowReport::register_buffers>("register_buffers",
+                                              "buffers that stayed in registers, and in no memory"),
+};
+
+constexpr Field hot_op_fields[] = {
+    required<&HotOpReport::op>("op", "its name, or those of a window's ops"),
+    required<&HotOpReport::tiles>("tiles", "that it runs in all iterations"),
+};
+
+constexpr Field promotion_fields[] = {
+    required<&PromotionReport::promoted>("promoted", "what was: none, windows, opcodes or all"),
+    required<&PromotionReport::reason>("reason", "what decided"),
+    required<&PromotionReport::windows>("windows", "waves that ran as one"),
+    required<&PromotionReport::ops>(
+        "ops", "hot ops, compiled for their arguments and looked at first: the hottest first"),
+};
+
 // A field of the report inside its document.
 template <auto Member>
 constexpr Field reported(std::string_view name, std::string_view meaning) {
@@ -267,6 +354,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::strategy_reason>("strategy_reason", "why this one"),
     reported<&RunReport::mode>("execution_mode", "how the generated kernel was made"),
     reported<&RunReport::mode_reason>("mode_reason", "why so"),
+    reported<&RunReport::promotion>("promotion",
+                                    "waves and ops that were promoted; the policy's word is evidence"),
     reported<&RunReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that were run"),
     reported<&RunReport::items_remaining>("items_remaining", "tiles that were not"),
@@ -289,6 +378,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::output_parity>("output_parity", "with --verify: comparison with plain launches"),
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
     reported<&RunReport::bounds>("bounds", "with --check-bounds: what was written or read beside buffers"),
+    reported<&RunReport::halos>("halos", "with --check-halos: what reaches beyond the halos that are stated"),
     reported<&RunReport::files_written>("files_written", "what was written beside this report"),
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     reported<&RunReport::left_behind>("left_behind", "waves that cannot share a launch"),
@@ -333,6 +423,17 @@ constinit const Record Description<WrittenFile>::record =
     record_of<WrittenFile>("written_file", written_file_fields);
 constinit const Record Description<LeftBehind>::record =
     record_of<LeftBehind>("left_behind", left_behind_fields);
+constinit const Record Description<HaloViolation>::record =
+    record_of<HaloViolation>("halo_violation", halo_violation_fields);
+constinit const Record Description<UnwatchedAccess>::record =
+    record_of<UnwatchedAccess>("unwatched_access", unwatched_fields);
+constinit const Record Description<HaloReport>::record = record_of<HaloReport>("halo_report", halo_fields);
+constinit const Record Description<WindowReport>::record =
+    record_of<WindowReport>("window_report", window_fields);
+constinit const Record Description<HotOpReport>::record =
+    record_of<HotOpReport>("hot_op_report", hot_op_fields);
+constinit const Record Description<PromotionReport>::record =
+    record_of<PromotionReport>("promotion_report", promotion_fields);
 constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);
 constinit const Record Description<BufferOffset>::record =
     record_of<BufferOffset>("buffer_offset", offset_fields);

@@ -41,6 +41,10 @@ template <>
 struct Choices<compiler::Strategy> {
   static constexpr std::span<const std::string_view> names = compiler::strategy_names;
 };
+template <>
+struct Choices<compiler::Promotion> {
+  static constexpr std::span<const std::string_view> names = compiler::promotion_names;
+};
 
 template <>
 struct DocumentOf<RunReportDocument> {

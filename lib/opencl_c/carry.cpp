@@ -4,6 +4,7 @@
 #include <tidegate/opencl_c/constant_pointers.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/pragmas.hpp>
+#include <tidegate/opencl_c/subscripts.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
@@ -29,9 +30,9 @@ class Carrier {
 public:
   Carrier(const TranslationUnit& unit, const std::set<std::string>& kernels,
           const std::map<std::string, std::string>& renamed, const std::set<std::string>& distinct,
-          bool packs)
+          const std::vector<RegisterCopy>& copies, bool packs)
       : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
-        renamed_(renamed), distinct_(distinct), packs_(packs), writer_(unit, carried_.text) {
+        renamed_(renamed), distinct_(distinct), copies_(copies), packs_(packs), writer_(unit, carried_.text) {
     std::set<std::string> with_constants;
     for (const Function& function : unit.functions) {
       if (function.is_kernel && reachable_.contains(function.name) &&
@@ -168,7 +169,13 @@ private:
 
   Result<void> write(const Function& function) {
     if (function.is_kernel && function.body) {
-      return kernel(function);
+      auto written = kernel(function, nullptr);
+      for (const RegisterCopy& copy : copies_) {
+        if (written && copy.kernel == function.name) {
+          written = kernel(function, &copy);
+        }
+      }
+      return written;
     }
     if (function.is_kernel) { // declared for another one that calls it
       Edits edits;
@@ -230,13 +237,14 @@ private:
     return {};
   }
 
-  Result<void> kernel(const Function& function) {
-    const std::string name = new_name(function.name);
+  // The kernel itself, or a copy of it.
+  Result<void> kernel(const Function& function, const RegisterCopy* copy) {
+    const std::string name = copy == nullptr ? new_name(function.name) : copy->function;
     auto variables = find_local_variables(unit_, function);
     if (!variables) {
       return tl::unexpected(std::move(variables.error()));
     }
-    CarriedKernel& carried = carried_.kernels[function.name];
+    CarriedKernel& carried = carried_.kernels[copy == nullptr ? function.name : name];
     carried.function = name;
     const Needs needs = graph_.needs(function.name);
     carried.rounds = needs.floats && needs.divides;
@@ -273,6 +281,9 @@ private:
     if (distinct_.contains(function.name) && !graph_.is_called(function.name, reachable_)) {
       add_restrict(function, edits);
     }
+    for (const std::size_t parameter : copy == nullptr ? std::set<std::size_t>() : copy->parameters) {
+      keep_in_register(function, function.parameters[parameter], edits);
+    }
     writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
       writer_.text(", ");
@@ -295,6 +306,21 @@ private:
           edits[i].before = "TG_RESTRICT " + edits[i].before;
         }
       }
+    }
+  }
+
+  // "global float* out" becomes "private float* out", and "out[i]" becomes "out[0]".
+  void keep_in_register(const Function& function, const Parameter& parameter, Edits& edits) const {
+    for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
+      if (address_space(tokens_[i].text) == AddressSpace::global) {
+        edits[i] = {.replaced = true, .text = "private"};
+      } else if (tokens_[i].text == parameter.name) {
+        edits[i] = {};
+      }
+    }
+    for (const TokenRange& subscript : subscript_tokens(unit_, function, parameter)) {
+      erase({subscript}, edits);
+      edits[subscript.begin].text = "0";
     }
   }
 
@@ -469,6 +495,7 @@ private:
   std::set<std::string> sees_constant_arguments_; // what kernels call that have such arguments
   const std::map<std::string, std::string>& renamed_;
   const std::set<std::string>& distinct_;
+  const std::vector<RegisterCopy>& copies_;
   const bool packs_; // a #pragma pack is in force somewhere
   std::map<std::size_t, std::string>
       moved_;          // by token that declares it, what a name of the kernel at hand becomes
@@ -479,9 +506,23 @@ private:
 
 } // namespace
 
+bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {
+  std::size_t stars = 0;
+  std::size_t spaces = 0;
+  for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
+    const Token& token = unit.source.tokens[i];
+    if (token.is("[") || token.is("(") || token.is("volatile")) {
+      return false;
+    }
+    stars += token.is("*") ? 1 : 0;
+    spaces += address_space(token.text) == AddressSpace::global ? 1 : 0;
+  }
+  return stars == 1 && spaces == 1 && arithmetic_type(parameter.type).has_value();
+}
+
 Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
                           const std::map<std::string, std::string>& renamed,
-                          const std::set<std::string>& distinct) {
+                          const std::set<std::string>& distinct, const std::vector<RegisterCopy>& copies) {
   CarriedUnit carried;
   const PragmaScope scope = pragma_scope(unit);
   const std::string& obstacle = unit.source.own_macros.empty() ? scope.obstacle : unit.source.own_macros;
@@ -493,7 +534,7 @@ Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::strin
     }
   }
   while (!open.empty()) {
-    Carrier carrier(unit, open, renamed, distinct, scope.packs);
+    Carrier carrier(unit, open, renamed, distinct, copies, scope.packs);
     auto written = carrier.run();
     if (written) {
       carried.text = scope.before + written->text + scope.after;

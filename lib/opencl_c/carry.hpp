@@ -18,10 +18,13 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace tidegate::opencl_c {
 
@@ -36,9 +39,27 @@ struct CarriedKernel {
       true; // several of its work-groups may share a larger one: they meet at barrier() and nothing else
 };
 
+// A copy of a kernel that has some elements in registers: for these parameters, of which every use is a
+// subscript by the global id, it takes pointers to a variable of the work-item's own.
+//
+//   kernel void scale(global const float* in, global float* out) { out[i] = 2 * in[i]; }
+//   static void scale_kept(tg_item tg_self, global const float* in, private float* out) {
+//     out[0] = 2 * in[i];
+//   }
+struct RegisterCopy {
+  std::string kernel;
+  std::set<std::size_t> parameters;
+  std::string function; // its name
+
+  friend auto operator<=>(const RegisterCopy&, const RegisterCopy&) = default;
+};
+
+// Whether the parameter is written so that a copy can have it in registers: `global T* name`.
+bool may_be_register(const TranslationUnit& unit, const Parameter& parameter);
+
 struct CarriedUnit {
-  std::string text; // the file's declarations, with the kernels as functions
-  std::map<std::string, CarriedKernel> kernels;
+  std::string text;                             // the file's declarations, with the kernels as functions
+  std::map<std::string, CarriedKernel> kernels; // also of the copies, by function
   std::map<std::string, Error>
       left_behind;           // kernels that mean the same only in a program of their own, and why
   bool enables_fp64 = false; // the text belongs behind those that do not
@@ -48,9 +69,10 @@ struct CarriedUnit {
 // sources that are compiled together may use one name for different things. Pragmas end with the text.
 // unsupported_kernel with the place for what no program of tidegate may use.
 // The pointers of kernels in `distinct` never point into the same memory: they are marked
-// TG_RESTRICT, which whoever compiles the text defines.
+// TG_RESTRICT, which whoever compiles the text defines. Copies stand behind their kernels.
 Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
                           const std::map<std::string, std::string>& renamed,
-                          const std::set<std::string>& distinct = {});
+                          const std::set<std::string>& distinct = {},
+                          const std::vector<RegisterCopy>& copies = {});
 
 } // namespace tidegate::opencl_c

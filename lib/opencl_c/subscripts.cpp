@@ -39,6 +39,16 @@ std::optional<std::int64_t> integer(const Token& token) {
   return whole && value <= most_distance ? std::optional(value) : std::nullopt;
 }
 
+const Name* declared(const TranslationUnit& unit, const Parameter& parameter) {
+  for (const Name& name : unit.names) {
+    if (parameter.tokens.begin <= name.token && name.token < parameter.tokens.end &&
+        unit.source.tokens[name.token].text == parameter.name) {
+      return &name;
+    }
+  }
+  return nullptr;
+}
+
 class Subscripts {
 public:
   Subscripts(const TranslationUnit& unit, const Function& kernel)
@@ -51,7 +61,7 @@ public:
   }
 
   [[nodiscard]] std::optional<SubscriptRange> of(const Parameter& parameter) const {
-    const Name* const pointer = declared(parameter);
+    const Name* const pointer = declared(unit_, parameter);
     if (pointer == nullptr || !parameter.is_pointer || parameter.space != AddressSpace::global) {
       return {};
     }
@@ -73,16 +83,6 @@ public:
 private:
   [[nodiscard]] bool inside(std::size_t token) const {
     return kernel_.body->begin <= token && token < kernel_.body->end;
-  }
-
-  [[nodiscard]] const Name* declared(const Parameter& parameter) const {
-    for (const Name& name : unit_.names) {
-      if (parameter.tokens.begin <= name.token && name.token < parameter.tokens.end &&
-          tokens_[name.token].text == parameter.name) {
-        return &name;
-      }
-    }
-    return nullptr;
   }
 
   // `get_global_id(0)` from `at` on, perhaps behind a cast; the token behind it, or 0.
@@ -187,6 +187,45 @@ std::vector<std::optional<SubscriptRange>> subscripts_by_global_id(const Transla
     ranges[i] = subscripts.of(kernel.parameters[i]);
   }
   return ranges;
+}
+
+std::vector<TokenRange> subscript_tokens(const TranslationUnit& unit, const Function& kernel,
+                                         const Parameter& parameter) {
+  const std::vector<Token>& tokens = unit.source.tokens;
+  const Name* const pointer = declared(unit, parameter);
+  std::vector<TokenRange> found;
+  for (std::size_t i = kernel.body->begin; pointer != nullptr && i < kernel.body->end; ++i) {
+    if (unit.meaning(i) == pointer && tokens[i + 1].is("[")) {
+      found.push_back({.begin = i + 2, .end = closing(tokens, i + 1)});
+    }
+  }
+  return found;
+}
+
+bool is_assigned_first(const TranslationUnit& unit, const Function& kernel, const Parameter& parameter) {
+  const std::vector<Token>& tokens = unit.source.tokens;
+  const std::vector<TokenRange> uses = subscript_tokens(unit, kernel, parameter);
+  if (uses.empty()) {
+    return false;
+  }
+  const std::size_t pointer = uses.front().begin - 2;
+  std::size_t depth = 0;
+  for (std::size_t i = kernel.body->begin; i < pointer; ++i) {
+    depth += tokens[i].is("{") ? 1 : 0;
+    depth -= tokens[i].is("}") ? 1 : 0;
+    if (tokens[i].is("return") || tokens[i].is("goto")) {
+      return false;
+    }
+  }
+  const Token& before = tokens[pointer - 1];
+  std::size_t end = uses.front().end + 1;
+  if (depth != 1 || !(before.is("{") || before.is("}") || before.is(";")) || !tokens[end].is("=")) {
+    return false;
+  }
+  while (!tokens[end].is(";")) {
+    ++end;
+  }
+  return uses.size() == 1 || uses[1].begin > end;
 }
 
 } // namespace tidegate::opencl_c

@@ -26,4 +26,13 @@ struct SubscriptRange {
 std::vector<std::optional<SubscriptRange>> subscripts_by_global_id(const TranslationUnit& unit,
                                                                    const Function& kernel);
 
+// What stands between the brackets, at each use of a pointer parameter that is a subscript.
+std::vector<TokenRange> subscript_tokens(const TranslationUnit& unit, const Function& kernel,
+                                         const Parameter& parameter);
+
+// Whether every work-item assigns an element before it reads one: the first use is the left side of a
+// statement that stands in the body itself, and nothing before it jumps. For parameters whose subscripts are
+// all the global id.
+bool is_assigned_first(const TranslationUnit& unit, const Function& kernel, const Parameter& parameter);
+
 } // namespace tidegate::opencl_c

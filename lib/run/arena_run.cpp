@@ -15,7 +15,7 @@ std::uint64_t fill(const device::Session& session, const CompiledProgram& compil
   std::uint64_t uploaded = 0;
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
-    if (buffer.image) {
+    if (!buffer.in_arena()) {
       continue;
     }
     if (!first[i].empty()) {

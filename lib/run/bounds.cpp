@@ -4,12 +4,13 @@
 #include <tidegate/run/bounds.hpp>
 #include <tidegate/run/device_images.hpp>
 #include <tidegate/run/device_memory.hpp>
-#include <tidegate/run/dispatch.hpp>
 #include <tidegate/run/plain_waves.hpp>
+#include <tidegate/run/wave_by_wave.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace tidegate::run {
@@ -144,41 +145,21 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
     return InterruptWatch::interrupted() ||
            Monitor::Clock::now() >= deadline + std::chrono::nanoseconds(waves.compile_ns());
   };
-  const auto phases = static_cast<std::uint32_t>(places.size());
-  std::uint32_t iteration = 0;
-  // The waves of a phase, one by one; false at the first violation and when time is up.
-  const auto run_phase = [&](WavePhase phase) {
-    for (const std::uint32_t wave : order) {
-      if (program.waves[wave].phase != phase) {
-        continue;
-      }
-      monitor.in_flight = 1;
-      waves.launch(wave, iteration);
-      device::require(session.queue.finish(), "running " + program.wave_text(wave));
-      monitor.in_flight = 0;
-      ++report.checked_waves;
-      report.violations = violations(session, program, memory, wave, iteration);
-      report.complete = !report.violations.empty() || !out_of_time();
-      if (!report.violations.empty() || !report.complete) {
-        return false;
-      }
-    }
-    return true;
+  // Ends at the first violation, and when time is up.
+  const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
+    monitor.in_flight = 1;
+    waves.launch(wave, iteration);
+    device::require(session.queue.finish(), "running " + program.wave_text(wave));
+    monitor.in_flight = 0;
+    ++report.checked_waves;
+    report.violations = violations(session, program, memory, wave, iteration);
+    report.complete = !report.violations.empty() || !out_of_time();
+    return report.violations.empty() && report.complete;
   };
-  bool goes_on = run_phase(WavePhase::before);
-  bool finished = false;
-  while (goes_on && !finished && iteration < program.iterations) {
-    goes_on = run_phase(WavePhase::each);
-    monitor.iterations = ++iteration;
-    if (program.until) {
-      std::vector<std::byte> value(program.until->value.size());
-      download(session, memory.buffers[places[iteration % phases][program.until->buffer]], 0, value);
-      finished = same_value(program, value);
-    }
-  }
-  if (goes_on) {
-    run_phase(WavePhase::after);
-  }
+  const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
+    download(session, memory.buffers[place], 0, value);
+  };
+  run_wave_by_wave(program, places, monitor, {.run = run, .read = read});
   return report;
 }
 

@@ -97,7 +97,10 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
 
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
                             const device::DeviceInfo& device) {
-  std::string violation = schedule_violation(compiled.program, compiled.schedule);
+  std::string violation = window_violation(compiled.written, compiled.program);
+  if (violation.empty()) {
+    violation = schedule_violation(compiled.program, compiled.schedule);
+  }
   // Who waits for whom follows the same rule for any number of groups: a few show whether it is sound.
   constexpr std::array<std::uint32_t, 4> group_counts{1, 2, 3, 7};
   for (const std::uint32_t groups : group_counts) {

@@ -61,7 +61,7 @@ Arena allocate_arena(const device::Session& session, const ResolvedProgram& prog
                      const MemoryLayout& layout, bool views) {
   Arena arena{.memory = allocate(session, layout.arena_bytes), .views = {}};
   for (std::size_t i = 0; i < program.buffers.size() && views; ++i) {
-    if (program.buffers[i].image) {
+    if (!program.buffers[i].in_arena()) {
       arena.views.emplace_back();
       continue;
     }

@@ -21,7 +21,7 @@ Result<BufferContents> first_contents(const ResolvedProgram& program);
 // One block of memory and a view of each buffer in it.
 struct Arena {
   cl::Buffer memory;
-  std::vector<cl::Buffer> views; // by buffer, empty for images; made when they are asked for
+  std::vector<cl::Buffer> views; // by buffer, empty for those beside the arena; made when they are asked for
 };
 
 // A block of device memory. Throws device::Refused.

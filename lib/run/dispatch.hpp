@@ -114,7 +114,7 @@ private:
 
   cl::Buffer stages_, entries_, waits_, words_, counters_, progress_;
   std::vector<cl_uint> shared_counters_; // of the device that works in the host's memory
-  std::vector<std::uint32_t> row_tiles_; // by row of the tables
+  std::vector<std::uint64_t> row_tiles_; // by row of the tables
   cl_uint arrivals_ = 0;                 // at the barrier, so far
   std::uint64_t budget_ = 256; // rounds of the next slice: of a millisecond each they are a slice and a half
   std::uint64_t batch_ = 64;   // launches between two waits of the host

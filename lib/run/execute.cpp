@@ -59,7 +59,7 @@ BuiltProgram build_or_blame(const device::Session& session, const device::Device
     return build(session, device, compiled, cache_folder);
   } catch (device::Refused& refused) {
     if (refused.error.code == ErrorCode::build_failure || refused.error.code == ErrorCode::kernel_options) {
-      refused.error = blame_sources(session, compiled.program, std::move(refused.error));
+      refused.error = blame_sources(session, compiled.written, std::move(refused.error));
     }
     throw;
   }

@@ -41,7 +41,8 @@ std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
 } // namespace
 
 PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgram& program,
-                             const std::vector<std::uint32_t>& waves)
+                             const std::vector<std::uint32_t>& waves,
+                             const std::map<std::uint32_t, std::string>& instead)
     : program_(program) {
   for (const std::uint32_t wave : waves) {
     const std::uint32_t unit = program.ops[program.waves[wave].op].unit;
@@ -49,7 +50,9 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
       continue;
     }
     constexpr std::size_t most = std::size_t{64} << 20U;
-    const auto source = read_all(program.units[unit].path, most);
+    const auto given = instead.find(unit);
+    const auto source = given != instead.end() ? Result<std::string>(given->second)
+                                               : read_all(program.units[unit].path, most);
     if (!source) {
       throw device::Refused{source.error()};
     }

@@ -20,9 +20,11 @@ namespace tidegate::run {
 // The user's sources, built as they are.
 class PlainPrograms {
 public:
-  // Throws device::Refused: kernel_source, kernel_options, build_failure, with the log.
+  // `instead` has texts for units whose own is not to be built. Throws device::Refused: kernel_source,
+  // kernel_options, build_failure, with the log.
   PlainPrograms(const device::Session& session, const ResolvedProgram& program,
-                const std::vector<std::uint32_t>& waves);
+                const std::vector<std::uint32_t>& waves,
+                const std::map<std::uint32_t, std::string>& instead = {});
 
   // A new kernel object for an op.
   [[nodiscard]] cl::Kernel kernel(std::uint32_t op) const;
@@ -45,6 +47,11 @@ public:
   // Enqueues one wave, as it is after so many iterations; on a CPU the first one of an op and a work-group
   // size is waited for, because the driver compiles then. `event` may be null. Throws device::Refused.
   void launch(std::uint32_t wave, std::uint32_t iteration, cl::Event* event = nullptr);
+
+  // Of a wave in a phase, for arguments behind those of the wave.
+  [[nodiscard]] cl::Kernel& kernel(std::uint32_t wave, std::uint32_t phase) {
+    return prepared_.at({wave, phase}).kernel;
+  }
 
   // What first launches have spent compiling so far.
   [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }

@@ -134,12 +134,12 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
             const BufferContents& first, const BufferContents& outputs, const DispatchLimits& limits,
             std::uint64_t rounds, Monitor& monitor) {
   monitor.begin(Activity::proving);
-  Reference reference(session, compiled.program, compiled.schedule.places, first);
+  Reference reference(session, compiled.written, compiled.schedule.places, first);
   const PlainRun plain = reference.run(limits.deadline);
   if (!plain.in_time) {
     return {.in_time = false};
   }
-  Proof proof{.parity = compare_outputs(compiled.program, plain.outputs, outputs)};
+  Proof proof{.parity = compare_outputs(compiled.written, plain.outputs, outputs)};
   if (proof.parity.equal) {
     proof.comparison = compare(session, compiled, built, first, reference, limits, rounds, monitor);
     return proof;

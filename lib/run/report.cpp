@@ -17,6 +17,25 @@ namespace {
 
 constexpr std::uint64_t full_bps = 10'000;
 
+PromotionReport promotion_report(const CompiledProgram& compiled) {
+  PromotionReport report{
+      .promoted = compiled.promotion.promoted, .reason = compiled.promotion.reason, .windows = {}, .ops = {}};
+  for (const compiler::Window& window : compiled.promotion.windows) {
+    WindowReport told{.meetings = static_cast<std::uint64_t>(std::ranges::count(window.meets, true))};
+    for (const std::uint32_t wave : window.waves) {
+      told.waves.push_back(compiled.written.wave_text(wave));
+    }
+    for (const std::uint32_t buffer : window.registers) {
+      told.register_buffers.push_back(compiled.written.buffers[buffer].name);
+    }
+    report.windows.push_back(std::move(told));
+  }
+  for (const compiler::HotOp& op : compiled.promotion.ops) {
+    report.ops.push_back({.op = compiled.program.ops[op.op].name, .tiles = op.tiles});
+  }
+  return report;
+}
+
 // What is known once the program is compiled.
 RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
@@ -24,6 +43,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .strategy_reason = compiled.strategy.reason,
                    .mode = compiled.mode.mode,
                    .mode_reason = compiled.mode.reason,
+                   .promotion = promotion_report(compiled),
                    .ordering = compiled.ordering,
                    .items_remaining = compiled.schedule.tiles_in_all(compiled.program.iterations),
                    .warnings = compiled.warnings,
@@ -52,7 +72,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
         {.wave = compiled.program.wave_text(passenger.wave), .reason = passenger.reason});
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
-    if (!compiled.program.buffers[i].image) {
+    if (compiled.program.buffers[i].in_arena()) {
       report.memory.offsets.emplace_back(compiled.program.buffers[i].name, compiled.memory.offsets[i]);
     }
   }
@@ -190,6 +210,19 @@ Error bounds_error(const BoundsReport& bounds) {
   return error;
 }
 
+Error halo_error(const HaloViolation& violation) {
+  return {.code = ErrorCode::out_of_bounds,
+          .message = fmt::format("{} (op {}) {} {}[{}], argument {} of its wave, in tile ({}) of iteration "
+                                 "{}; {} touches that in tile {} "
+                                 "of dimension {}, its halo allows tiles {} to {}",
+                                 violation.wave, in_quotes(violation.op),
+                                 violation.writes ? "writes" : "reads", printable(violation.parameter),
+                                 violation.subscript, violation.argument, fmt::join(violation.tiles, ", "),
+                                 violation.iteration, violation.before, violation.before_tile,
+                                 violation.dimension, violation.first_allowed, violation.last_allowed),
+          .fix = "state a wider halo, or none; or look at the kernel's subscripts"};
+}
+
 // How the run ended; an error where outputs are withheld.
 void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
   report.status = executed.run.outcome.status;
@@ -202,7 +235,8 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   case RunStatus::done:
   case RunStatus::planned:
   case RunStatus::checked:
-  case RunStatus::out_of_bounds: break;
+  case RunStatus::out_of_bounds:
+  case RunStatus::outside_halo: break;
   case RunStatus::deadline:
     report.error = deadline_error(report, options, executed.run.outcome.waited);
     break;
@@ -288,6 +322,25 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
     report.status = RunStatus::out_of_bounds;
     report.error = bounds_error(bounds);
   } else if (!bounds.complete) {
+    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+    report.error =
+        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
+  }
+  return report;
+}
+
+RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
+                          const device::DeviceInfo& device, const RunOptions& options,
+                          std::uint64_t wall_time_ns) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.device =
+      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.halos = halos;
+  report.status = RunStatus::checked;
+  if (halos.violation) {
+    report.status = RunStatus::outside_halo;
+    report.error = halo_error(*halos.violation);
+  } else if (!halos.complete) {
     report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
     report.error =
         InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);

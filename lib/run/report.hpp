@@ -25,6 +25,11 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
                            const device::DeviceInfo& device, const RunOptions& options,
                            std::uint64_t wall_time_ns);
 
+// Of a program whose accesses were held against the halos that it states.
+RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
+                          const device::DeviceInfo& device, const RunOptions& options,
+                          std::uint64_t wall_time_ns);
+
 // Of a run whose device does not come back: what is known from outside.
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns);

@@ -9,6 +9,7 @@
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/compiler_macros.hpp>
 #include <tidegate/run/execute.hpp>
+#include <tidegate/run/halo_check.hpp>
 #include <tidegate/run/report.hpp>
 #include <tidegate/run/run.hpp>
 #include <tidegate/run/watchdog.hpp>
@@ -64,7 +65,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     compile_options.answer_macros = ask_compiler(*device, options.cache_folder);
   }
   TIDEGATE_TRY(const CompiledProgram compiled, compile(program, folder, device, compile_options));
-  TIDEGATE_CHECK(check_files(compiled.program, options));
+  TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
   if (!options.emit_kernel.empty()) {
     TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));
@@ -93,6 +94,10 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
                    run_in_simulator(simulator, folder, options.this_command, options.program_text));
     }
     return told(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
+  }
+  if (options.check_halos) {
+    TIDEGATE_TRY(const HaloReport halos, check_halos(compiled, *device, options.max_wall_time_ns, monitor));
+    return report_of_halos(compiled, halos, *device, options, elapsed_ns(start));
   }
   auto executed = execute(compiled, *device, options, monitor);
   if (!executed) {

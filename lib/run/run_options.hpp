@@ -29,6 +29,7 @@ struct RunOptions {
   FileUses files;          // that the command line names beside it
   bool verify = false;
   bool check_bounds = false;             // instead of the ordinary run: what is written beside buffers
+  bool check_halos = false;              // instead of the ordinary run: what reaches beyond stated halos
   std::vector<std::string> this_command; // that runs this program with --check-bounds again, in the simulator
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;

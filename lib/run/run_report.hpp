@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tidegate/compiler/memory_layout.hpp>
+#include <tidegate/compiler/promotion.hpp>
 #include <tidegate/compiler/schedule.hpp>
 #include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
@@ -29,11 +30,13 @@ enum class RunStatus : std::uint8_t {
   interrupted,    // by a signal
   hang,           // a wait on the device ran out
   outputs_differ, // from those of plain launches
-  checked,        // --check-bounds: nothing was found
+  checked,        // --check-bounds, --check-halos: nothing was found
   out_of_bounds,  // --check-bounds: something was
+  outside_halo,   // --check-halos: a wave reaches further than the program states
 };
-inline constexpr std::array<std::string_view, 8> run_status_names{
-    "done", "planned", "deadline", "interrupted", "hang", "outputs_differ", "checked", "out_of_bounds"};
+inline constexpr std::array<std::string_view, 9> run_status_names{
+    "done",           "planned", "deadline",      "interrupted", "hang",
+    "outputs_differ", "checked", "out_of_bounds", "outside_halo"};
 
 // A work-group that waited in vain.
 struct StuckGroup {
@@ -115,6 +118,41 @@ struct BoundsReport {
   std::vector<SimulatorFinding> findings;
 };
 
+// The first access that a stated halo does not allow.
+struct HaloViolation {
+  std::string wave;
+  std::string op;
+  std::uint64_t argument = 0;
+  std::string parameter; // its name
+  std::string buffer;
+  std::uint64_t iteration = 0;
+  bool writes = false;
+  std::uint64_t subscript = 0; // as the kernel takes it
+  std::uint32_t dimension = 0;
+  std::uint32_t tile = 0;           // in this dimension
+  std::vector<std::uint32_t> tiles; // its place in all of them
+  std::string before;               // the earlier wave
+  std::uint32_t before_tile = 0;    // that touched the element, in this dimension
+  std::uint32_t first_allowed = 0;  // of the earlier wave
+  std::uint32_t last_allowed = 0;
+};
+
+// A use of a pointer that is no subscript, and so is not looked at.
+struct UnwatchedAccess {
+  std::string kernel;
+  std::string parameter;
+  std::string file;
+  std::uint64_t line = 0;
+};
+
+struct HaloReport {
+  std::uint64_t stated_halos = 0; // of buffers between two waves
+  std::uint64_t checked_waves = 0;
+  bool complete = true; // the program came to its end in time, or to a violation
+  std::optional<HaloViolation> violation;
+  std::vector<UnwatchedAccess> unwatched;
+};
+
 struct MemoryReport {
   std::uint64_t arena_bytes = 0;
   std::uint64_t image_bytes = 0;
@@ -151,6 +189,27 @@ struct TraceReport {
 struct LeftBehind {
   std::string wave;
   std::string reason;
+};
+
+// Waves that one wave ran as.
+struct WindowReport {
+  std::vector<std::string> waves;
+  std::uint64_t meetings = 0;                // of a tile's work-items between two of them
+  std::vector<std::string> register_buffers; // that were nowhere but in registers
+};
+
+// An op that had cases of its own in the generated kernel.
+struct HotOpReport {
+  std::string op;
+  std::uint64_t tiles = 0; // in all iterations
+};
+
+// What was promoted; what the policy says of it stands in the evidence.
+struct PromotionReport {
+  compiler::Promotion promoted = compiler::Promotion::none;
+  std::string reason;
+  std::vector<WindowReport> windows;
+  std::vector<HotOpReport> ops;
 };
 
 struct Geometry { // of the launches
@@ -192,6 +251,7 @@ struct RunReport {
   std::string strategy_reason;
   policy::ExecutionMode mode = policy::ExecutionMode::interpreter;
   std::string mode_reason;
+  PromotionReport promotion;
   std::optional<device::Ordering> ordering; // persistent launches only
   std::uint64_t items_processed = 0;        // tiles
   std::uint64_t items_remaining = 0;
@@ -211,6 +271,7 @@ struct RunReport {
   std::optional<OutputParity> output_parity;
   std::optional<Comparison> comparison;
   std::optional<BoundsReport> bounds; // --check-bounds
+  std::optional<HaloReport> halos;    // --check-halos
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
   std::vector<LeftBehind> left_behind;

@@ -43,7 +43,7 @@ Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, cons
     for (const std::uint32_t wave : waves) {
       stage.tiles += program.waves[wave].range.tiles();
     }
-    stage.packs = stage.tiles;
+    stage.packs = static_cast<std::uint32_t>(stage.tiles);
     schedule.stages.push_back(std::move(stage));
   }
   return schedule;
@@ -223,6 +223,29 @@ TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
   expected[range_words + 2] = false; // the value
   CHECK(tables.cases[0].fixed == expected);
   CHECK(tables.cases[1].fixed == std::vector<bool>(range_words + 2, true));
+}
+
+TEST_CASE("hot ops have cases of their own, before the others, in any mode") {
+  const ResolvedProgram program = example();
+  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
+  const MemoryLayout memory = memory_of({0, 256, 512});
+  const LaunchTables one = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
+                                       Cases::per_wave, most_cases_of_all, {1});
+  REQUIRE(one.cases.size() == 2);
+  CHECK(one.cases[0].op == 1);
+  CHECK(one.cases[0].promoted);
+  CHECK_FALSE(one.cases[1].promoted);
+  const LaunchTables other = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
+                                         Cases::per_wave, most_cases_of_all, {0});
+  REQUIRE(other.cases.size() == 3); // waves of the hot op are told apart
+  CHECK(other.cases[0].promoted);
+  CHECK(other.cases[1].promoted);
+  CHECK(other.cases[1].fixed == std::vector<bool>(other.cases[1].words.size(), true));
+  CHECK_FALSE(other.cases[2].promoted);
+  check_tables(program, schedule, memory, other);
+  // Too many of them, and there is one for the op.
+  CHECK(make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, Cases::per_wave, 2, {0})
+            .cases.size() == 2);
 }
 
 TEST_CASE("too many cases per wave become cases per op") {

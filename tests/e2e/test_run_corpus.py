@@ -1,7 +1,7 @@
 """tidegate run over tests/corpus: every program equals plain launches of its kernels, byte for byte.
 
-Every fifth runs, under one of the six combinations of strategy and mode in turn: a CPU's compiler takes seconds for
-each. TIDEGATE_CORPUS=all runs every program under all six, scripts/test-devices on every device.
+Every fifth runs, under one of the combinations of strategy, mode and promotion in turn: a CPU's compiler takes seconds for
+each. TIDEGATE_CORPUS=all runs every program under all of them, scripts/test-devices on every device.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from support import REPOSITORY, parse, run
 from test_run import environment
 
 CORPUS = REPOSITORY / "tests" / "corpus"
-COMBINATIONS = tuple(itertools.product(("launch", "barrier", "counters"), ("interpreter", "jit")))
+COMBINATIONS = tuple(itertools.product(("launch", "barrier", "counters"), ("interpreter", "jit"), ("all", "none")))
 TIMEOUT_SECONDS = 120
 
 
@@ -33,10 +33,10 @@ class Corpus(unittest.TestCase):
         # The self-test of the device, alone on the machine and once.
         self.assertEqual(run("devices", "--probe", env=self.env, timeout=TIMEOUT_SECONDS).rc, 0)
 
-    def problem(self, path: Path, strategy: str, mode: str) -> str | None:
+    def problem(self, path: Path, strategy: str, mode: str, promote: str) -> str | None:
         """What is wrong with a run of the program, or None."""
-        result = run("run", str(path), "--verify", "--strategy", strategy, "--mode", mode, env=self.env,
-                     timeout=TIMEOUT_SECONDS)
+        result = run("run", str(path), "--verify", "--strategy", strategy, "--mode", mode, "--promote", promote,
+                     env=self.env, timeout=TIMEOUT_SECONDS)
         if result.rc != 0:
             return f"exit code {result.rc}: {result.stderr[-1000:]}"
         report = parse(result.stdout)

@@ -23,6 +23,7 @@ SEED = {"": 20261121, "random": random.SystemRandom().getrandbits(32)}.get(
     text := os.environ.get("TIDEGATE_SEED", ""), int(text) if text.isdigit() else 0)
 COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or (24 if SANITIZED else 32))
 EVERY_WAY = int(os.environ.get("TIDEGATE_RANDOM_EVERY_WAY") or 0)
+PROMOTED_COUNT = 2 if SANITIZED else max(3, COUNT // 10)
 JIT_COUNT = 2 if SANITIZED else max(4, COUNT // 17)
 
 KERNELS = """
@@ -362,6 +363,30 @@ class Draw:
         return made
 
 
+def chain_of(rng: random.Random) -> Document:
+    """Element-wise waves from buffer to buffer, now and then one that reaches further; what is between may be transient."""
+    n, local = rng.choice((64, 128, 256)), 32
+    names = [f"b{i}" for i in range(rng.randint(4, 7))]
+    transient = set(rng.sample(names[1:-1], rng.randint(1, len(names) - 2)))
+    buffers = {name: {"type": "u32", "count": n} if name in transient else
+               {"type": "u32", "count": n, "init": {"iota": {"step": rng.randint(1, 9)}}, "output": f"{name}.npy"}
+               for name in names}
+    waves: list[Document] = []
+    written = {name for name in names if name not in transient}
+    for source, target in zip(names, names[1:]):
+        a = rng.choice([source, source, rng.choice(sorted(written))])
+        op = "mix_in" if target in transient else rng.choice(("mix_in", "accumulate", "in_place", "rotate_by"))
+        a = a if a != target else names[0]
+        to: Document = {"buffer": target, **({"access": "write"} if op == "mix_in" else {})}
+        args = {"mix_in": [{"buffer": a, "access": "read"}, to, {"u32": rng.randint(0, M)}],
+                "accumulate": [{"buffer": a}, to], "in_place": [to],
+                "rotate_by": [{"buffer": a}, to, {"u32": rng.randint(0, 99)}]}[op]
+        waves.append({"op": op, "global_size": [n], "local_size": [local], "args": [*args, {"u32": n}]})
+        written.add(target)
+    return {"buffers": buffers, "waves": waves, "repeat": rng.randint(1, 3),
+            "ops": {op: {"source": "pool.cl"} for op in sorted({wave["op"] for wave in waves})}}
+
+
 CONST = {"accumulate", "rotate_by", "scattered", "backwards", "group_sum", "transposed", "volume", "axpy", "to_float",
          "to_uint"}  # whose first parameter is const
 
@@ -454,7 +479,7 @@ class Random(Programs):
             strategy = ("launch", "barrier", "counters")[number // len(FAMILIES) % 3]
             program = Draw(rng, family).document()
             extra = rng.choice(((), (), ("--workers", "1"), ("--slice", "1")))
-            report = self.checked(program, "--mode", "interpreter", "--strategy", strategy, *extra)
+            report = self.checked(program, "--mode", "interpreter", "--strategy", strategy, "--promote", "none", *extra)
             self.assertEqual((report["strategy"], report["execution_mode"]), (strategy, "interpreter"))
             kept.setdefault((family.name, strategy), []).append(report["telemetry"]["compiled_pipeline_cache_hit"])
             left_behind += len(report["left_behind"])
@@ -465,22 +490,37 @@ class Random(Programs):
         self.assertGreater(checked_by_python, COUNT // 2)
 
     def test_jit(self) -> None:
+        """With waves as windows and hot ops in cases of their own: each such program has a kernel of its own anyway."""
         rng = random.Random(SEED + 1)
         for number in range(JIT_COUNT):
             family = (*FAMILIES, UNTIL)[number % 4]
             strategy = ("counters", "barrier")[number // 4 % 2]
-            report = self.checked(Draw(rng, family).document(), "--mode", "jit", "--strategy", strategy)
+            promote = ("all", "windows", "all", "opcodes")[number % 4]
+            report = self.checked(Draw(rng, family).document(), "--mode", "jit", "--strategy", strategy, "--promote", promote)
             self.assertEqual((report["strategy"], report["execution_mode"]), (strategy, "jit"))
+
+    def test_promotion(self) -> None:
+        """Chains of waves that go on with each other's tiles, in windows of every length."""
+        rng = random.Random(SEED + 3)
+        fused = in_registers = 0
+        for number in range(PROMOTED_COUNT):
+            strategy, mode = (("launch", "jit"), ("counters", "interpreter"), ("barrier", "jit"))[number % 3]
+            report = self.checked(chain_of(rng), "--mode", mode, "--strategy", strategy, "--promote",
+                                  ("windows", "all")[number % 2])
+            fused += sum(len(window["waves"]) for window in report["promotion"]["windows"])
+            in_registers += sum(len(window["register_buffers"]) for window in report["promotion"]["windows"])
+        self.assertGreater(fused, 2 * PROMOTED_COUNT)
+        self.assertGreater(in_registers, 0)
 
     @unittest.skipIf(EVERY_WAY == 0, "minutes of compiling on a CPU: TIDEGATE_RANDOM_EVERY_WAY=N draws N programs for it")
     def test_every_way(self) -> None:
-        """Each program in every mode and strategy."""
+        """Each program in every mode and strategy, promoted and not."""
         rng = random.Random(SEED + 2)
         for number in range(EVERY_WAY):
             document = Draw(rng, (*FAMILIES, UNTIL)[number % (len(FAMILIES) + 1)]).document()
-            for way in itertools.product(("launch", "barrier", "counters"), ("interpreter", "jit")):
-                report = self.checked(document, "--strategy", way[0], "--mode", way[1])
-                self.assertEqual((report["strategy"], report["execution_mode"]), way)
+            for way in itertools.product(("launch", "barrier", "counters"), ("interpreter", "jit"), ("none", "all")):
+                report = self.checked(document, "--strategy", way[0], "--mode", way[1], "--promote", way[2])
+                self.assertEqual((report["strategy"], report["execution_mode"]), way[:2])
 
 
 if __name__ == "__main__":

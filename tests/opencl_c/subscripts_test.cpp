@@ -66,3 +66,21 @@ TEST_CASE("a pointer that goes elsewhere") {
   CHECK(reach("uint i = get_global_id(0); vstore4(vload4(i, a), i, b);") == "- - -");
   CHECK(reach("uint i = get_global_id(0); b[i] = a[a[i] > 0 ? i : 0];") == "- 0..0 -");
 }
+
+TEST_CASE("an element is assigned before it is read") {
+  const auto first = [](const std::string& body) {
+    const TranslationUnit unit = parse("kernel void k(global float* b, uint n) {" + body + "}");
+    const Function& kernel = *unit.definition("k");
+    return is_assigned_first(unit, kernel, kernel.parameters[0]);
+  };
+  CHECK(first("uint i = get_global_id(0); b[i] = 1;"));
+  CHECK(first("if (n > 3) { n = 2; } b[get_global_id(0)] = n; b[get_global_id(0)] += 1;"));
+  CHECK_FALSE(first("b[get_global_id(0)] += 1;"));
+  CHECK_FALSE(first("b[get_global_id(0)] = b[get_global_id(0)] + 1;"));
+  CHECK_FALSE(first("if (n > 3) b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("if (n > 3) { b[get_global_id(0)] = 1; }"));
+  CHECK_FALSE(first("if (n > 3) return; b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("for (uint k = 0; k < n; ++k) b[get_global_id(0)] = k;"));
+  CHECK_FALSE(first("n > 3 ? (b[get_global_id(0)] = 1) : 2;"));
+  CHECK_FALSE(first("n += 1;"));
+}

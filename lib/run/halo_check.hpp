@@ -1,0 +1,23 @@
+// Whether waves stay inside the halos that the program states, by the device's own word: the program runs
+// wave by wave, as plain launches of kernels that tell of every subscript
+// (lib/opencl_c/watched_accesses.hpp). The earlier wave of a dependency leaves behind which tiles touched an
+// element, and the later one looks whether those are near enough to its own.
+#pragma once
+
+#include <tidegate/compiler/compile.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/run/compiled.hpp>
+#include <tidegate/run/monitor.hpp>
+#include <tidegate/run/run_report.hpp>
+
+#include <cstdint>
+
+namespace tidegate::run {
+
+// Runs the program as it was written; no output is written. Ends at the first wave that reaches too far, and
+// when time is up. Errors: of the device, of building, of the program's files.
+Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                               std::uint64_t max_wall_time_ns, Monitor& monitor);
+
+} // namespace tidegate::run

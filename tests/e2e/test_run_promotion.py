@@ -1,0 +1,188 @@
+"""tidegate run --promote and --check-halos: what becomes one wave, what stays in registers, and what a wrong halo does."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from typing import Any
+
+from support import Document, parse, run
+from test_run import Programs, buffer, wave
+
+KERNELS = """
+kernel void scale(global const uint* a, global uint* b, uint by) {
+  const uint i = get_global_id(0);
+  b[i] = a[i] * by;
+}
+kernel void guarded(global const uint* restrict a, global uint* restrict b, uint n) {
+  if (get_global_id(0) < n) b[get_global_id(0)] += a[get_global_id(0)];
+}
+kernel void turned(global const uint* a, global uint* b) {
+  local uint kept[8];
+  size_t l = get_local_id(0);
+  kept[l] = a[get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  b[get_global_id(0)] = kept[7 - l];
+}
+kernel void first_of_tile(global const uint* a, global uint* b) {
+  b[get_global_id(0)] = a[get_group_id(0) * 8] + (uint)get_global_id(0);
+}
+kernel void from_afar(global const uint* a, global uint* b, uint by) {
+  const uint i = get_global_id(0);
+  b[i] = a[(i + by) % 64];
+}
+kernel void handed_on(global const uint* a, global uint* b) {
+  global const uint* from = a + get_global_id(0);
+  b[get_global_id(0)] = *from;
+}
+"""
+N, LOCAL = 64, 8
+
+
+def step(op: str, *args: Any, **rest: Any) -> Document:
+    return wave(op, *args, size=N, local=LOCAL, **rest)
+
+
+def chain(**rest: Any) -> Document:
+    """x to y by scale, guarded, turned and first_of_tile; what is between is transient."""
+    waves = [step("scale", "x", {"buffer": "t", "access": "write"}, 3), step("guarded", "t", "u", N),
+             step("turned", "u", "v"), step("first_of_tile", {"buffer": "v", "halo": [0]}, {"buffer": "y"})]
+    buffers = {"x": buffer(count=N, init={"iota": {}}), "t": buffer(count=N), "u": buffer(count=N, init={"fill": 5}),
+               "v": buffer(count=N), "y": buffer(count=N, output="y.npy")}
+    return {"buffers": buffers, "waves": waves,
+            "ops": {name["op"]: {"source": "k.cl"} for name in waves}, **rest}
+
+
+def evaluated() -> list[int]:
+    v = [5 + 3 * (i // LOCAL * LOCAL + LOCAL - 1 - i % LOCAL) for i in range(N)]
+    return [v[i // LOCAL * LOCAL] + i for i in range(N)]
+
+
+class Promotion(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("k.cl", KERNELS)
+
+    def test_a_chain_is_one_window(self) -> None:
+        for strategy, mode in (("launch", "jit"), ("counters", "interpreter")):
+            with self.subTest(strategy=strategy, mode=mode):
+                report = self.report_of(chain(), "--verify", "--promote", "windows", "--strategy", strategy, "--mode", mode)
+                self.assertEqual(report["promotion"], {
+                    "promoted": "windows", "reason": "asked for", "ops": [],
+                    "windows": [{"waves": ["wave 0", "wave 1", "wave 2", "wave 3"], "meetings": 1,
+                                 "register_buffers": ["t"]}]})
+                self.assertTrue(report["output_parity"]["equal"])
+                self.assertEqual(self.output("y.npy"), evaluated())
+                self.assertEqual(report["telemetry"]["kernel_launches"], 1)
+                self.assertEqual([group["waves"] for group in report["plan"]["barriers"]["groups"]], [[0, 1, 2, 3]])
+                # Tiles count for each of the waves, and what is in registers lies nowhere.
+                self.assertEqual(report["items_processed"], 4 * N // LOCAL)
+                self.assertEqual(sorted(place["buffer"] for place in report["memory"]["offsets"]), ["u", "v", "x", "y"])
+
+    def test_none_and_a_plan(self) -> None:
+        report = self.report_of(chain(), "--dry-run", "--promote", "none")
+        self.assertEqual(report["promotion"], {"promoted": "none", "reason": "asked for", "windows": [], "ops": []})
+        self.assertEqual(len(report["plan"]["barriers"]["groups"]), 4)
+        plan = self.file("plan.json", run("plan", str(self.folder / "program.json")).stdout)
+        report = self.report_of(chain(), "--dry-run", "--promote", "windows", "--plan", str(plan))
+        self.assertEqual(report["promotion"]["reason"], "asked for; no waves go on with each other's tiles")
+
+    def test_the_policy_decides_by_counts(self) -> None:
+        """Three pairs stay below the threshold of four; two iterations reach it."""
+        for repeat, promoted in ((1, "none"), (2, "windows")):
+            report = self.report_of(chain(repeat=repeat), "--dry-run")
+            evidence = report["evidence"]["promotion"]
+            self.assertEqual((report["promotion"]["promoted"], evidence["hot_window_count"], evidence["promote_hot_windows"]),
+                             (promoted, 3 * repeat, repeat == 2))
+
+    def test_hot_ops_come_first(self) -> None:
+        document = chain()
+        document["waves"][1]["global_size"] = [8]  # an eighth of the tiles of the others
+        document["waves"][2] = step("scale", "t", "v", 2)
+        document["ops"] = {name["op"]: {"source": "k.cl"} for name in document["waves"]}
+        kernel = self.folder / "kernel.cl"
+        report = self.report_of(document, "--dry-run", "--promote", "opcodes", "--mode", "interpreter", "--emit-kernel",
+                                str(kernel), "--strategy", "barrier")
+        self.assertEqual(report["promotion"]["ops"], [{"op": "scale", "tiles": 16}, {"op": "first_of_tile", "tiles": 8}])
+        text = kernel.read_text()
+        cases = re.findall(r'(?:if \(code == \d\)|case \d:) \{ // "(\w+)"', text)
+        self.assertEqual(cases, ["scale", "scale", "first_of_tile", "guarded"])  # waves of hot ops are told apart
+        self.assertIn('else switch (code) {\n  case 3: { // "guarded"', text)
+
+    def test_a_window_that_has_no_room_stays_apart(self) -> None:
+        """One behind the other only two of the buffers between are needed at a time, in a window all of them."""
+        count = 4096
+        names = ["x", "t0", "t1", "t2", "t3", "y"]
+        buffers = {name: buffer(count=count) for name in names}
+        buffers["x"]["init"], buffers["y"]["output"] = {"iota": {}}, "y.npy"
+        document = {"buffers": buffers, "ops": {"first_of_tile": {"source": "k.cl"}},
+                    "waves": [wave("first_of_tile", {"buffer": a, "halo": [0]}, b, size=count, local=LOCAL)
+                              for a, b in zip(names, names[1:])]}
+        apart = self.report_of(document, "--dry-run", "--promote", "none")["memory"]
+        self.assertEqual(apart["arena_bytes"], 4 * 4 * count)
+        together = self.report_of(document, "--dry-run", "--promote", "windows")
+        self.assertEqual((together["memory"]["arena_bytes"], together["promotion"]["promoted"]),
+                         (6 * 4 * count, "windows"))
+        document["device_memory_budget_bytes"] = apart["arena_bytes"] + apart["table_bytes"] + 4096
+        report = self.report_of(document, "--dry-run", "--promote", "windows")
+        self.assertEqual(report["memory"]["arena_bytes"], apart["arena_bytes"])
+        self.assertEqual(report["promotion"], {"promoted": "none", "windows": [], "ops": [],
+                                               "reason": "asked for; the windows would not have had room"})
+
+
+class Halos(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("k.cl", KERNELS)
+
+    @staticmethod
+    def document(by: int, halo: int, op: str = "from_afar") -> Document:
+        first, second = step("scale", "x", "t", 3, name="first"), step(op, "t", "y", *([by] if op == "from_afar" else []))
+        return {"buffers": {"x": buffer(count=N, init={"iota": {}}), "t": buffer(count=N),
+                            "y": buffer(count=N, output="y.npy")},
+                "ops": {name: {"source": "k.cl"} for name in ("scale", op)},
+                "waves": [first, {**second, "name": "second"}],
+                "dependencies": [{"before": "first", "after": "second", "halo": [halo]}]}
+
+    def checked(self, document: Document, rc: int) -> tuple[Document, str]:
+        result = self.run_document(document, "--check-halos")
+        self.assertEqual(result.rc, rc, result.stderr)
+        self.assertEqual(list(self.folder.glob("*.npy")), [])
+        return parse(result.stdout), result.stderr
+
+    def test_inside(self) -> None:
+        report, _ = self.checked({**self.document(0, 0), "repeat": 2}, 0)
+        self.assertEqual(report["status"], "checked")
+        self.assertEqual(report["halos"], {"stated_halos": 1, "checked_waves": 4, "complete": True, "unwatched": []})
+
+    def test_the_first_access_outside(self) -> None:
+        """Tile 0 reads element 16 and on, of tile 2; its halo ends at tile 1."""
+        report, told = self.checked(self.document(16, 1), 1)
+        self.assertEqual((report["status"], report["error"]["code"]), ("outside_halo", "out_of_bounds"))
+        violation = report["halos"]["violation"]
+        self.assertIn(violation.pop("subscript"), range(16, 24))
+        self.assertEqual(violation, {
+            "wave": '"second"', "op": "from_afar", "argument": 0, "parameter": "a", "buffer": "t", "iteration": 0,
+            "writes": False, "dimension": 0, "tile": 0, "tiles": [0], "before": '"first"', "before_tile": 2,
+            "first_allowed": 0, "last_allowed": 1})
+        self.assertRegex(told, r'"second" \(op "from_afar"\) reads a\[\d+\], argument 0 of its wave, in tile \(0\) of iteration 0; '
+                               r'"first" touches that in tile 2 of dimension 0, its halo allows tiles 0 to 1')
+
+    def test_what_is_not_seen_is_told(self) -> None:
+        report, _ = self.checked(self.document(0, 0, op="handed_on"), 0)
+        unwatched, = report["halos"]["unwatched"]
+        self.assertEqual((unwatched["kernel"], unwatched["parameter"], unwatched["line"]), ("handed_on", "a", 24))
+
+    def test_verify_finds_a_wrong_halo(self) -> None:
+        """Stated tile-local, so that each tile is run through both waves before the next: what tile 0 reads of tile 7
+        nobody has written yet."""
+        document = self.document(56, 0)
+        result = self.run_document(document, "--verify", "--promote", "windows", "--strategy", "barrier", "--workers", "1")
+        self.assertEqual(result.rc, 1, result.stderr)
+        report = parse(result.stdout)
+        self.assertEqual((report["status"], report["promotion"]["promoted"]), ("outputs_differ", "windows"))
+        self.assertEqual(report["output_parity"]["first_difference"]["element"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

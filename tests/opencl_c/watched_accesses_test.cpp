@@ -1,0 +1,76 @@
+// Kernels that tell of the elements that they touch.
+#include "source_support.hpp"
+#include <tidegate/opencl_c/watched_accesses.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+using namespace tidegate;
+using namespace tidegate::opencl_c;
+using namespace tidegate::opencl_c::test;
+
+namespace {
+
+WatchedUnit watched(const std::string& source) {
+  return watch_accesses(parse(source), {{"k", {0, 1}}});
+}
+
+// What became of the body of a kernel with a and b.
+std::string body(const std::string& statements) {
+  const std::string text = spaced(
+      watched("kernel void k(global const float* a, global float4* b, uint n) {" + statements + "}").text);
+  const std::string begin =
+      "tg_rows , uint tg_row_count , global uint * tg_shadow , global uint * tg_verdict ) {";
+  const std::size_t at = text.find(begin);
+  REQUIRE(at != std::string::npos);
+  return text.substr(at + begin.size());
+}
+
+std::string touch(const std::string& argument, const std::string& kind, const std::string& subscript) {
+  return fmt::format(
+      "tg_touch ( tg_rows , tg_row_count , tg_shadow , tg_verdict , {}u , {} , sizeof ( * {} ) , ( {} ) )",
+      argument, kind, argument == "0" ? "a" : "b", subscript);
+}
+
+} // namespace
+
+TEST_CASE("reads, writes, and what may be both") {
+  CHECK(body("b[n] = a[n + 1];") ==
+        " b [ " + touch("1", "TG_WRITES", "n") + " ] = a [ " + touch("0", "TG_READS", "n + 1") + " ] ; }");
+  const std::string both = " b [ " + touch("1", "TG_READS | TG_WRITES", "n") + " ]";
+  CHECK(body("b[n] += n;") == both + " += n ; }");
+  CHECK(body("b[n].x = n;") == both + " . x = n ; }");
+  CHECK(body("b[n]++;") == both + " ++ ; }");
+  CHECK(body("f(&b[n]);") == " f ( &" + both + " ) ; }");
+  CHECK(body("n = b[n] == 3;") == " n = b [ " + touch("1", "TG_READS", "n") + " ] == 3 ; }");
+}
+
+TEST_CASE("a subscript in a subscript") {
+  CHECK(body("b[(uint)a[n]] = 0;") ==
+        " b [ " + touch("1", "TG_WRITES", "( uint ) a [ " + touch("0", "TG_READS", "n") + " ]") +
+            " ] = 0 ; }");
+}
+
+TEST_CASE("what is no subscript is told of") {
+  const WatchedUnit unit = watched("kernel void k(global const float* a, global float* b) {\n"
+                                   "  global const float* p = a + 1;\n"
+                                   "  b[0] = *p + *b;\n"
+                                   "}\n");
+  REQUIRE(unit.unwatched.size() == 2);
+  CHECK(unit.unwatched[0].parameter == "a");
+  CHECK(unit.unwatched[0].line == 2);
+  CHECK(unit.unwatched[1].parameter == "b");
+  CHECK(unit.unwatched[1].kernel == "k");
+  CHECK(unit.unwatched[1].line == 3);
+}
+
+TEST_CASE("a kernel that another one calls stays as it is") {
+  const WatchedUnit unit =
+      watched("kernel void k(global const float* a, global float* b) { b[0] = a[0]; }\n"
+              "kernel void outer(global const float* a, global float* b) { k(a, b); }\n");
+  CHECK(unit.kernels.empty());
+  CHECK(unit.unwatched.size() == 2);
+  CHECK(unit.text.find("tg_touch") == std::string::npos);
+}
