@@ -1,8 +1,10 @@
 // tidegate run
 #include "command_line.hpp"
 #include "options.hpp"
+#include "run_settings.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
+#include <tidegate/commands/frontier.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/core/cache_folder.hpp>
 #include <tidegate/core/files.hpp>
@@ -23,30 +25,43 @@
 #include <utility>
 
 namespace tidegate::app {
+
+Error at_program(Error error, const RunSettings& settings) {
+  if (!error.source) {
+    error.source = display_name(settings.program);
+  }
+  return error;
+}
+
+Result<device::DeviceInfo> find_device(const RunSettings& settings) {
+  const auto list = device::list_devices();
+  if (!list) {
+    return tl::unexpected(list.error());
+  }
+  const auto found = device::select_device(*list, settings.selector);
+  if (!found) {
+    return tl::unexpected(found.error());
+  }
+  device::DeviceInfo device = **found;
+  // What only launches needs no proof that work-groups may wait for each other.
+  if (!settings.options.compile.dry_run && settings.options.compile.strategy != compiler::Strategy::launch) {
+    if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
+      return tl::unexpected(std::move(probed.error()));
+    }
+  }
+  return device;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
 constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
+constexpr std::array<std::string_view, 5> topology_choices{"sparse_frontier", "hybrid_frontier", "dense_frontier",
+                                                           "fused_dense", "memory_constrained"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                       "wrong_output"};
-
-struct RunSettings {
-  std::string program = "-";
-  std::string output = "-";
-  std::string selector;
-  std::optional<std::string> plan;
-  std::uint64_t workers = 0;
-  std::uint64_t side_by_side = 0;
-  std::uint64_t max_wall_time_s = 60;
-  std::uint64_t slice_ms = 150;
-  bool no_cache = false;
-  bool errors_as_json = false;
-  Format format = Format::json;
-  run::RunOptions options;
-  commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
-};
 
 // The first of the names is auto, which leaves the value empty.
 template <class E>
@@ -56,13 +71,6 @@ OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<
     value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
   };
   return index_option(std::move(name), choose, names, std::move(meaning));
-}
-
-Error at_program(Error error, const RunSettings& settings) {
-  if (!error.source) {
-    error.source = display_name(settings.program);
-  }
-  return error;
 }
 
 std::string report_text(const run::RunReport& report, const RunSettings& settings) {
@@ -127,23 +135,19 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
-Result<device::DeviceInfo> find_device(const RunSettings& settings) {
-  const auto list = device::list_devices();
-  if (!list) {
-    return tl::unexpected(list.error());
+// Options that mean something to frontier programs alone.
+Result<void> refuse_frontier_options(const RunSettings& settings) {
+  const std::string_view given = settings.force_topology    ? "--force-topology"
+                                 : settings.group_size != 0 ? "--group-size"
+                                 : settings.alone_up_to     ? "--alone-up-to"
+                                                            : "";
+  if (given.empty()) {
+    return {};
   }
-  const auto found = device::select_device(*list, settings.selector);
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
-  device::DeviceInfo device = **found;
-  // What only launches needs no proof that work-groups may wait for each other.
-  if (!settings.options.compile.dry_run && settings.options.compile.strategy != compiler::Strategy::launch) {
-    if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
-      return tl::unexpected(std::move(probed.error()));
-    }
-  }
-  return device;
+  return tl::unexpected(
+      Error{.code = ErrorCode::invalid_usage,
+            .message = fmt::format("{} is for frontier programs, and this is a wave program", given),
+            .fix = "leave it out"});
 }
 
 Result<ExitCode> run_program(RunSettings& settings) {
@@ -190,6 +194,12 @@ Result<ExitCode> run_program(RunSettings& settings) {
   const auto text = commands::read_document(settings.program);
   if (!text) {
     return tl::unexpected(text.error());
+  }
+  if (commands::is_frontier_program(*text)) {
+    return run_frontier(settings, *text);
+  }
+  if (auto usable = refuse_frontier_options(settings); !usable) {
+    return tl::unexpected(std::move(usable.error()));
   }
   if (options.check_bounds) {
     std::error_code unreadable;
@@ -276,13 +286,23 @@ CommandModel run_command() {
                "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
            choice_or_auto("--order", options.compile.order, order_choices,
                           "Which work-group runs which tiles of a persistent launch"),
+           index_option(
+               "--force-topology",
+               [settings](std::size_t index) {
+                 settings->force_topology = static_cast<policy::Topology>(index + 1); // the first one is empty
+               },
+               topology_choices, "Run all waves of a frontier program with this one"),
+           count_option("--group-size", settings->group_size,
+                        "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
+           count_option("--alone-up-to", settings->alone_up_to,
+                        "Vertices of a frontier that one work-group works alone (default: by the device)"),
            file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
            flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
            path_scope_option(options.compile.scope), format_option(settings->format),
            output_option(settings->output)},
       .positionals = {positional(
           "[PROGRAM]",
-          file_option("", settings->program, "Wave program to run; - or none is standard input"))},
+          file_option("", settings->program, "Wave program or frontier program to run; - or none is standard input"))},
       .run = [settings](bool errors_as_json) {
         settings->errors_as_json = errors_as_json;
         return run_program(*settings);

@@ -21,10 +21,6 @@ using run::Telemetry;
 using run::UntilReport;
 
 template <>
-struct Description<DeviceReport> {
-  static const Record record;
-};
-template <>
 struct Description<Difference> {
   static const Record record;
 };
@@ -34,10 +30,6 @@ struct Description<OutputParity> {
 };
 template <>
 struct Description<Comparison> {
-  static const Record record;
-};
-template <>
-struct Description<StuckGroup> {
   static const Record record;
 };
 template <>
@@ -62,10 +54,6 @@ struct Description<Warning> {
 };
 template <>
 struct Description<LeftBehind> {
-  static const Record record;
-};
-template <>
-struct Description<Geometry> {
   static const Record record;
 };
 template <>
