@@ -44,8 +44,11 @@ bool tg_pushes(uint topology) { return topology == TG_SPARSE || topology == TG_H
 // The step that the chosen topology needs next.
 uint tg_plan(const tg_position* at) {
   if (at->topology == TG_EMPTY) {
-    const bool unfinished = TG_ALGORITHM == TG_CC || (TG_ALGORITHM == TG_BFS && TG_PARENTS && at->mixed != 0);
-    return unfinished ? TG_STEP_FINISH : TG_STEP_DONE;
+#if TG_ALGORITHM == TG_CC
+    return TG_STEP_FINISH;
+#else
+    return TG_ALGORITHM == TG_BFS && TG_PARENTS && at->mixed != 0 ? TG_STEP_FINISH : TG_STEP_DONE;
+#endif
   }
   const bool needs_queue = at->topology == TG_SPARSE || at->topology == TG_HYBRID;
   if (needs_queue && (at->has & TG_HAS_QUEUE) == 0) {
@@ -291,8 +294,8 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, tg_position* at
       atomic_max(&slot[TG_ALONE_NEAREST], found.nearest);
     }
 #endif
-    if (lane < 8) {
-      alone->slots[(wave + 1) % 3u * 8 + lane] = 0; // read two waves ago
+    for (uint i = lane; i < 8; i += TG_GROUP_SIZE) {
+      alone->slots[(wave + 1) % 3u * 8 + i] = 0; // read two waves ago
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     tg_counts counts;
@@ -376,24 +379,136 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
   }
 }
 
+// What everything holds at first.
+void tg_begin(const tg_job* job, const tg_setting* setting) {
+  const uint first = (uint)get_global_id(0);
+  const uint step = (uint)get_global_size(0);
+  ulong idle = 0;
+  for (uint v = first; v < job->vertices; v += step) {
+#if TG_ALGORITHM == TG_PAGERANK
+    const float rank = 1.0f / (float)job->vertices;
+    const tg_offset degree = tg_degree(job, v);
+    job->values[v] = as_uint(rank);
+    tg_passed(job, 0)[v] = degree == 0 ? 0.0f : rank / (float)degree;
+    idle += degree == 0 ? tg_units(rank) : 0;
+    job->stamps[v] = 0;
+#else
+    job->values[v] = TG_ALGORITHM == TG_CC                     ? v
+                : TG_ALGORITHM == TG_REACH                ? 0u
+                : TG_ALGORITHM == TG_SSSP && TG_FLOATS ? 0x7f800000u
+                                                          : 0xffffffffu;
+#if TG_ALGORITHM == TG_BFS && TG_PARENTS
+    job->others[v] = TG_NOBODY;
+#endif
+    if (setting->constrained == 0) {
+      job->stamps[v] = 0xffffffffu;
+    }
+#endif
+  }
+#if TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK
+  const bool all = true;
+#else
+  const bool all = false;
+#endif
+  for (uint word = first; word < job->words; word += step) {
+    const uint rest = job->vertices - word * 32;
+    job->bitmaps[word] = !all ? 0u : rest < 32 ? (1u << rest) - 1 : 0xffffffffu;
+#if TG_ALGORITHM != TG_PAGERANK
+    job->bitmaps[job->words + word] = 0;
+    job->bitmaps[2u * job->words + word] = 0;
+#endif
+#if TG_ALGORITHM == TG_SSSP
+    if (setting->constrained == 0) {
+      tg_far_bits(job)[word] = 0;
+    }
+#endif
+  }
+  if (idle != 0) {
+    tg_add_wide(tg_slot(job, 0) + TG_IDLE, idle);
+  }
+}
+
+// The first frontier, by one work-item; the state was cleared, and tg_begin has run.
+void tg_seed(const tg_job* job, const tg_setting* setting, global const uint* sources) {
+  volatile global uint* const slot = tg_slot(job, 0);
+  tg_position at = job->state->launch[0];
+  at.executed = 1;
+  at.step = TG_STEP_START;
+  at.has = TG_HAS_BITMAP;
+  at.unexplored_edges = setting->policy.edges;
+#if TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK
+  slot[TG_VERTICES] = job->vertices;
+  slot[TG_EDGES] = (uint)setting->policy.edges;
+  slot[TG_EDGES + 1] = (uint)(setting->policy.edges >> 32);
+  at.idle = tg_wide(slot + TG_IDLE);
+#else
+  at.nearest = 0xffffffffu;
+  at.near = setting->delta;
+  at.has |= setting->constrained != 0 ? 0u : TG_HAS_QUEUE;
+  tg_target to;
+  to.queue = job->queues;
+  to.bitmap = job->bitmaps;
+  to.tail = slot + TG_TAIL;
+  to.local_tail = 0;
+  to.local_queue = 0;
+  to.wave = 0;
+  for (uint i = 0; i < setting->source_count; ++i) {
+    const uint v = sources[i];
+    const uint bit = 1u << (v & 31u);
+    const tg_offset degree = tg_degree(job, v);
+    job->values[v] = TG_ALGORITHM == TG_REACH ? job->values[v] | 1u << i : 0u;
+#if TG_ALGORITHM == TG_BFS && TG_PARENTS
+    job->others[v] = v;
+#endif
+    if ((job->bitmaps[v >> 5] & bit) != 0) {
+      continue; // named twice
+    }
+    job->bitmaps[v >> 5] |= bit;
+    if (setting->constrained == 0) {
+      job->stamps[v] = 0;
+      tg_enqueue(to, v, job->offsets[v], degree);
+    }
+    slot[TG_VERTICES] += 1;
+    tg_add_wide(slot + TG_EDGES, degree);
+  }
+#endif
+  job->state->launch[0] = at;
+}
+
+// What a launch is for. All of it is one kernel, as drivers for CPUs compile each by itself, with everything.
+#define TG_ACTION_RUN 0u
+#define TG_ACTION_BEGIN 1u
+#define TG_ACTION_SEED 2u
+#define TG_ACTION_POLL 3u // how many groups are resident together? `limit_wave` polls to settle
+
 // `arrivals_per_barrier` is 0 where launches are one step each.
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_frontier(
     TG_GRAPH_PARAMETERS, global tg_log_row* log, volatile global tg_word* counters, global uint* reports,
     volatile global uint* poll, uint launch, uint limit_wave, uint log_begin, uint most_polls, uint arrivals_per_barrier,
-    uint settle_polls) {
+    uint action) {
   local tg_sums sums;
 #if TG_ALGORITHM != TG_PAGERANK
   local tg_alone alone;
 #endif
-  if (settle_polls != 0) { // not a run but the question how many groups are resident together
+  if (action == TG_ACTION_POLL) {
     if (get_local_id(0) == 0) {
-      tg_take_part(poll, most_polls, settle_polls);
+      tg_take_part(poll, most_polls, limit_wave);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     return;
   }
   TG_MAKE_JOB(job);
   const tg_setting set = *setting;
+  if (action == TG_ACTION_BEGIN) {
+    tg_begin(&job, &set);
+    return;
+  }
+  if (action == TG_ACTION_SEED) {
+    if (get_global_id(0) == 0) {
+      tg_seed(&job, &set, sources);
+    }
+    return;
+  }
   if (get_local_id(0) == 0) {
     sums.gave_up = 0;
     tg_clear_sums(&sums);
@@ -448,99 +563,4 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     state->launch[(launch + 1) & 1u] = at;
     state->stuck = tg_load_acquire(&counters[TG_GAVE_UP]);
   }
-}
-
-// What everything holds at first.
-kernel void tidegate_frontier_begin(TG_GRAPH_PARAMETERS) {
-  TG_MAKE_JOB(job);
-  const uint first = (uint)get_global_id(0);
-  const uint step = (uint)get_global_size(0);
-  const bool constrained = setting->constrained != 0;
-  ulong idle = 0;
-  for (uint v = first; v < job.vertices; v += step) {
-#if TG_ALGORITHM == TG_PAGERANK
-    const float rank = 1.0f / (float)job.vertices;
-    const tg_offset degree = tg_degree(&job, v);
-    values[v] = as_uint(rank);
-    tg_passed(&job, 0)[v] = degree == 0 ? 0.0f : rank / (float)degree;
-    idle += degree == 0 ? tg_units(rank) : 0;
-    stamps[v] = 0;
-#else
-    values[v] = TG_ALGORITHM == TG_CC                     ? v
-                : TG_ALGORITHM == TG_REACH                ? 0u
-                : TG_ALGORITHM == TG_SSSP && TG_FLOATS ? 0x7f800000u
-                                                          : 0xffffffffu;
-#if TG_ALGORITHM == TG_BFS && TG_PARENTS
-    others[v] = TG_NOBODY;
-#endif
-    if (!constrained) {
-      stamps[v] = 0xffffffffu;
-    }
-#endif
-  }
-  const bool all = TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK;
-  for (uint word = first; word < job.words; word += step) {
-    const uint rest = job.vertices - word * 32;
-    bitmaps[word] = !all ? 0u : rest < 32 ? (1u << rest) - 1 : 0xffffffffu;
-#if TG_ALGORITHM != TG_PAGERANK
-    bitmaps[job.words + word] = 0;
-    bitmaps[2u * job.words + word] = 0;
-#endif
-#if TG_ALGORITHM == TG_SSSP
-    if (!constrained) {
-      tg_far_bits(&job)[word] = 0;
-    }
-#endif
-  }
-  if (idle != 0) {
-    tg_add_wide(tg_slot(&job, 0) + TG_IDLE, idle);
-  }
-}
-
-// The first frontier, by one work-item; the state was cleared, and tidegate_frontier_begin has run.
-kernel void tidegate_frontier_seed(TG_GRAPH_PARAMETERS) {
-  TG_MAKE_JOB(job);
-  volatile global uint* const slot = tg_slot(&job, 0);
-  tg_position at = state->launch[0];
-  at.executed = 1;
-  at.step = TG_STEP_START;
-  at.has = TG_HAS_BITMAP;
-  at.unexplored_edges = setting->policy.edges;
-#if TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK
-  slot[TG_VERTICES] = job.vertices;
-  slot[TG_EDGES] = (uint)setting->policy.edges;
-  slot[TG_EDGES + 1] = (uint)(setting->policy.edges >> 32);
-  at.idle = tg_wide(slot + TG_IDLE);
-#else
-  at.nearest = 0xffffffffu;
-  at.near = setting->delta;
-  at.has |= setting->constrained != 0 ? 0u : TG_HAS_QUEUE;
-  tg_target to;
-  to.queue = queues;
-  to.bitmap = bitmaps;
-  to.tail = slot + TG_TAIL;
-  to.local_tail = 0;
-  to.local_queue = 0;
-  to.wave = 0;
-  for (uint i = 0; i < setting->source_count; ++i) {
-    const uint v = sources[i];
-    const uint bit = 1u << (v & 31u);
-    const tg_offset degree = tg_degree(&job, v);
-    values[v] = TG_ALGORITHM == TG_REACH ? values[v] | 1u << i : 0u;
-#if TG_ALGORITHM == TG_BFS && TG_PARENTS
-    others[v] = v;
-#endif
-    if ((bitmaps[v >> 5] & bit) != 0) {
-      continue; // named twice
-    }
-    bitmaps[v >> 5] |= bit;
-    if (setting->constrained == 0) {
-      stamps[v] = 0;
-      tg_enqueue(to, v, offsets[v], degree);
-    }
-    slot[TG_VERTICES] += 1;
-    tg_add_wide(slot + TG_EDGES, degree);
-  }
-#endif
-  state->launch[0] = at;
 }

@@ -249,7 +249,9 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
 #endif
   for (uint sweep = 0; sweep < TG_FUSED_SWEEPS; ++sweep) {
     for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+#if TG_ALGORITHM != TG_PAGERANK
       uint bits = 0;
+#endif
       for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
         const uint v = word * 32 + i;
 #if TG_ALGORITHM == TG_PAGERANK

@@ -21,6 +21,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 constexpr std::size_t report_words = 8;
 
+// What a launch is for: the numbers of kernels/frontier.cl.
+constexpr cl_uint run_action = 0;
+constexpr cl_uint begin_action = 1;
+constexpr cl_uint seed_action = 2;
+constexpr cl_uint poll_action = 3;
+
 // What the kernel is asked for in a launch, in the order of its parameters behind the graph's.
 struct LaunchArguments {
   cl::Buffer log, counters, reports, poll;
@@ -29,7 +35,7 @@ struct LaunchArguments {
   cl_uint log_begin = 0;
   cl_uint most_polls = 0;
   cl_uint arrivals_per_barrier = 0;
-  cl_uint settle_polls = 0; // not 0: discover how many groups are resident, nothing else
+  cl_uint action = run_action;
 };
 
 cl_uint set_graph(cl::Kernel& kernel, const ResidentGraph& resident) {
@@ -45,7 +51,7 @@ void set_launch(cl::Kernel& kernel, cl_uint index, const LaunchArguments& argume
     require(kernel.setArg(index++, buffer), "setting an argument of the traversal");
   }
   for (const cl_uint value : {arguments.launch, arguments.limit_wave, arguments.log_begin, arguments.most_polls,
-                              arguments.arrivals_per_barrier, arguments.settle_polls}) {
+                              arguments.arrivals_per_barrier, arguments.action}) {
     require(kernel.setArg(index++, value), "setting an argument of the traversal");
   }
 }
@@ -59,8 +65,9 @@ void set_poll(cl::Kernel& kernel, const cl::Buffer& poll, cl_uint settle_polls, 
               .counters = poll,
               .reports = poll,
               .poll = poll,
+              .limit_wave = settle_polls,
               .most_polls = most_polls,
-              .settle_polls = settle_polls});
+              .action = poll_action});
 }
 
 WaveRecord record_of(const tg_log_row& row) {
@@ -147,48 +154,30 @@ bool out_of_time(const DispatchLimits& limits, TraversalOutcome& outcome) {
 
 } // namespace
 
-FrontierKernels build_kernels(const device::Session& session, const device::DeviceInfo& device,
-                              const compiler::KernelSource& source, const std::filesystem::path& cache_folder) {
-  FrontierKernels kernels{.built = run::build_kernel(session, device, source, 0, cache_folder), .begin = {}, .seed = {}};
-  cl_int status = CL_SUCCESS;
-  kernels.begin = cl::Kernel(kernels.built.program, "tidegate_frontier_begin", &status);
-  require(status, "making the kernel that begins a traversal");
-  kernels.seed = cl::Kernel(kernels.built.program, "tidegate_frontier_seed", &status);
-  require(status, "making the kernel that begins a traversal");
-  return kernels;
-}
-
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
-                              FrontierKernels& kernels, const FrontierGeometry& geometry) {
-  return run::resident_groups(session, device, kernels.built, geometry.group_size,
-                              [&kernels](const cl::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
-                                set_poll(kernels.built.kernel, poll, settle, most_polls);
+                              run::BuiltKernel& kernel, const FrontierGeometry& geometry) {
+  return run::resident_groups(session, device, kernel, geometry.group_size,
+                              [&kernel](const cl::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
+                                set_poll(kernel.kernel, poll, settle, most_polls);
                               });
 }
 
-void compile_now(const device::Session& session, FrontierKernels& kernels, const FrontierGeometry& geometry,
+void compile_now(const device::Session& session, run::BuiltKernel& kernel, const FrontierGeometry& geometry,
                  const FrontierGroups& groups) {
-  const std::uint64_t bytes = std::max<std::uint64_t>(6 * line_words * sizeof(cl_uint), sizeof(tg_state));
-  const cl::Buffer nothing = run::allocate(session, bytes);
-  ResidentGraph empty; // no vertices, no sources
-  empty.parts.fill(nothing);
-  require(session.queue.enqueueFillBuffer(nothing, cl_uint{0}, 0, bytes), "clearing a buffer");
-  set_poll(kernels.built.kernel, nothing, 1, 1);
-  set_graph(kernels.begin, empty);
-  set_graph(kernels.seed, empty);
-  const cl::NDRange group(geometry.group_size);
-  for (const std::uint32_t count : {1U, groups.groups}) {
-    const cl::NDRange all(std::size_t{count} * geometry.group_size);
-    for (const cl::Kernel* const kernel : {&kernels.built.kernel, &kernels.begin}) {
-      require(session.queue.enqueueNDRangeKernel(*kernel, cl::NullRange, all, group), "compiling a kernel");
-    }
+  constexpr std::uint64_t poll_bytes = 6 * line_words * sizeof(cl_uint); // of kernels/occupancy.cl
+  const cl::Buffer nothing = run::allocate(session, poll_bytes);
+  require(session.queue.enqueueFillBuffer(nothing, cl_uint{0}, 0, poll_bytes), "clearing a buffer");
+  set_poll(kernel.kernel, nothing, 1, 1);
+  for (const std::uint32_t count : {1U, groups.groups}) { // small and large ranges may be compiled apart
+    require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
+                                               cl::NDRange(std::size_t{count} * geometry.group_size),
+                                               cl::NDRange(geometry.group_size)),
+            "compiling the kernel of a traversal");
   }
-  require(session.queue.enqueueNDRangeKernel(kernels.seed, cl::NullRange, cl::NDRange(1), cl::NDRange(1)),
-          "compiling a kernel");
-  require(session.queue.finish(), "compiling the kernels of a traversal");
+  require(session.queue.finish(), "compiling the kernel of a traversal");
 }
 
-TraversalOutcome traverse(const device::Session& session, FrontierKernels& kernels, const ResidentGraph& resident,
+TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kernel, const ResidentGraph& resident,
                           const FrontierGeometry& geometry, const DispatchLimits& limits, run::Monitor& monitor) {
   TraversalOutcome outcome;
   const cl::NDRange group(geometry.group_size);
@@ -203,21 +192,24 @@ TraversalOutcome traverse(const device::Session& session, FrontierKernels& kerne
   const auto start = Clock::now();
   require(session.queue.enqueueFillBuffer(resident.part(Part::state), cl_uint{0}, 0, sizeof(tg_state)),
           "clearing the state of a traversal");
-  set_graph(kernels.begin, resident);
-  set_graph(kernels.seed, resident);
-  require(session.queue.enqueueNDRangeKernel(kernels.begin, cl::NullRange, all, group), "beginning a traversal");
-  require(session.queue.enqueueNDRangeKernel(kernels.seed, cl::NullRange, cl::NDRange(1), cl::NDRange(1)),
-          "beginning a traversal");
-
-  // Slices of it, until it is done or time is up.
-  cl::Kernel& kernel = kernels.built.kernel;
   LaunchArguments arguments{.log = resident.part(Part::log),
                             .counters = counters.memory(),
                             .reports = reports,
                             .poll = counters.memory(),
                             .most_polls = limits.most_polls,
                             .arrivals_per_barrier = limits.arrivals_per_barrier};
-  const cl_uint launch_index = set_graph(kernel, resident);
+  const cl_uint launch_index = set_graph(kernel.kernel, resident);
+  const auto launch = [&](const cl::NDRange& range) {
+    set_launch(kernel.kernel, launch_index, arguments);
+    require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, range, group), "launching a traversal");
+  };
+  arguments.action = begin_action;
+  launch(all);
+  arguments.action = seed_action;
+  launch(group);
+  arguments.action = run_action;
+
+  // Slices of it, until it is done or time is up.
   const bool persistent = limits.arrivals_per_barrier != 0;
   std::uint64_t budget = persistent ? log_rows : 4096; // waves of the next slice
   std::uint32_t batch = persistent ? 1 : 8;            // launches of the next slice
@@ -231,8 +223,7 @@ TraversalOutcome traverse(const device::Session& session, FrontierKernels& kerne
     const auto slice_start = Clock::now();
     monitor.in_flight = batch;
     for (std::uint32_t i = 0; i < batch; ++i) {
-      set_launch(kernel, launch_index, arguments);
-      require(session.queue.enqueueNDRangeKernel(kernel, cl::NullRange, all, group), "launching a traversal");
+      launch(all);
       ++arguments.launch;
       ++outcome.launches;
     }

@@ -13,16 +13,6 @@
 
 namespace tidegate::traversal {
 
-struct FrontierKernels {
-  run::BuiltKernel built;
-  cl::Kernel begin;
-  cl::Kernel seed;
-};
-
-// Builds them, and lets drivers that compile in a first launch do so. Throws device::Refused.
-FrontierKernels build_kernels(const device::Session& session, const device::DeviceInfo& device,
-                              const compiler::KernelSource& source, const std::filesystem::path& cache_folder);
-
 // How many work-groups are resident together, and how many a launch has.
 struct FrontierGroups {
   std::uint32_t resident = 0; // 0: nothing waits inside a launch
@@ -31,7 +21,7 @@ struct FrontierGroups {
 
 // Drivers for CPUs compile a kernel in its first launch: launches that do nothing make them compile before the
 // traversal. Throws device::Refused.
-void compile_now(const device::Session& session, FrontierKernels& kernels, const FrontierGeometry& geometry,
+void compile_now(const device::Session& session, run::BuiltKernel& kernel, const FrontierGeometry& geometry,
                  const FrontierGroups& groups);
 
 struct DispatchLimits {
@@ -55,11 +45,11 @@ struct TraversalOutcome {
 };
 
 // From the first frontier to the last. Throws device::Refused.
-TraversalOutcome traverse(const device::Session& session, FrontierKernels& kernels, const ResidentGraph& resident,
+TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kernel, const ResidentGraph& resident,
                           const FrontierGeometry& geometry, const DispatchLimits& limits, run::Monitor& monitor);
 
 // Of the persistent kernel. Throws device::Refused.
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
-                              FrontierKernels& kernels, const FrontierGeometry& geometry);
+                              run::BuiltKernel& kernel, const FrontierGeometry& geometry);
 
 } // namespace tidegate::traversal

@@ -126,7 +126,7 @@ StrategyChoice choose_strategy(const TraversalOptions& options, const device::De
 
 // Of those resident, or in launches a few for each unit, so that what costs unlike evens out; fewer where memory is short.
 Result<FrontierGroups> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                   FrontierKernels& kernels, const FrontierGeometry& geometry,
+                                   run::BuiltKernel& kernel, const FrontierGeometry& geometry,
                                    const FrontierMemory& memory, const policy::LaunchPolicy& policy,
                                    Strategy strategy, std::optional<std::uint32_t> asked_for) {
   const std::uint32_t units = std::max(device.compute_units, 1U);
@@ -135,7 +135,7 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
     constexpr std::uint32_t of_a_unit = 16;
     groups.groups = asked_for.value_or(device.type == device::DeviceType::cpu ? of_a_unit * units : 2 * units);
   } else {
-    groups.resident = resident_groups(session, device, kernels, geometry);
+    groups.resident = resident_groups(session, device, kernel, geometry);
     groups.groups = asked_for.value_or(std::min(groups.resident, units));
     if (groups.groups == 0 || groups.groups > groups.resident) {
       return tl::unexpected(
@@ -299,20 +299,20 @@ FrontierReport report_of_silence(FrontierReport report, const run::Monitor& moni
 }
 
 // The traversal again and again, as it ran and, where that is persistent, launch by launch.
-RepeatedTimes time_again(const device::Session& session, FrontierKernels& kernels, const ResidentGraph& resident,
+RepeatedTimes time_again(const device::Session& session, run::BuiltKernel& kernel, const ResidentGraph& resident,
                          const FrontierGeometry& geometry, const DispatchLimits& limits, std::uint64_t rounds,
                          run::Monitor& monitor) {
   RepeatedTimes times{.launches_ns = {}, .speedup = {}};
   DispatchLimits launches = limits;
   launches.arrivals_per_barrier = 0;
   for (; times.rounds < rounds; ++times.rounds) {
-    const TraversalOutcome once = traverse(session, kernels, resident, geometry, limits, monitor);
+    const TraversalOutcome once = traverse(session, kernel, resident, geometry, limits, monitor);
     if (once.status != RunStatus::done) {
       break;
     }
     times.run_rounds_ns.push_back(static_cast<double>(once.dispatch_ns));
     if (limits.arrivals_per_barrier != 0) {
-      const TraversalOutcome stepwise = traverse(session, kernels, resident, geometry, launches, monitor);
+      const TraversalOutcome stepwise = traverse(session, kernel, resident, geometry, launches, monitor);
       times.launches_rounds_ns.push_back(static_cast<double>(stepwise.dispatch_ns));
     }
   }
@@ -334,15 +334,15 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
 
   monitor.activity = run::Activity::building;
   auto start = Clock::now();
-  FrontierKernels kernels = build_kernels(session, device, source, options.cache_folder);
+  run::BuiltKernel kernel = run::build_kernel(session, device, source, 0, options.cache_folder);
   TIDEGATE_TRY(const FrontierGroups groups,
-               find_groups(session, device, kernels, geometry, report.memory, program.policy.launch, report.strategy,
+               find_groups(session, device, kernel, geometry, report.memory, program.policy.launch, report.strategy,
                            options.workers));
   if (session.on_host) {
-    compile_now(session, kernels, geometry, groups);
+    compile_now(session, kernel, geometry, groups);
   }
   report.build_ns = elapsed_ns(start);
-  report.built_from_cache = kernels.built.from_cache;
+  report.built_from_cache = kernel.from_cache;
   report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.groups};
 
   monitor.activity = run::Activity::filling;
@@ -356,7 +356,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.activity = run::Activity::running;
   const DispatchLimits limits = limits_of(device, options, groups, report.strategy);
   monitor.deadline = limits.deadline;
-  TraversalOutcome outcome = traverse(session, kernels, resident, geometry, limits, monitor);
+  TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, monitor);
   report.status = outcome.status;
   report.traversal_ns = outcome.dispatch_ns;
   report.slices_ns = std::move(outcome.slices_ns);
@@ -404,7 +404,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
     monitor.activity = run::Activity::comparing;
     DispatchLimits again = limits_of(device, options, groups, report.strategy);
     monitor.deadline = again.deadline;
-    report.comparison = time_again(session, kernels, resident, geometry, again, options.compare_rounds, monitor);
+    report.comparison = time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
   }
   monitor.activity = run::Activity::writing;
   const bool floats =
