@@ -57,8 +57,8 @@ namespace {
 constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
 constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
-constexpr std::array<std::string_view, 5> topology_choices{"sparse_frontier", "hybrid_frontier", "dense_frontier",
-                                                           "fused_dense", "memory_constrained"};
+constexpr std::array<std::string_view, 5> topology_choices{
+    "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                       "wrong_output"};
@@ -289,20 +289,23 @@ CommandModel run_command() {
            index_option(
                "--force-topology",
                [settings](std::size_t index) {
-                 settings->force_topology = static_cast<policy::Topology>(index + 1); // the first one is empty
+                 settings->force_topology =
+                     static_cast<policy::Topology>(index + 1); // the first one is empty
                },
                topology_choices, "Run all waves of a frontier program with this one"),
            count_option("--group-size", settings->group_size,
-                        "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
+                        "Work-items of a work-group of a frontier program, a power of two; 0 (default): by "
+                        "the device"),
            count_option("--alone-up-to", settings->alone_up_to,
                         "Vertices of a frontier that one work-group works alone (default: by the device)"),
            file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
            flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
-           path_scope_option(options.compile.scope), format_option(settings->format),
+           path_scope_option(options.compile.scope),
+           format_option(settings->format),
            output_option(settings->output)},
       .positionals = {positional(
-          "[PROGRAM]",
-          file_option("", settings->program, "Wave program or frontier program to run; - or none is standard input"))},
+          "[PROGRAM]", file_option("", settings->program,
+                                   "Wave program or frontier program to run; - or none is standard input"))},
       .run = [settings](bool errors_as_json) {
         settings->errors_as_json = errors_as_json;
         return run_program(*settings);

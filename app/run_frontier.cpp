@@ -19,16 +19,17 @@
 namespace tidegate::app {
 namespace {
 
-constexpr std::array<std::string_view, 6> frontier_fault_names{"none",        "missing_arrival", "failed_litmus",
-                                                      "wrong_value", "wrong_parent",    "wrong_log"};
+constexpr std::array<std::string_view, 6> frontier_fault_names{
+    "none", "missing_arrival", "failed_litmus", "wrong_value", "wrong_parent", "wrong_log"};
 
 // Tests say by the environment what no sound device provokes.
 traversal::Fault provoked_frontier_fault() {
   const char* const name = std::getenv("TIDEGATE_PROVOKE");
-  const auto found =
-      name == nullptr ? frontier_fault_names.end() : std::ranges::find(frontier_fault_names, std::string_view(name));
-  return found == frontier_fault_names.end() ? traversal::Fault::none
-                                    : static_cast<traversal::Fault>(found - frontier_fault_names.begin());
+  const auto found = name == nullptr ? frontier_fault_names.end()
+                                     : std::ranges::find(frontier_fault_names, std::string_view(name));
+  return found == frontier_fault_names.end()
+             ? traversal::Fault::none
+             : static_cast<traversal::Fault>(found - frontier_fault_names.begin());
 }
 
 // Options that mean something to wave programs alone.
@@ -45,16 +46,18 @@ Result<void> refuse_others(const RunSettings& settings) {
   }};
   for (const auto& [is_given, name] : given) {
     if (is_given) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = fmt::format("{} is for wave programs, and this is a frontier program", name),
-                                  .fix = "leave it out"});
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("{} is for wave programs, and this is a frontier program", name),
+                .fix = "leave it out"});
     }
   }
   return {};
 }
 
 std::optional<std::uint32_t> narrowed(std::uint64_t value) {
-  return value == 0 ? std::nullopt : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
+  return value == 0 ? std::nullopt
+                    : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
 }
 
 traversal::TraversalOptions options_of(const RunSettings& settings) {

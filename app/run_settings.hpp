@@ -2,7 +2,6 @@
 #pragma once
 
 #include "options.hpp"
-
 #include <tidegate/commands/plan.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/run/run_options.hpp>

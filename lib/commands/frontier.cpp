@@ -35,16 +35,18 @@ std::string count_text(double count) {
 std::string time_text(std::uint64_t ns) {
   constexpr double thousand = 1000;
   const auto time = static_cast<double>(ns);
-  return time < thousand * thousand              ? fmt::format("{:.3g} us", time / thousand)
-         : time < thousand * thousand * thousand ? fmt::format("{:.3g} ms", time / (thousand * thousand))
-                                                 : fmt::format("{:.3g} s", time / (thousand * thousand * thousand));
+  return time < thousand * thousand ? fmt::format("{:.3g} us", time / thousand)
+         : time < thousand * thousand * thousand
+             ? fmt::format("{:.3g} ms", time / (thousand * thousand))
+             : fmt::format("{:.3g} s", time / (thousand * thousand * thousand));
 }
 
 std::string times_text(const traversal::RepeatedTimes& times) {
   const auto ns = [](double time) { return time_text(static_cast<std::uint64_t>(time)); };
-  return times.speedup ? fmt::format("{:.2f} times as fast as a launch for each step: {} against {} (medians of {})",
-                                     *times.speedup, ns(times.run_ns), ns(*times.launches_ns), times.rounds)
-                       : fmt::format("{} (median of {})", ns(times.run_ns), times.rounds);
+  return times.speedup
+             ? fmt::format("{:.2f} times as fast as a launch for each step: {} against {} (medians of {})",
+                           *times.speedup, ns(times.run_ns), ns(*times.launches_ns), times.rounds)
+             : fmt::format("{} (median of {})", ns(times.run_ns), times.rounds);
 }
 
 std::string verdict(const FrontierReport& report) {
@@ -94,19 +96,19 @@ std::string frontier_document(const FrontierReport& report) {
 
 std::string frontier_table(const FrontierReport& report, bool colour) {
   const traversal::WaveSummary& summary = report.summary;
-  std::string text =
-      bold(fmt::format("{}: {} of {} vertices and {} edges",
-                       run::run_status_names[static_cast<std::size_t>(report.status)],
-                       graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)], report.graph.vertices,
-                       report.graph.edges),
-           colour) +
-      "\n";
+  std::string text = bold(fmt::format("{}: {} of {} vertices and {} edges",
+                                      run::run_status_names[static_cast<std::size_t>(report.status)],
+                                      graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
+                                      report.graph.vertices, report.graph.edges),
+                          colour) +
+                     "\n";
   Rows rows;
   if (report.device) {
     rows.push_back({"  device", report.device->name});
   }
-  rows.push_back({"  strategy", fmt::format("{}: {}", compiler::strategy_names[static_cast<std::size_t>(report.strategy)],
-                                            report.strategy_reason)});
+  rows.push_back({"  strategy",
+                  fmt::format("{}: {}", compiler::strategy_names[static_cast<std::size_t>(report.strategy)],
+                              report.strategy_reason)});
   rows.push_back({"  memory", fmt::format("{}{}", bytes_text(report.memory.bytes),
                                           report.memory.constrained ? ", memory_constrained" : "")});
   if (report.status == run::RunStatus::planned) {
@@ -117,9 +119,10 @@ std::string frontier_table(const FrontierReport& report, bool colour) {
                                         report.kernel_launches == 1
                                             ? ", one launch"
                                             : fmt::format(", {} launches", report.kernel_launches))});
-  rows.push_back({"  waves", fmt::format("{}, {}, the widest ({}) with {} vertices", plural(summary.waves, "wave"),
-                                         plural(summary.topology_changes, "topology change"), summary.widest_wave,
-                                         summary.widest_vertices)});
+  rows.push_back(
+      {"  waves", fmt::format("{}, {}, the widest ({}) with {} vertices", plural(summary.waves, "wave"),
+                              plural(summary.topology_changes, "topology change"), summary.widest_wave,
+                              summary.widest_vertices)});
   rows.push_back({"  result", verdict(report)});
   if (report.replay) {
     rows.push_back({"  replay", fmt::format("{} of {} choices made again by the host", report.replay->agreed,

@@ -78,25 +78,29 @@ constexpr Field graph_fields[] = {
 constexpr Field summary_fields[] = {
     required<&WaveSummary::waves>("waves", "waves"),
     required<&WaveSummary::alone_waves>("alone_waves", "of them worked by one work-group"),
-    required<&WaveSummary::topology_changes>("topology_changes", "waves of another topology than the one before"),
+    required<&WaveSummary::topology_changes>("topology_changes",
+                                             "waves of another topology than the one before"),
     required<&WaveSummary::widest_wave>("widest_wave", "the first of those with the largest frontier"),
     required<&WaveSummary::widest_vertices>("widest_vertices", "vertices in it"),
     required<&WaveSummary::frontier_edges>("frontier_edges", "edges of all frontiers: what was explored"),
     required<&WaveSummary::scanned_edges>("scanned_edges", "edges that were looked at"),
-    required<&WaveSummary::edges_per_second>("edges_per_second", "frontier_edges over the time of the traversal"),
+    required<&WaveSummary::edges_per_second>("edges_per_second",
+                                             "frontier_edges over the time of the traversal"),
 };
 
 constexpr Field wave_fields[] = {
     required<&WaveRecord::wave>("wave", "counted from 0"),
     required<&WaveRecord::topology>("topology", "how it was run"),
-    required<&WaveRecord::previous_topology>("previous_topology", "of the wave before; empty: there was none"),
+    required<&WaveRecord::previous_topology>("previous_topology",
+                                             "of the wave before; empty: there was none"),
     required<&WaveRecord::rule>("rule", "that decided"),
     required<&WaveRecord::threshold>("threshold", "that the rule compared with: bps, edges or vertices"),
     required<&WaveRecord::vertices>("vertices", "in the frontier"),
     required<&WaveRecord::density_bps>("density_bps", "vertices over those of the graph"),
     required<&WaveRecord::frontier_edges>("frontier_edges", "edges that leave the frontier"),
     required<&WaveRecord::previous_edges>("previous_edges", "that left the one before"),
-    required<&WaveRecord::unexplored_edges>("unexplored_edges", "of vertices that were in no frontier before this one"),
+    required<&WaveRecord::unexplored_edges>("unexplored_edges",
+                                            "of vertices that were in no frontier before this one"),
     required<&WaveRecord::scanned_edges>("scanned_edges", "edges that were looked at"),
     required<&WaveRecord::trend>("trend", "frontier_edges against previous_edges"),
     required<&WaveRecord::dense_waves>("dense_waves", "dense waves in a row before it"),
@@ -128,7 +132,8 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::status>("status", "how the run ended"),
     optional<&FrontierReport::error>("error", "what kept it from being done"),
     optional<&FrontierReport::device>("device", "where it ran"),
-    required<&FrontierReport::strategy>("strategy", "barrier: one persistent launch; launch: a launch for each step"),
+    required<&FrontierReport::strategy>("strategy",
+                                        "barrier: one persistent launch; launch: a launch for each step"),
     required<&FrontierReport::strategy_reason>("strategy_reason", "why this one"),
     optional<&FrontierReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
     required<&FrontierReport::algorithm>("algorithm", "what was computed"),
@@ -141,7 +146,8 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::summary>("summary", "all waves together"),
     required<&FrontierReport::wall_time_ns>("wall_time_ns", "all of it"),
     required<&FrontierReport::load_ns>("load_ns", "reading or generating the graph"),
-    required<&FrontierReport::build_ns>("build_ns", "building or loading kernels, and learning how many groups fit"),
+    required<&FrontierReport::build_ns>("build_ns",
+                                        "building or loading kernels, and learning how many groups fit"),
     required<&FrontierReport::upload_ns>("upload_ns", "filling device memory"),
     required<&FrontierReport::traversal_ns>("traversal_ns", "from the first frontier to the last"),
     required<&FrontierReport::verify_ns>("verify_ns", "with --verify: the checks"),
@@ -150,8 +156,10 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::sync_points>("sync_points", "times that the host waited for the device"),
     required<&FrontierReport::bytes_uploaded>("bytes_uploaded", "bytes written to the device"),
     required<&FrontierReport::bytes_read_back>("bytes_read_back", "bytes read from it"),
-    required<&FrontierReport::built_from_cache>("built_from_cache", "the kernels were kept from an earlier run"),
-    required<&FrontierReport::slices_ns>("slices_ns", "every launch, or run of them, that the host waited for"),
+    required<&FrontierReport::built_from_cache>("built_from_cache",
+                                                "the kernels were kept from an earlier run"),
+    required<&FrontierReport::slices_ns>("slices_ns",
+                                         "every launch, or run of them, that the host waited for"),
     optional<&FrontierReport::replay>("replay", "the policy over the logged numbers"),
     optional<&FrontierReport::verification>("verification", "with --verify: what was checked"),
     optional<&FrontierReport::comparison>("comparison", "with --compare: times of more rounds"),
@@ -167,7 +175,8 @@ constinit const Record Description<FrontierMemory>::record =
     record_of<FrontierMemory>("frontier_memory", memory_fields);
 constinit const Record Description<TraversedGraph>::record =
     record_of<TraversedGraph>("traversed_graph", graph_fields);
-constinit const Record Description<WaveSummary>::record = record_of<WaveSummary>("wave_summary", summary_fields);
+constinit const Record Description<WaveSummary>::record =
+    record_of<WaveSummary>("wave_summary", summary_fields);
 constinit const Record Description<WaveRecord>::record = record_of<WaveRecord>("wave_record", wave_fields);
 constinit const Record Description<Replay>::record = record_of<Replay>("replay", replay_fields);
 constinit const Record Description<Verification>::record =

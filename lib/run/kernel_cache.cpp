@@ -111,7 +111,8 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
 }
 
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
-                              BuiltKernel& kernel, std::uint32_t group_size, const SetPollArguments& set_arguments) {
+                              BuiltKernel& kernel, std::uint32_t group_size,
+                              const SetPollArguments& set_arguments) {
   const std::uint32_t units = std::max(device.compute_units, 1U);
   if (device.type == device::DeviceType::cpu) {
     // Drivers for CPUs deal groups to threads in chunks that run one after another: one group per unit is

@@ -37,6 +37,7 @@ using SetPollArguments =
 // How many work-groups of the persistent kernel are resident together: compute units on a CPU, otherwise
 // discovered with the kernel itself and kept with it. Throws device::Refused.
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
-                              BuiltKernel& kernel, std::uint32_t group_size, const SetPollArguments& set_arguments);
+                              BuiltKernel& kernel, std::uint32_t group_size,
+                              const SetPollArguments& set_arguments);
 
 } // namespace tidegate::run

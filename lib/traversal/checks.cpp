@@ -16,8 +16,8 @@ using graphs::Algorithm;
 using graphs::Violation;
 using Found = std::optional<Violation>;
 
-// Ranks differ by rounding, and by where within the tolerance each way has stopped: that is an error of at most the
-// tolerance over what is not passed on.
+// Ranks differ by rounding, and by where within the tolerance each way has stopped: that is an error of at
+// most the tolerance over what is not passed on.
 Found differing_rank(const graphs::Graph& graph, const std::vector<float>& ranks,
                      const graphs::PageRankOptions& options) {
   const std::vector<double> expected = graphs::page_ranks(graph, options).ranks;
@@ -25,10 +25,11 @@ Found differing_rank(const graphs::Graph& graph, const std::vector<float>& ranks
   const double allowed = 2 * options.tolerance / (1 - options.damping);
   for (std::size_t v = 0; v < ranks.size(); ++v) {
     if (!(std::abs(expected[v] - double{ranks[v]}) <= allowed + rounding * expected[v])) {
-      return Violation{.rule = "result_differs",
-                       .message = fmt::format("the rank of vertex {} is {} and should be {}", v, ranks[v], expected[v]),
-                       .vertex = static_cast<graphs::Vertex>(v),
-                       .edge = {}};
+      return Violation{
+          .rule = "result_differs",
+          .message = fmt::format("the rank of vertex {} is {} and should be {}", v, ranks[v], expected[v]),
+          .vertex = static_cast<graphs::Vertex>(v),
+          .edge = {}};
     }
   }
   return {};
@@ -67,16 +68,16 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
     break;
   case Algorithm::reach:
     check("reached_by_property", [&] { return graphs::check_reached(graph, sources, values); });
-    check("reached_by_serial", [&] {
-      return graphs::first_difference("reached", graphs::reached_from(graph, sources), values);
-    });
+    check("reached_by_serial",
+          [&] { return graphs::first_difference("reached", graphs::reached_from(graph, sources), values); });
     break;
   case Algorithm::sssp:
     if (graphs::weight_type(graph.out) == graphs::WeightType::f32) {
       const std::vector<float> distances = floats_of(values);
       check("distances_by_property", [&] { return graphs::check_distances(graph, sources, distances); });
       check("distances_by_serial", [&] {
-        return graphs::first_difference("distances", graphs::shortest_distances_f32(graph, sources), distances);
+        return graphs::first_difference("distances", graphs::shortest_distances_f32(graph, sources),
+                                        distances);
       });
     } else {
       check("distances_by_property", [&] { return graphs::check_distances(graph, sources, values); });
@@ -87,9 +88,8 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
     break;
   case Algorithm::cc:
     check("components_by_property", [&] { return graphs::check_components(graph, values); });
-    check("components_by_serial", [&] {
-      return graphs::first_difference("components", graphs::components(graph), values);
-    });
+    check("components_by_serial",
+          [&] { return graphs::first_difference("components", graphs::components(graph), values); });
     break;
   case Algorithm::pagerank: {
     const std::vector<float> ranks = floats_of(values);

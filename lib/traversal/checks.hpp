@@ -1,4 +1,5 @@
-// Is the result of a traversal right? Against the serial algorithm, and by the properties that leave one answer.
+// Is the result of a traversal right? Against the serial algorithm, and by the properties that leave one
+// answer.
 #pragma once
 
 #include <tidegate/core/error.hpp>

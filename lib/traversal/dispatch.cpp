@@ -50,8 +50,8 @@ void set_launch(cl::Kernel& kernel, cl_uint index, const LaunchArguments& argume
   for (const cl::Buffer& buffer : {arguments.log, arguments.counters, arguments.reports, arguments.poll}) {
     require(kernel.setArg(index++, buffer), "setting an argument of the traversal");
   }
-  for (const cl_uint value : {arguments.launch, arguments.limit_wave, arguments.log_begin, arguments.most_polls,
-                              arguments.arrivals_per_barrier, arguments.action}) {
+  for (const cl_uint value : {arguments.launch, arguments.limit_wave, arguments.log_begin,
+                              arguments.most_polls, arguments.arrivals_per_barrier, arguments.action}) {
     require(kernel.setArg(index++, value), "setting an argument of the traversal");
   }
 }
@@ -96,7 +96,8 @@ public:
     const std::size_t words = (2 + std::size_t{groups}) * line_words;
     if (!session.on_host) {
       memory_ = run::allocate(session, words * sizeof(cl_uint));
-      require(session.queue.enqueueFillBuffer(memory_, cl_uint{0}, 0, words * sizeof(cl_uint)), "clearing counters");
+      require(session.queue.enqueueFillBuffer(memory_, cl_uint{0}, 0, words * sizeof(cl_uint)),
+              "clearing counters");
       return;
     }
     shared_.resize(words);
@@ -156,10 +157,11 @@ bool out_of_time(const DispatchLimits& limits, TraversalOutcome& outcome) {
 
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
                               run::BuiltKernel& kernel, const FrontierGeometry& geometry) {
-  return run::resident_groups(session, device, kernel, geometry.group_size,
-                              [&kernel](const cl::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
-                                set_poll(kernel.kernel, poll, settle, most_polls);
-                              });
+  return run::resident_groups(
+      session, device, kernel, geometry.group_size,
+      [&kernel](const cl::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
+        set_poll(kernel.kernel, poll, settle, most_polls);
+      });
 }
 
 void compile_now(const device::Session& session, run::BuiltKernel& kernel, const FrontierGeometry& geometry,
@@ -177,8 +179,9 @@ void compile_now(const device::Session& session, run::BuiltKernel& kernel, const
   require(session.queue.finish(), "compiling the kernel of a traversal");
 }
 
-TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kernel, const ResidentGraph& resident,
-                          const FrontierGeometry& geometry, const DispatchLimits& limits, run::Monitor& monitor) {
+TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kernel,
+                          const ResidentGraph& resident, const FrontierGeometry& geometry,
+                          const DispatchLimits& limits, run::Monitor& monitor) {
   TraversalOutcome outcome;
   const cl::NDRange group(geometry.group_size);
   const cl::NDRange all(std::size_t{limits.groups.groups} * geometry.group_size);
@@ -201,7 +204,8 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
   const cl_uint launch_index = set_graph(kernel.kernel, resident);
   const auto launch = [&](const cl::NDRange& range) {
     set_launch(kernel.kernel, launch_index, arguments);
-    require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, range, group), "launching a traversal");
+    require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, range, group),
+            "launching a traversal");
   };
   arguments.action = begin_action;
   launch(all);

@@ -19,8 +19,8 @@ struct FrontierGroups {
   std::uint32_t groups = 1;
 };
 
-// Drivers for CPUs compile a kernel in its first launch: launches that do nothing make them compile before the
-// traversal. Throws device::Refused.
+// Drivers for CPUs compile a kernel in its first launch: launches that do nothing make them compile before
+// the traversal. Throws device::Refused.
 void compile_now(const device::Session& session, run::BuiltKernel& kernel, const FrontierGeometry& geometry,
                  const FrontierGroups& groups);
 
@@ -45,8 +45,9 @@ struct TraversalOutcome {
 };
 
 // From the first frontier to the last. Throws device::Refused.
-TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kernel, const ResidentGraph& resident,
-                          const FrontierGeometry& geometry, const DispatchLimits& limits, run::Monitor& monitor);
+TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kernel,
+                          const ResidentGraph& resident, const FrontierGeometry& geometry,
+                          const DispatchLimits& limits, run::Monitor& monitor);
 
 // Of the persistent kernel. Throws device::Refused.
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,

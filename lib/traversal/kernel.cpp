@@ -13,7 +13,8 @@ namespace tidegate::traversal {
 namespace {
 
 // What the headers that C++ compiles too ask of their reader.
-constexpr std::string_view types = "typedef uint tg_u32;\ntypedef ulong tg_u64;\n#define TG_U32(value) ((tg_u32)(value))\n";
+constexpr std::string_view types =
+    "typedef uint tg_u32;\ntypedef ulong tg_u64;\n#define TG_U32(value) ((tg_u32)(value))\n";
 
 } // namespace
 
@@ -21,7 +22,8 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
                               std::optional<std::uint32_t> alone_vertices) {
   const bool cpu = device.type == device::DeviceType::cpu;
   constexpr std::uint32_t gpu_group = 1024;
-  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, gpu_group));
+  const auto most =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, gpu_group));
   FrontierGeometry geometry;
   geometry.group_size = std::bit_floor(std::clamp(group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
   geometry.lanes = std::min(geometry.group_size, 4U);
@@ -32,13 +34,15 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   constexpr std::uint32_t gpu_alone = 512;
   constexpr std::uint32_t cpu_alone = 2048;
   geometry.alone_room = cpu ? 2 * cpu_alone : 2 * gpu_alone;
-  geometry.alone_vertices = std::min(alone_vertices.value_or(cpu ? cpu_alone : gpu_alone), geometry.alone_room);
+  geometry.alone_vertices =
+      std::min(alone_vertices.value_or(cpu ? cpu_alone : gpu_alone), geometry.alone_room);
   geometry.eager = !cpu;
   return geometry;
 }
 
 compiler::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                       const FrontierGeometry& geometry, std::optional<device::Ordering> ordering,
+                                       const FrontierGeometry& geometry,
+                                       std::optional<device::Ordering> ordering,
                                        const std::string& opencl_version) {
   const auto algorithm = static_cast<std::size_t>(shape.algorithm);
   const std::string family = fmt::format("frontier_{}.cl", graphs::algorithm_names[algorithm]);
@@ -46,15 +50,15 @@ compiler::KernelSource frontier_kernel(const TraversalShape& shape, bool float_w
                        device::with_place("occupancy.cl", device::occupancy_source()) + std::string(types);
   for (const std::string_view file :
        {std::string_view("frontier_policy.h"), std::string_view("frontier_state.h"),
-        std::string_view("frontier_job.cl"), std::string_view(family), std::string_view("frontier_topologies.cl"),
-        std::string_view("frontier.cl")}) {
+        std::string_view("frontier_job.cl"), std::string_view(family),
+        std::string_view("frontier_topologies.cl"), std::string_view("frontier.cl")}) {
     source += device::with_place(file, device::frontier_source(file));
   }
   constexpr std::uint32_t few_edges = 65'536; // too few to keep the memory busy
   const device::Ordering used = ordering.value_or(device::Ordering::classic);
-  const std::string_view standard = used == device::Ordering::classic             ? "CL1.2"
+  const std::string_view standard = used == device::Ordering::classic        ? "CL1.2"
                                     : opencl_version.starts_with("OpenCL 3") ? "CL3.0"
-                                                                                  : "CL2.0";
+                                                                             : "CL2.0";
   return {.source = std::move(source),
           .options = fmt::format(
               "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
@@ -64,7 +68,8 @@ compiler::KernelSource frontier_kernel(const TraversalShape& shape, bool float_w
               geometry.wide_lanes, geometry.word_lanes,
               static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
               static_cast<int>(float_weights), static_cast<int>(shape.weights),
-              static_cast<int>(shape.parents), geometry.alone_room, geometry.eager, geometry.eager ? few_edges : 0),
+              static_cast<int>(shape.parents), geometry.alone_room, geometry.eager,
+              geometry.eager ? few_edges : 0),
           .kernel = "tidegate_frontier"};
 }
 

@@ -31,7 +31,8 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
 
 // `ordering` is of persistent launches; others need none.
 compiler::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                       const FrontierGeometry& geometry, std::optional<device::Ordering> ordering,
+                                       const FrontierGeometry& geometry,
+                                       std::optional<device::Ordering> ordering,
                                        const std::string& opencl_version);
 
 } // namespace tidegate::traversal

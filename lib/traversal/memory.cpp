@@ -41,7 +41,8 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   add("bitmaps", (ranks ? 1 : 3) * words * word);
   add("queues", constrained ? 0 : (ranks ? 1 : 2) * entries(shape) * entry_bytes);
   add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
-  add("state and log", sizeof(tg_state) + sizeof(tg_setting) + shape.sources * word + log_rows * sizeof(tg_log_row));
+  add("state and log",
+      sizeof(tg_state) + sizeof(tg_setting) + shape.sources * word + log_rows * sizeof(tg_log_row));
   return parts;
 }
 
@@ -58,14 +59,15 @@ Error too_large(const FrontierMemory& memory) {
   for (const MemoryPart& part : memory.parts) {
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part.name, bytes_text(part.bytes));
   }
-  Error error{.code = ErrorCode::device_out_of_memory,
-              .message = fmt::format("the traversal takes {} of device memory, and the budget is {}: {}",
-                                     bytes_text(memory.bytes), bytes_text(memory.budget_bytes), list),
-              .fix = memory.constrained
-                         ? "give device_memory_budget_bytes more, or a smaller graph: this is the smallest layout"
-                         : fmt::format("give device_memory_budget_bytes more; memory_constrained takes {}",
-                                       bytes_text(memory.constrained_bytes)),
-              .pointer = "/device_memory_budget_bytes"};
+  Error error{
+      .code = ErrorCode::device_out_of_memory,
+      .message = fmt::format("the traversal takes {} of device memory, and the budget is {}: {}",
+                             bytes_text(memory.bytes), bytes_text(memory.budget_bytes), list),
+      .fix = memory.constrained
+                 ? "give device_memory_budget_bytes more, or a smaller graph: this is the smallest layout"
+                 : fmt::format("give device_memory_budget_bytes more; memory_constrained takes {}",
+                               bytes_text(memory.constrained_bytes)),
+      .pointer = "/device_memory_budget_bytes"};
   error.requested = memory.bytes;
   error.available = memory.budget_bytes;
   return error;
@@ -93,11 +95,11 @@ Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::La
   auto constrained = parts_of(shape, true);
   memory.full_bytes = sum(full);
   memory.constrained_bytes = sum(constrained);
-  memory.pressure_bps = memory.full_bytes >= memory.budget_bytes
-                            ? policy::full_scale_bps
-                            : static_cast<std::uint16_t>(static_cast<double>(memory.full_bytes) /
-                                                         static_cast<double>(memory.budget_bytes) *
-                                                         policy::full_scale_bps);
+  memory.pressure_bps =
+      memory.full_bytes >= memory.budget_bytes
+          ? policy::full_scale_bps
+          : static_cast<std::uint16_t>(static_cast<double>(memory.full_bytes) /
+                                       static_cast<double>(memory.budget_bytes) * policy::full_scale_bps);
   memory.constrained = forced ? *forced == policy::Topology::memory_constrained
                               : memory.pressure_bps >= policy.memory_pressure_threshold_bps;
   memory.parts = std::move(memory.constrained ? constrained : full);

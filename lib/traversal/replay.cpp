@@ -23,14 +23,13 @@ tg_policy policy_of(const ReplayPolicy& policy) {
 } // namespace
 
 WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers) {
-  const tg_choice choice =
-      tg_choose(policy_of(policy),
-                {.edges = numbers.frontier_edges,
-                 .previous_edges = numbers.previous_edges,
-                 .unexplored_edges = numbers.unexplored_edges,
-                 .vertices = numbers.vertices,
-                 .dense_waves = numbers.dense_waves},
-                static_cast<tg_u32>(numbers.previous_topology));
+  const tg_choice choice = tg_choose(policy_of(policy),
+                                     {.edges = numbers.frontier_edges,
+                                      .previous_edges = numbers.previous_edges,
+                                      .unexplored_edges = numbers.unexplored_edges,
+                                      .vertices = numbers.vertices,
+                                      .dense_waves = numbers.dense_waves},
+                                     static_cast<tg_u32>(numbers.previous_topology));
   WaveRecord chosen = numbers;
   chosen.topology = static_cast<policy::Topology>(choice.topology);
   chosen.rule = static_cast<FrontierRule>(choice.rule);
@@ -57,17 +56,18 @@ std::vector<policy::TopologyEvidence> topology_evidence(std::span<const WaveReco
                                                         const FrontierMemory& memory, std::uint32_t lanes) {
   std::vector<policy::TopologyEvidence> evidence;
   for (const WaveRecord& wave : waves) {
-    const bool known = std::ranges::find(evidence, wave.topology, &policy::TopologyEvidence::selected_topology) !=
-                       evidence.end();
+    const bool known = std::ranges::find(evidence, wave.topology,
+                                         &policy::TopologyEvidence::selected_topology) != evidence.end();
     if (known) {
       continue;
     }
     const auto density = static_cast<std::uint16_t>(wave.density_bps);
     constexpr std::uint64_t saturated_waves = 4;
-    evidence.push_back({.queue_pressure = wave.vertices == 0                         ? policy::QueuePressure::empty
-                                          : wave.vertices >= lanes * saturated_waves ? policy::QueuePressure::saturated
-                                          : wave.vertices >= lanes                   ? policy::QueuePressure::balanced
-                                                                                     : policy::QueuePressure::light,
+    evidence.push_back({.queue_pressure = wave.vertices == 0 ? policy::QueuePressure::empty
+                                          : wave.vertices >= lanes * saturated_waves
+                                              ? policy::QueuePressure::saturated
+                                          : wave.vertices >= lanes ? policy::QueuePressure::balanced
+                                                                   : policy::QueuePressure::light,
                         .frontier_density_bps = density,
                         .semiring_frontier_density_bps = density,
                         .selected_topology = wave.topology,

@@ -28,8 +28,9 @@ WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t traversal
     previous = wave.topology;
   }
   constexpr double second = 1e9;
-  summary.edges_per_second =
-      traversal_ns == 0 ? 0 : static_cast<double>(summary.frontier_edges) * second / static_cast<double>(traversal_ns);
+  summary.edges_per_second = traversal_ns == 0 ? 0
+                                               : static_cast<double>(summary.frontier_edges) * second /
+                                                     static_cast<double>(traversal_ns);
   return summary;
 }
 

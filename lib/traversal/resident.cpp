@@ -57,8 +57,8 @@ double mean_weight(const Rows& rows) {
   return rows.edges() == 0 || rows.weights.index() == 0 ? 1 : sum / static_cast<double>(rows.edges());
 }
 
-// How far the bound of the near moves on: wide enough that a wave has work, narrow enough that little of it is
-// done twice. Source: Davidson et al., a warp's width times the mean weight over the mean degree.
+// How far the bound of the near moves on: wide enough that a wave has work, narrow enough that little of it
+// is done twice. Source: Davidson et al., a warp's width times the mean weight over the mean degree.
 std::uint32_t delta_bits(const Rows& rows) {
   constexpr double warp = 32;
   const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));

@@ -53,7 +53,8 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
                             const graphs::Graph& graph, const FrontierMemory& memory,
                             const FrontierGeometry& geometry, const TraversalPolicy& policy);
 
-// What a traversal leaves: levels, words, distances, labels or ranks as bits, and parents where there are some.
+// What a traversal leaves: levels, words, distances, labels or ranks as bits, and parents where there are
+// some.
 struct TraversalResults {
   std::vector<std::uint32_t> values;
   std::vector<std::uint32_t> parents;

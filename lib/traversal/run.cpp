@@ -41,7 +41,8 @@ std::vector<OutputFile> outputs_of(const graphs::FrontierProgram& program, const
   std::vector<OutputFile> files;
   const auto add = [&](std::string_view name, const std::optional<std::string>& path, bool parents = false) {
     if (path) {
-      files.push_back({name, (std::filesystem::path(folder.empty() ? "." : folder) / *path).string(), parents});
+      files.push_back(
+          {name, (std::filesystem::path(folder.empty() ? "." : folder) / *path).string(), parents});
     }
   };
   add("levels", outputs.levels);
@@ -90,8 +91,8 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
                                  const TraversalOptions& options) {
   graphs::LoadOptions load_options = graphs::load_options(program);
   load_options.undirected |= program.algorithm == Algorithm::cc;
-  load_options.build.in_rows =
-      options.force_topology != policy::Topology::memory_constrained || program.algorithm == Algorithm::pagerank;
+  load_options.build.in_rows = options.force_topology != policy::Topology::memory_constrained ||
+                               program.algorithm == Algorithm::pagerank;
   return graphs::load_graph(program, folder, load_options);
 }
 
@@ -105,15 +106,17 @@ StrategyChoice choose_strategy(const TraversalOptions& options, const device::De
     return {Strategy::launch, "asked for"};
   }
   if (device == nullptr) {
-    return {Strategy::barrier, options.strategy ? "asked for" : "planned for a device whose self-test passes"};
+    return {Strategy::barrier,
+            options.strategy ? "asked for" : "planned for a device whose self-test passes"};
   }
   if (!device->profile || !device->profile->ordering || options.fault == Fault::failed_litmus) {
     if (options.dry_run && !device->profile) {
       return {options.strategy.value_or(Strategy::barrier),
               options.strategy ? "asked for" : "planned for a device whose self-test passes"};
     }
-    return {Strategy::launch, "the device has not passed the self-test: no memory ordering between work-groups "
-                              "is proved, so nothing may wait inside a launch"};
+    return {Strategy::launch,
+            "the device has not passed the self-test: no memory ordering between work-groups "
+            "is proved, so nothing may wait inside a launch"};
   }
   if (options.strategy) {
     return {Strategy::barrier, "asked for"};
@@ -124,7 +127,8 @@ StrategyChoice choose_strategy(const TraversalOptions& options, const device::De
   return {Strategy::barrier, "the device has passed the self-test"};
 }
 
-// Of those resident, or in launches a few for each unit, so that what costs unlike evens out; fewer where memory is short.
+// Of those resident, or in launches a few for each unit, so that what costs unlike evens out; fewer where
+// memory is short.
 Result<FrontierGroups> find_groups(const device::Session& session, const device::DeviceInfo& device,
                                    run::BuiltKernel& kernel, const FrontierGeometry& geometry,
                                    const FrontierMemory& memory, const policy::LaunchPolicy& policy,
@@ -133,17 +137,18 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
   FrontierGroups groups;
   if (strategy == Strategy::launch) {
     constexpr std::uint32_t of_a_unit = 16;
-    groups.groups = asked_for.value_or(device.type == device::DeviceType::cpu ? of_a_unit * units : 2 * units);
+    groups.groups =
+        asked_for.value_or(device.type == device::DeviceType::cpu ? of_a_unit * units : 2 * units);
   } else {
     groups.resident = resident_groups(session, device, kernel, geometry);
     groups.groups = asked_for.value_or(std::min(groups.resident, units));
     if (groups.groups == 0 || groups.groups > groups.resident) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::too_many_workers,
-                .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
-                                       plural(groups.groups, "work-group"), groups.resident, device.name),
-                .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
-                                   groups.resident)});
+      return tl::unexpected(Error{
+          .code = ErrorCode::too_many_workers,
+          .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
+                                 plural(groups.groups, "work-group"), groups.resident, device.name),
+          .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
+                             groups.resident)});
     }
   }
   if (memory.constrained && !asked_for) {
@@ -161,7 +166,8 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
 DispatchLimits limits_of(const device::DeviceInfo& device, const TraversalOptions& options,
                          const FrontierGroups& groups, Strategy strategy) {
   const bool cpu = device.type == device::DeviceType::cpu;
-  constexpr std::uint32_t gpu_polls = std::uint32_t{1} << 26U; // while one group works alone the others wait long
+  constexpr std::uint32_t gpu_polls = std::uint32_t{1}
+                                      << 26U; // while one group works alone the others wait long
   DispatchLimits limits{.slice_ns = options.slice_ns,
                         .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
                         .groups = groups,
@@ -188,7 +194,8 @@ Result<void> write_outputs(const graphs::FrontierProgram& program, const std::st
   for (const OutputFile& file : outputs_of(program, folder)) {
     const std::vector<std::uint32_t>& values = file.parents ? results.parents : results.values;
     const auto bytes = std::as_bytes(std::span(values));
-    const arrays::ElementType type = floats && !file.parents ? arrays::ElementType::f32 : arrays::ElementType::u32;
+    const arrays::ElementType type =
+        floats && !file.parents ? arrays::ElementType::f32 : arrays::ElementType::u32;
     const std::array<std::uint64_t, 1> shape{values.size()};
     TIDEGATE_TRY(Output output, Output::open(file.path));
     if (file.path.ends_with(".npy")) {
@@ -224,10 +231,11 @@ std::optional<Error> error_of(const FrontierReport& report, const TraversalOptio
   switch (report.status) {
   case RunStatus::deadline:
     return Error{.code = ErrorCode::wall_time_exceeded,
-                 .message = fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns), done,
-                                        waited ? "; work-groups were waiting for others whose core is busy, or that "
-                                                 "do not arrive"
-                                               : ""),
+                 .message =
+                     fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns), done,
+                                 waited ? "; work-groups were waiting for others whose core is busy, or that "
+                                          "do not arrive"
+                                        : ""),
                  .fix = waited ? "--strategy launch does without waits on the device; no output was written"
                                : "give --max-wall-time more; no output was written"};
   case RunStatus::interrupted:
@@ -236,23 +244,27 @@ std::optional<Error> error_of(const FrontierReport& report, const TraversalOptio
                  .fix = "no output was written; run it again"};
   case RunStatus::hang: {
     const bool told = !report.stuck_groups.empty();
-    return Error{.code = ErrorCode::device_hang,
-                 .message = told ? fmt::format("a wait on the device ran out: behind wave {}, work-group {} waits for "
-                                               "{} to be {} and saw {}",
-                                               report.stuck_groups.front().iteration, report.stuck_groups.front().group,
-                                               report.stuck_groups.front().counter,
-                                               report.stuck_groups.front().expected, report.stuck_groups.front().seen)
-                                 : "a persistent launch came back without having done anything",
-                 .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+    return Error{
+        .code = ErrorCode::device_hang,
+        .message = told ? fmt::format("a wait on the device ran out: behind wave {}, work-group {} waits for "
+                                      "{} to be {} and saw {}",
+                                      report.stuck_groups.front().iteration,
+                                      report.stuck_groups.front().group, report.stuck_groups.front().counter,
+                                      report.stuck_groups.front().expected, report.stuck_groups.front().seen)
+                        : "a persistent launch came back without having done anything",
+        .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
   }
   case RunStatus::outputs_differ:
     return report.replay && report.replay->first_difference
-               ? std::optional(Error{.code = ErrorCode::outputs_differ,
-                       .message = fmt::format("replay_differs: the device chose another topology for wave {} than the "
-                                              "policy makes of the logged numbers",
-                                              *report.replay->first_difference),
-                       .fix = "this is a bug in tidegate or in the device's compiler: please report the program",
-                       .field = "replay_differs"})
+               ? std::optional(Error{
+                     .code = ErrorCode::outputs_differ,
+                     .message =
+                         fmt::format("replay_differs: the device chose another topology for wave {} than the "
+                                     "policy makes of the logged numbers",
+                                     *report.replay->first_difference),
+                     .fix =
+                         "this is a bug in tidegate or in the device's compiler: please report the program",
+                     .field = "replay_differs"})
                : report.verification->error;
   default: return {};
   }
@@ -278,7 +290,8 @@ FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::G
   if (device != nullptr) {
     report.device = run::DeviceReport{
         .name = device->name, .platform = device->platform, .driver_version = device->driver_version};
-    report.ordering = strategy.strategy == Strategy::barrier && device->profile ? device->profile->ordering : std::nullopt;
+    report.ordering =
+        strategy.strategy == Strategy::barrier && device->profile ? device->profile->ordering : std::nullopt;
   }
   return report;
 }
@@ -288,20 +301,20 @@ FrontierReport report_of_silence(FrontierReport report, const run::Monitor& moni
                                  const TraversalOptions& options) {
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
   const auto activity = static_cast<std::size_t>(monitor.activity.load());
-  report.error = Error{
-      .code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
-      .message = fmt::format("{} and the device has not come back since: the host is {}",
-                             interrupted ? "interrupted,"
-                                         : fmt::format("the wall time of {} is over,", seconds(options.max_wall_time_ns)),
-                             run::activity_names[activity]),
-      .fix = "give --max-wall-time more; no output was written"};
+  report.error = Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
+                       .message = fmt::format("{} and the device has not come back since: the host is {}",
+                                              interrupted ? "interrupted,"
+                                                          : fmt::format("the wall time of {} is over,",
+                                                                        seconds(options.max_wall_time_ns)),
+                                              run::activity_names[activity]),
+                       .fix = "give --max-wall-time more; no output was written"};
   return report;
 }
 
 // The traversal again and again, as it ran and, where that is persistent, launch by launch.
-RepeatedTimes time_again(const device::Session& session, run::BuiltKernel& kernel, const ResidentGraph& resident,
-                         const FrontierGeometry& geometry, const DispatchLimits& limits, std::uint64_t rounds,
-                         run::Monitor& monitor) {
+RepeatedTimes time_again(const device::Session& session, run::BuiltKernel& kernel,
+                         const ResidentGraph& resident, const FrontierGeometry& geometry,
+                         const DispatchLimits& limits, std::uint64_t rounds, run::Monitor& monitor) {
   RepeatedTimes times{.launches_ns = {}, .speedup = {}};
   DispatchLimits launches = limits;
   launches.arrivals_per_barrier = 0;
@@ -325,10 +338,11 @@ RepeatedTimes time_again(const device::Session& session, run::BuiltKernel& kerne
 }
 
 // On the device: build, upload, traverse, replay, verify, write.
-Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder, const graphs::Graph& graph,
-                     const device::DeviceInfo& device, const FrontierGeometry& geometry,
-                     const compiler::KernelSource& source, const TraversalPolicy& policy,
-                     const TraversalOptions& options, run::Monitor& monitor, FrontierReport& report) {
+Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder,
+                     const graphs::Graph& graph, const device::DeviceInfo& device,
+                     const FrontierGeometry& geometry, const compiler::KernelSource& source,
+                     const TraversalPolicy& policy, const TraversalOptions& options, run::Monitor& monitor,
+                     FrontierReport& report) {
   const TraversalShape shape = shape_of(program, graph);
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
 
@@ -336,8 +350,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   auto start = Clock::now();
   run::BuiltKernel kernel = run::build_kernel(session, device, source, 0, options.cache_folder);
   TIDEGATE_TRY(const FrontierGroups groups,
-               find_groups(session, device, kernel, geometry, report.memory, program.policy.launch, report.strategy,
-                           options.workers));
+               find_groups(session, device, kernel, geometry, report.memory, program.policy.launch,
+                           report.strategy, options.workers));
   if (session.on_host) {
     compile_now(session, kernel, geometry, groups);
   }
@@ -404,7 +418,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
     monitor.activity = run::Activity::comparing;
     DispatchLimits again = limits_of(device, options, groups, report.strategy);
     monitor.deadline = again.deadline;
-    report.comparison = time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
+    report.comparison =
+        time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
   }
   monitor.activity = run::Activity::writing;
   const bool floats =
@@ -443,13 +458,13 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   const StrategyChoice strategy = choose_strategy(options, device);
   FrontierReport report = report_of(program, graph, memory, strategy, device, policy);
   report.load_ns = load_ns;
-  const FrontierGeometry geometry =
-      geometry_for(device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
-                                     : *device,
-                   options.group_size, options.alone_vertices);
+  const FrontierGeometry geometry = geometry_for(
+      device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
+                        : *device,
+      options.group_size, options.alone_vertices);
   const compiler::KernelSource source =
-      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry, report.ordering,
-                      device == nullptr ? "" : device->opencl_version);
+      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
+                      report.ordering, device == nullptr ? "" : device->opencl_version);
   TIDEGATE_CHECK(write_kernel(options.emit_kernel, source));
   if (options.dry_run) {
     report.status = RunStatus::planned;
@@ -463,7 +478,8 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
     options.abandon(report_of_silence(known, monitor, interrupted, options));
   });
   try {
-    TIDEGATE_CHECK(execute(program, folder, graph, *device, geometry, source, policy, options, monitor, report));
+    TIDEGATE_CHECK(
+        execute(program, folder, graph, *device, geometry, source, policy, options, monitor, report));
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

@@ -47,7 +47,8 @@ struct TraversalOptions {
 };
 
 // Runs a program of `folder` on a device whose profile is filled in, or with dry_run plans its memory for one
-// (null: for one without bounds). What comes to a negative answer on the device is in the report's status and error.
+// (null: for one without bounds). What comes to a negative answer on the device is in the report's status and
+// error.
 Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
                                      const device::DeviceInfo* device, const TraversalOptions& options);
 

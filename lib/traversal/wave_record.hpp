@@ -9,8 +9,8 @@
 
 namespace tidegate::traversal {
 
-// The rule that decided the topology; the numbers are those of kernels/frontier_policy.h. The first twelve are
-// the launch policy's.
+// The rule that decided the topology; the numbers are those of kernels/frontier_policy.h. The first twelve
+// are the launch policy's.
 enum class FrontierRule : std::uint8_t {
   queue_empty,
   memory_pressure,
