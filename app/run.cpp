@@ -2,8 +2,10 @@
 #include "command_line.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "run_settings.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
+#include <tidegate/commands/frontier.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/trace.hpp>
 #include <tidegate/core/cache_folder.hpp>
@@ -23,32 +25,45 @@
 #include <utility>
 
 namespace tidegate::app {
+
+Error at_program(Error error, const RunSettings& settings) {
+  return commands::at_document(std::move(error), settings.program, settings.text);
+}
+
+Result<device::DeviceInfo> find_device(const RunSettings& settings) {
+  const auto list = device::list_devices();
+  if (!list) {
+    return tl::unexpected(list.error());
+  }
+  const char* const usual = std::getenv("TIDEGATE_DEVICE");
+  const bool by_environment = settings.selector.empty() && usual != nullptr;
+  const auto found = device::select_device(*list, by_environment ? usual : settings.selector);
+  if (!found) {
+    Error error = found.error();
+    error.message += by_environment ? ", as TIDEGATE_DEVICE says" : "";
+    return tl::unexpected(std::move(error));
+  }
+  device::DeviceInfo device = **found;
+  // What only launches needs no proof that work-groups may wait for each other.
+  if (!settings.options.compile.dry_run && settings.options.compile.strategy != compiler::Strategy::launch) {
+    if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
+      return tl::unexpected(std::move(probed.error()));
+    }
+  }
+  return device;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
 constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
 constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
+constexpr std::array<std::string_view, 5> topology_choices{
+    "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                       "wrong_output"};
-
-struct RunSettings {
-  std::string program = "-";
-  std::string text; // of the program
-  std::string output = "-";
-  std::string selector;
-  std::optional<std::string> plan;
-  std::uint64_t workers = 0;
-  std::uint64_t side_by_side = 0;
-  bool no_cache = false;
-  bool errors_as_json = false;
-  bool quiet = false;
-  bool verbose = false;
-  Format format = Format::json;
-  run::RunOptions options;
-  commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
-};
 
 // The first of the names is auto, which leaves the value empty.
 template <class E>
@@ -58,10 +73,6 @@ OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<
     value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
   };
   return index_option(std::move(name), choose, names, std::move(meaning));
-}
-
-Error at_program(Error error, const RunSettings& settings) {
-  return commands::at_document(std::move(error), settings.program, settings.text);
 }
 
 std::string report_text(const run::RunReport& report, const RunSettings& settings) {
@@ -141,27 +152,19 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
-Result<device::DeviceInfo> find_device(const RunSettings& settings) {
-  const auto list = device::list_devices();
-  if (!list) {
-    return tl::unexpected(list.error());
+// Options that mean something to frontier programs alone.
+Result<void> refuse_frontier_options(const RunSettings& settings) {
+  const std::string_view given = settings.force_topology    ? "--force-topology"
+                                 : settings.group_size != 0 ? "--group-size"
+                                 : settings.alone_up_to     ? "--alone-up-to"
+                                                            : "";
+  if (given.empty()) {
+    return {};
   }
-  const char* const usual = std::getenv("TIDEGATE_DEVICE");
-  const bool by_environment = settings.selector.empty() && usual != nullptr;
-  const auto found = device::select_device(*list, by_environment ? usual : settings.selector);
-  if (!found) {
-    Error error = found.error();
-    error.message += by_environment ? ", as TIDEGATE_DEVICE says" : "";
-    return tl::unexpected(std::move(error));
-  }
-  device::DeviceInfo device = **found;
-  // What only launches needs no proof that work-groups may wait for each other.
-  if (!settings.options.compile.dry_run && settings.options.compile.strategy != compiler::Strategy::launch) {
-    if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
-      return tl::unexpected(std::move(probed.error()));
-    }
-  }
-  return device;
+  return tl::unexpected(
+      Error{.code = ErrorCode::invalid_usage,
+            .message = fmt::format("{} is for frontier programs, and this is a wave program", given),
+            .fix = "leave it out"});
 }
 
 ProgressStyle progress_style(const RunSettings& settings) {
@@ -237,6 +240,12 @@ Result<ExitCode> run_program(RunSettings& settings) {
     return tl::unexpected(text.error());
   }
   settings.text = std::move(*text);
+  if (commands::is_frontier_program(settings.text)) {
+    return run_frontier(settings);
+  }
+  if (auto usable = refuse_frontier_options(settings); !usable) {
+    return tl::unexpected(std::move(usable.error()));
+  }
   if (options.check_bounds) {
     std::error_code unreadable;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
@@ -335,6 +344,18 @@ CommandModel run_command() {
                "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
            choice_or_auto("--order", options.compile.order, order_choices,
                           "Which work-group runs which tiles of a persistent launch"),
+           index_option(
+               "--force-topology",
+               [settings](std::size_t index) {
+                 settings->force_topology =
+                     static_cast<policy::Topology>(index + 1); // the first one is empty
+               },
+               topology_choices, "Run all waves of a frontier program with this one"),
+           count_option("--group-size", settings->group_size,
+                        "Work-items of a work-group of a frontier program, a power of two; 0 (default): by "
+                        "the device"),
+           count_option("--alone-up-to", settings->alone_up_to,
+                        "Vertices of a frontier that one work-group works alone (default: by the device)"),
            file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
            file_option("--trace", options.trace,
                        "Write when what ran as a timeline for ui.perfetto.dev: a lane for each work-group "
@@ -349,8 +370,8 @@ CommandModel run_command() {
            format_option(settings->format),
            output_option(settings->output)},
       .positionals = {positional(
-          "[PROGRAM]",
-          file_option("", settings->program, "Wave program to run; - or none is standard input"))},
+          "[PROGRAM]", file_option("", settings->program,
+                                   "Wave program or frontier program to run; - or none is standard input"))},
       .examples = {{"Proved, and timed against plain launches:",
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"},
                    {"What would run, without a device:",

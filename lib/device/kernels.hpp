@@ -19,6 +19,9 @@ std::string_view stage_source();           // kernels/stage.cl
 std::string_view progression_source();     // kernels/progression.cl
 std::string_view transfers_source();       // kernels/transfers.cl
 
+// A file of a traversal, by its name under kernels/; empty where there is none.
+std::string_view frontier_source(std::string_view file);
+
 // What the self-test compiles: the barrier, the occupancy discovery and the tests themselves.
 std::string whole_self_test_source();
 

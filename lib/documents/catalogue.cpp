@@ -2,6 +2,7 @@
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/device_documents.hpp>
+#include <tidegate/documents/frontier_documents.hpp>
 #include <tidegate/documents/graph_documents.hpp>
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/planning_documents.hpp>
@@ -42,6 +43,7 @@ constexpr std::array all_documents{
     &DocumentOf<compiler::WaveProgram>::document,
     &DocumentOf<graphs::FrontierProgram>::document,
     &DocumentOf<RunReportDocument>::document,
+    &DocumentOf<traversal::FrontierReport>::document,
     &DocumentOf<device::DeviceList>::document,
     &DocumentOf<device::DeviceProfile>::document,
     &DocumentOf<CheckReport>::document,

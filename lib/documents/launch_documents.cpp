@@ -22,10 +22,6 @@ struct Description<LaunchGeometry> {
   static const Record record;
 };
 template <>
-struct Description<TopologyEvidence> {
-  static const Record record;
-};
-template <>
 struct Description<PromotionEvidence> {
   static const Record record;
 };

@@ -70,6 +70,10 @@ struct Description<policy::LaunchRecommendation> {
   static const Record record;
 };
 template <>
+struct Description<policy::TopologyEvidence> {
+  static const Record record;
+};
+template <>
 struct Description<Evidence> {
   static const Record record;
 };

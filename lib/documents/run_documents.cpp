@@ -29,10 +29,6 @@ using run::WindowReport;
 using run::WrittenFile;
 
 template <>
-struct Description<DeviceReport> {
-  static const Record record;
-};
-template <>
 struct Description<Difference> {
   static const Record record;
 };
@@ -42,10 +38,6 @@ struct Description<OutputParity> {
 };
 template <>
 struct Description<Comparison> {
-  static const Record record;
-};
-template <>
-struct Description<StuckGroup> {
   static const Record record;
 };
 template <>
@@ -98,10 +90,6 @@ struct Description<HotOpReport> {
 };
 template <>
 struct Description<PromotionReport> {
-  static const Record record;
-};
-template <>
-struct Description<Geometry> {
   static const Record record;
 };
 template <>

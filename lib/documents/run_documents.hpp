@@ -47,6 +47,19 @@ struct Choices<compiler::Promotion> {
 };
 
 template <>
+struct Description<run::DeviceReport> {
+  static const Record record;
+};
+template <>
+struct Description<run::StuckGroup> {
+  static const Record record;
+};
+template <>
+struct Description<run::Geometry> {
+  static const Record record;
+};
+
+template <>
 struct DocumentOf<RunReportDocument> {
   static const Document document;
 };

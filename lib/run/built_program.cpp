@@ -90,8 +90,13 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
   }
   const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, built.kernel->kernel,
                                   first_object_argument(compiled.strategy.strategy));
-  const std::uint32_t resident = resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
-                                                 compiled.tables.dynamic_local_bytes);
+  const std::uint32_t resident =
+      resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
+                      [&](const cl::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
+                        PersistentArguments arguments{.budget = settle_polls, .most_polls = most_polls};
+                        arguments.memory.fill(poll); // iterations are 0: nothing else is looked at
+                        arguments.set(built.kernel->kernel, compiled.tables.dynamic_local_bytes);
+                      });
   return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, device, resident)};
 }
 

@@ -3,7 +3,6 @@
 #include <tidegate/device/opencl_error.hpp>
 #include <tidegate/run/cache_entry.hpp>
 #include <tidegate/run/device_memory.hpp>
-#include <tidegate/run/kernel_arguments.hpp>
 #include <tidegate/run/kernel_cache.hpp>
 
 #define XXH_INLINE_ALL
@@ -113,7 +112,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
 
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
                               BuiltKernel& kernel, std::uint32_t group_size,
-                              std::uint64_t dynamic_local_bytes) {
+                              const SetPollArguments& set_arguments) {
   const std::uint32_t units = std::max(device.compute_units, 1U);
   if (device.type == device::DeviceType::cpu) {
     // Drivers for CPUs deal groups to threads in chunks that run one after another: one group per unit is
@@ -134,9 +133,7 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   std::vector<cl_uint> words(poll_words);
   const cl::Buffer poll = allocate(session, words.size() * sizeof(cl_uint));
   upload(session, poll, 0, std::as_bytes(std::span(words)));
-  PersistentArguments arguments{.budget = settle_polls, .most_polls = most_polls};
-  arguments.memory.fill(poll); // iterations are 0: nothing else is looked at
-  arguments.set(kernel.kernel, dynamic_local_bytes);
+  set_arguments(poll, settle_polls, most_polls);
   require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
                                              cl::NDRange(std::size_t{units} * offered * group_size),
                                              cl::NDRange(group_size)),

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 
 namespace tidegate::run {
 
@@ -28,10 +29,15 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
                          const KernelSource& source, std::uint64_t dynamic_local_bytes,
                          const std::filesystem::path& folder);
 
+// Sets a persistent kernel's arguments so that it does nothing but answer how many of its groups are resident
+// together: `poll` is the memory of kernels/occupancy.cl, and stands for all other memory too.
+using SetPollArguments =
+    std::function<void(const cl::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls)>;
+
 // How many work-groups of the persistent kernel are resident together: compute units on a CPU, otherwise
 // discovered with the kernel itself and kept with it. Throws device::Refused.
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
                               BuiltKernel& kernel, std::uint32_t group_size,
-                              std::uint64_t dynamic_local_bytes);
+                              const SetPollArguments& set_arguments);
 
 } // namespace tidegate::run

@@ -1,0 +1,131 @@
+// tidegate run, of a frontier program
+#include "command_line.hpp"
+#include "run_settings.hpp"
+#include "terminal.hpp"
+#include <tidegate/commands/frontier.hpp>
+#include <tidegate/commands/run.hpp>
+#include <tidegate/core/files.hpp>
+#include <tidegate/traversal/run.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::app {
+namespace {
+
+constexpr std::array<std::string_view, 6> frontier_fault_names{
+    "none", "missing_arrival", "failed_litmus", "wrong_value", "wrong_parent", "wrong_log"};
+
+// Tests say by the environment what no sound device provokes.
+traversal::Fault provoked_frontier_fault() {
+  const char* const name = std::getenv("TIDEGATE_PROVOKE");
+  const auto found = name == nullptr ? frontier_fault_names.end()
+                                     : std::ranges::find(frontier_fault_names, std::string_view(name));
+  return found == frontier_fault_names.end()
+             ? traversal::Fault::none
+             : static_cast<traversal::Fault>(found - frontier_fault_names.begin());
+}
+
+// Options that mean something to wave programs alone.
+Result<void> refuse_others(const RunSettings& settings) {
+  const run::RunOptions& options = settings.options;
+  const std::array<std::pair<bool, std::string_view>, 7> given{{
+      {options.compile.mode.has_value(), "--mode"},
+      {settings.plan.has_value(), "--plan"},
+      {options.compile.fp_contract_off, "--fp-contract"},
+      {options.check_bounds, "--check-bounds"},
+      {settings.side_by_side != 0, "--side-by-side"},
+      {options.compile.order.has_value(), "--order"},
+      {options.compile.strategy == compiler::Strategy::counters, "--strategy counters"},
+  }};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("{} is for wave programs, and this is a frontier program", name),
+                .fix = "leave it out"});
+    }
+  }
+  return {};
+}
+
+std::optional<std::uint32_t> narrowed(std::uint64_t value) {
+  return value == 0 ? std::nullopt
+                    : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
+}
+
+traversal::TraversalOptions options_of(const RunSettings& settings) {
+  const run::RunOptions& given = settings.options;
+  traversal::TraversalOptions options{.strategy = given.compile.strategy,
+                                      .force_topology = settings.force_topology,
+                                      .workers = narrowed(settings.workers),
+                                      .group_size = narrowed(settings.group_size),
+                                      .alone_vertices = {},
+                                      .dry_run = given.compile.dry_run,
+                                      .verify = given.verify,
+                                      .compare_rounds = given.compare_rounds,
+                                      .max_wall_time_ns = given.max_wall_time_ns,
+                                      .slice_ns = given.slice_ns,
+                                      .cache_folder = given.cache_folder,
+                                      .emit_kernel = given.emit_kernel,
+                                      .files = given.files,
+                                      .allow_outside = given.compile.scope == compiler::PathScope::anywhere,
+                                      .fault = provoked_frontier_fault(),
+                                      .abandon = {}};
+  if (settings.alone_up_to) {
+    options.alone_vertices = static_cast<std::uint32_t>(std::min<std::uint64_t>(*settings.alone_up_to, ~0U));
+  }
+  return options;
+}
+
+Result<ExitCode> tell(const traversal::FrontierReport& report, const RunSettings& settings) {
+  const std::string text =
+      settings.format == Format::table
+          ? commands::frontier_table(report, settings.output == "-" && use_colour(STDOUT_FILENO))
+          : commands::frontier_document(report) + '\n';
+  auto written = commands::write_text(settings.output, text);
+  if (written && report.error) {
+    print_error(at_program(*report.error, settings), settings.errors_as_json);
+    return exit_code(report.error->code);
+  }
+  return written;
+}
+
+} // namespace
+
+Result<ExitCode> run_frontier(const RunSettings& settings) {
+  if (auto usable = refuse_others(settings); !usable) {
+    return tl::unexpected(std::move(usable.error()));
+  }
+  const auto program = commands::read_frontier_program(settings.text);
+  if (!program) {
+    return tl::unexpected(at_program(program.error(), settings));
+  }
+  traversal::TraversalOptions options = options_of(settings);
+  options.abandon = [&settings](const traversal::FrontierReport& report) {
+    const auto told = tell(report, settings);
+    ::_exit(static_cast<int>(told ? *told : exit_code(told.error().code)));
+  };
+  std::optional<device::DeviceInfo> device;
+  if (!options.dry_run || !settings.selector.empty()) {
+    auto found = find_device(settings);
+    if (!found) {
+      return tl::unexpected(std::move(found.error()));
+    }
+    device = std::move(*found);
+  }
+  const auto report = traversal::run_traversal(*program, commands::program_folder(settings.program),
+                                               device ? &*device : nullptr, options);
+  if (!report) {
+    return tl::unexpected(at_program(report.error(), settings));
+  }
+  return tell(*report, settings);
+}
+
+} // namespace tidegate::app

@@ -1,0 +1,45 @@
+// What the options of `tidegate run` set, for programs of both kinds.
+#pragma once
+
+#include "options.hpp"
+#include <tidegate/commands/plan.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/run/run_options.hpp>
+#include <tidegate/traversal/run.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tidegate::app {
+
+struct RunSettings {
+  std::string program = "-";
+  std::string text; // of the program
+  std::string output = "-";
+  std::string selector;
+  std::optional<std::string> plan;
+  std::uint64_t workers = 0;
+  std::uint64_t side_by_side = 0;
+  std::uint64_t group_size = 0;
+  std::optional<std::uint64_t> alone_up_to;
+  bool no_cache = false;
+  bool errors_as_json = false;
+  bool quiet = false;
+  bool verbose = false;
+  Format format = Format::json;
+  run::RunOptions options;
+  commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
+  std::optional<policy::Topology> force_topology;
+};
+
+// The error with the program as its file, where it names none.
+Error at_program(Error error, const RunSettings& settings);
+
+// The device that is meant, with its self-test unless `strategy` is launch or nothing runs.
+Result<device::DeviceInfo> find_device(const RunSettings& settings);
+
+// Runs a frontier program and tells of it; the options of wave programs were refused or are left alone.
+Result<ExitCode> run_frontier(const RunSettings& settings);
+
+} // namespace tidegate::app

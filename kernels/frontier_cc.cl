@@ -1,0 +1,52 @@
+// Connected components: hook and compress.
+//
+// Values are the links of a forest of disjoint sets: a vertex's value is a smaller vertex of its component, or the vertex
+// itself at a root. One wave looks at every edge and hooks the greater of the two roots under the smaller one; it does so
+// with a compare-and-exchange at the root, and on failure goes on from what it saw, so each edge is done when it
+// has been looked at. Links read on the way may be old: an old link still leads to a vertex of the component. Whoever
+// walks a way shortens it. The last step lets every vertex point at its root, the smallest vertex of its component.
+// The graph has each edge in both directions.
+//
+// Source: Jaiganesh, Burtscher, A High-Performance Connected Components Implementation for GPUs (HPDC 2018).
+
+#define TG_FOUND_ONCE(at) false
+
+uint tg_root(global uint* values, uint v) {
+  uint at = v;
+  uint link = values[at];
+  for (uint left = 0xffffffffu; link != at && left != 0; --left) { // links fall from step to step
+    const uint next = values[link];
+    if (next != link) {
+      atomic_min(&values[at], next); // path halving; a plain store could undo a hook
+    }
+    at = link;
+    link = next;
+  }
+  return at;
+}
+
+// Puts both ends of an edge into one set.
+void tg_join(const tg_job* job, uint u, uint v) {
+  uint a = tg_root(job->values, u);
+  uint b = tg_root(job->values, v);
+  for (uint left = 0xffffffffu; a != b && left != 0; --left) {
+    const uint high = max(a, b);
+    const uint low = min(a, b);
+    const uint seen = atomic_cmpxchg(&job->values[high], high, low);
+    if (seen == high) {
+      return;
+    }
+    a = tg_root(job->values, seen); // somebody else has hooked it
+    b = low;
+  }
+}
+
+void tg_finish(const tg_job* job, uint first, uint step) {
+  for (uint v = first; v < job->vertices; v += step) {
+    uint root = job->values[v];
+    for (uint link = job->values[root]; link != root; link = job->values[root]) {
+      root = link; // links fall from step to step: this ends
+    }
+    job->values[v] = root;
+  }
+}

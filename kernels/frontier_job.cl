@@ -1,0 +1,156 @@
+// What the work-items of a traversal share, and how they put vertices into the next frontier.
+//
+// The host defines
+//   TG_ALGORITHM    one of TG_BFS …
+//   TG_GROUP_SIZE   work-items of a work-group
+//   TG_LANES        work-items that share an entry of a sparse queue
+//   TG_WIDE         and of a hybrid one
+//   TG_WIDTH        work-items that share a word of a bitmap
+//   TG_WIDE_OFFSETS places among the edges take 64 bits
+//   TG_FLOATS       weights and distances are floats
+//   TG_WEIGHTS      edges have weights of their own
+//   TG_PARENTS      bfs tells parents, too
+//   TG_ALONE_ROOM   entries that a group working alone keeps in local memory
+//
+// A frontier is a queue, a bitmap, or both. An entry of a queue is a run of at most TG_CHUNK edges of a vertex:
+//
+//   { vertex, place of the first edge (two words), edges }
+//
+// so whoever takes one reads neighbours at once, without a look at the vertex's row, and a hub's edges are dealt
+// out like anybody's. Queues alternate from wave to wave; bitmaps take turns in threes: one is read, one written, and the
+// one that was read before is cleared.
+
+#define TG_BFS 0
+#define TG_REACH 1
+#define TG_SSSP 2
+#define TG_CC 3
+#define TG_PAGERANK 4
+
+#define TG_CHUNK 64u
+#define TG_NOBODY 0xffffffffu
+
+#if TG_WIDE_OFFSETS
+typedef ulong tg_offset;
+#else
+typedef uint tg_offset;
+#endif
+
+typedef struct {
+  global const tg_offset* offsets;
+  global const uint* neighbours;
+  global const uint* weights;
+  global const tg_offset* in_offsets;
+  global const uint* in_neighbours;
+  global const uint* in_weights;
+  global uint* values;  // levels, words, distances, labels or ranks
+  global uint* others;  // parents of bfs; twice what a vertex passes on, of pagerank
+  global uint* stamps;  // the last wave that a vertex was queued for; of pagerank, what it has received
+  global uint* bitmaps; // three
+  global uint4* queues; // two
+  global uint* far;     // sssp: two queues of vertices and a bitmap of what is in them
+  global tg_state* state;
+  uint vertices;
+  uint words;
+  uint queue_room;
+  uint group;
+  uint groups;
+} tg_job;
+
+#define TG_GRAPH_PARAMETERS                                                                                     \
+  global const tg_offset *offsets, global const uint *neighbours, global const uint *weights,                   \
+      global const tg_offset *in_offsets, global const uint *in_neighbours, global const uint *in_weights,      \
+      global uint *values, global uint *others, global uint *stamps, global uint *bitmaps, global uint4 *queues, \
+      global uint *far, global tg_state *state, global const tg_setting *setting, global const uint *sources
+
+#define TG_MAKE_JOB(job)                                                                                            \
+  const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values,                  \
+                      others,  stamps,     bitmaps, queues,     far,           state,      setting->vertices,       \
+                      setting->words, setting->queue_room, (uint)get_group_id(0), (uint)get_num_groups(0)}
+
+// The bitmap and the queue of a wave's frontier. All of pagerank's waves have the same one.
+global uint* tg_bitmap_of(const tg_job* job, uint wave) {
+  return job->bitmaps + (TG_ALGORITHM == TG_PAGERANK ? 0u : wave % 3u) * job->words;
+}
+global uint4* tg_queue_of(const tg_job* job, uint wave) {
+  return job->queues + (TG_ALGORITHM == TG_PAGERANK ? 0u : (ulong)(wave & 1u) * job->queue_room);
+}
+global uint* tg_far_bits(const tg_job* job) { return job->far + 2ul * job->vertices; }
+
+volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state->slots + round % 3u * TG_SLOT_WORDS; }
+
+tg_offset tg_degree(const tg_job* job, uint v) { return job->offsets[v + 1ul] - job->offsets[v]; }
+
+// Adds to a number of two words; its sum is read behind a barrier.
+void tg_add_wide(volatile global uint* words, ulong value) {
+  const uint low = (uint)value;
+  uint high = (uint)(value >> 32);
+  if (low != 0) {
+    high += atomic_add(&words[0], low) > 0xffffffffu - low;
+  }
+  if (high != 0) {
+    atomic_add(&words[1], high);
+  }
+}
+void tg_add_wide_local(volatile local uint* words, ulong value) {
+  const uint low = (uint)value;
+  uint high = (uint)(value >> 32);
+  if (low != 0) {
+    high += atomic_add(&words[0], low) > 0xffffffffu - low;
+  }
+  if (high != 0) {
+    atomic_add(&words[1], high);
+  }
+}
+ulong tg_wide(volatile global uint* words) { return words[0] | (ulong)words[1] << 32; }
+
+// What a work-item has found in a step.
+typedef struct {
+  ulong edges;   // that leave the vertices
+  ulong scanned; // edges that were looked at, other than by a queue's entries
+  ulong change;  // pagerank
+  ulong idle;
+  uint vertices;
+  uint far;
+  uint nearest; // complement of the least distance put off
+} tg_found;
+
+// Where a group that works alone keeps the queues as well: the next wave reads them there, half the way to memory
+// nearer. What does not fit stands in the global one only.
+typedef struct {
+  uint4 queues[2 * TG_ALONE_ROOM];
+  uint slots[3 * 8]; // of three waves in turn: tail, vertices, edges (2), far, nearest
+} tg_alone;
+#define TG_ALONE_TAIL 0
+#define TG_ALONE_VERTICES 1
+#define TG_ALONE_EDGES 2
+#define TG_ALONE_FAR 4
+#define TG_ALONE_NEAREST 5
+
+// Where found vertices go.
+typedef struct {
+  global uint4* queue;         // or 0
+  global uint* bitmap;         // or 0
+  volatile global uint* tail;  // of the queue
+  volatile local uint* local_tail; // instead, where a group works alone
+  local uint4* local_queue;
+  uint wave;                   // that the frontier is of
+} tg_target;
+
+void tg_enqueue(tg_target to, uint v, tg_offset begin, tg_offset degree) {
+  const uint chunks = (uint)((degree + (TG_CHUNK - 1)) / TG_CHUNK);
+  if (chunks == 0) {
+    return; // nothing to expand
+  }
+  const uint first = to.local_tail != 0 ? atomic_add(to.local_tail, chunks) : atomic_add(to.tail, chunks);
+  for (uint i = 0; i < chunks; ++i) {
+    const ulong at = begin + (ulong)i * TG_CHUNK;
+    const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)TG_CHUNK);
+    const uint4 entry = (uint4)(v, (uint)at, (uint)(at >> 32), edges);
+    to.queue[first + i] = entry;
+    if (to.local_tail != 0 && first + i < TG_ALONE_ROOM) {
+      to.local_queue[first + i] = entry;
+    }
+  }
+}
+
+ulong tg_first_edge(uint4 entry) { return entry.y | (ulong)entry.z << 32; }

@@ -1,0 +1,59 @@
+// PageRank: every wave is an iteration over all vertices.
+//
+// A vertex's value is its rank, a float; `others` holds what it passes to each of its neighbours, its rank over its degree,
+// for this iteration and the next in turn. Pulling, a vertex adds up what its neighbours pass on. Pushing, they add
+// it to what it has received (in `stamps`) with compare-and-exchange, and a second step makes ranks of that.
+// Fused waves pull several times in place, so that what has changed is used at once (Gauss and Seidel), and measure with
+// one ordinary iteration. What vertices without edges hold goes to all evenly; that sum and the change of all ranks are
+// added up in units of 2^-60, so that their order does not matter.
+//
+// Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
+
+#define TG_FOUND_ONCE(at) true
+#define TG_UNITS 1152921504606846976.0f // 2^60
+
+ulong tg_units(float value) { return (ulong)(value * TG_UNITS); }
+
+// What vertices pass on in an iteration, and what they will in the next one.
+global float* tg_passed(const tg_job* job, uint wave) {
+  return (global float*)job->others + (ulong)(wave & 1u) * job->vertices;
+}
+
+void tg_add_float(volatile global uint* at, float value) {
+  uint seen = *at;
+  for (uint left = 0xffffffffu; left != 0; --left) {
+    const uint found = atomic_cmpxchg(at, seen, as_uint(as_float(seen) + value));
+    if (found == seen) {
+      return;
+    }
+    seen = found;
+  }
+}
+
+// What every vertex gets, beside what it receives along edges.
+float tg_base(const tg_job* job, const tg_position* at, const tg_setting* setting) {
+  const float damping = as_float(setting->damping);
+  const float idle = (float)at->idle / TG_UNITS;
+  return ((1.0f - damping) + damping * idle) / (float)job->vertices;
+}
+
+void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, float received, global float* passed,
+             tg_found* found) {
+  const float before = as_float(job->values[v]);
+  const float after = base + as_float(setting->damping) * received;
+  const tg_offset degree = tg_degree(job, v);
+  job->values[v] = as_uint(after);
+  passed[v] = degree == 0 ? 0.0f : after / (float)degree;
+  found->idle += degree == 0 ? tg_units(after) : 0;
+  found->change += tg_units(fabs(after - before));
+}
+
+float tg_received(const tg_job* job, uint v, volatile global const float* passed) {
+  float sum = 0;
+  for (tg_offset e = job->in_offsets[v]; e < job->in_offsets[v + 1ul]; ++e) {
+    sum += passed[job->in_neighbours[e]];
+  }
+  return sum;
+}
+
+void tg_finish(const tg_job* job, uint first, uint step) {}

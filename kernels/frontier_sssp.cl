@@ -1,0 +1,29 @@
+// Least distances: near and far.
+//
+// A vertex's value is the least distance known, as bits: those of floats that are not negative grow with them, so one
+// atomic_min serves both. A wave relaxes the edges of its frontier; a vertex whose distance falls is to be worked on
+// again. With queues, only what is nearer than `near` is worked on at once; the rest is put off to the far queue, each vertex
+// once (a bit says so), and when nothing near is left, `near` moves on past the nearest of them. What is found there with a
+// distance below the old `near` has been worked on since, and is dropped. Waves that write bitmaps alone put nothing off: they
+// relax everything that has changed (Bellman and Ford).
+//
+// Source: Davidson, Baxter, Garland, Owens, Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths
+// (IPDPS 2014).
+
+#define TG_FOUND_ONCE(at) false
+
+uint tg_value(const tg_job* job, const tg_position* at, uint u) { return job->values[u]; }
+#if TG_FLOATS
+uint tg_sum(uint a, uint b) { return as_uint(as_float(a) + as_float(b)); }
+#else
+uint tg_sum(uint a, uint b) { return b > 0xffffffffu - a ? 0xffffffffu : a + b; }
+#endif
+uint tg_along(uint value, uint weight) { return tg_sum(value, weight); }
+bool tg_better(uint candidate, uint current) { return candidate < current; }
+uint tg_merged(uint candidate, uint current) { return min(candidate, current); }
+uint tg_merge(volatile global uint* at, uint candidate) { return atomic_min(at, candidate); }
+bool tg_enough(const tg_position* at, const tg_setting* setting, uint value) { return false; }
+bool tg_settled(const tg_position* at, const tg_setting* setting, uint value) { return value == 0; }
+void tg_came_from(const tg_job* job, uint v, uint u) {}
+bool tg_member(const tg_job* job, const tg_position* at, uint v) { return job->stamps[v] == at->wave; }
+void tg_finish(const tg_job* job, uint first, uint step) {}

@@ -1,0 +1,364 @@
+// The steps that a traversal is made of, each the part of it that one work-group does. None of them holds a barrier: they
+// end, and the caller lets all groups meet.
+//
+//   tg_push_queue     sparse and hybrid: entries of the queue, several work-items each
+//   tg_push_bitmap    memory-constrained: bits of the bitmap; no queue, no transpose
+//   tg_pull           dense: vertices look for a neighbour in the frontier
+//   tg_pull_in_place  fused: several times in a row, using what has just been found
+//   tg_to_bitmap, tg_to_queue, tg_refill   a frontier in another form
+//
+// Neighbouring warps belong to different groups, so that a small frontier uses all of the device.
+
+#define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
+
+// Work-item `lane` of `width` that share item after item: the first of its items, and how far the next one is.
+uint tg_first_item(const tg_job* job, uint width) {
+  const uint lane = (uint)get_local_id(0);
+  return (lane / TG_WARP * job->groups + job->group) * (TG_WARP / width) + lane % TG_WARP / width;
+}
+uint tg_item_step(const tg_job* job, uint width) { return job->groups * (TG_GROUP_SIZE / width); }
+
+uint tg_weight(global const uint* weights, tg_offset e) {
+#if TG_WEIGHTS
+  return weights[e];
+#elif TG_FLOATS
+  return as_uint(1.0f);
+#else
+  return 1;
+#endif
+}
+
+#if TG_ALGORITHM != TG_PAGERANK
+// A vertex of the next frontier, unless it is in there already.
+void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, uint value, tg_offset begin,
+              tg_offset degree, tg_found* found) {
+  const uint bit = 1u << (v & 31u);
+#if TG_ALGORITHM == TG_SSSP
+  if (to.queue != 0 && value >= at->near) {
+    if ((atomic_or(&tg_far_bits(job)[v >> 5], bit) & bit) == 0) {
+      const uint place = atomic_inc((volatile global uint*)&job->state->far_tail[at->far_side * TG_COUNTER_LINE]);
+      job->far[(ulong)at->far_side * job->vertices + place] = v;
+      found->far += 1;
+    }
+    found->nearest = max(found->nearest, ~value);
+    return;
+  }
+#endif
+  if (to.queue != 0) {
+    if (!TG_FOUND_ONCE(at) && atomic_xchg(&job->stamps[v], to.wave) == to.wave) {
+      return;
+    }
+    tg_enqueue(to, v, begin, degree);
+    if (to.bitmap != 0) {
+      atomic_or(&to.bitmap[v >> 5], bit);
+    }
+  } else if ((atomic_or(&to.bitmap[v >> 5], bit) & bit) != 0) {
+    return;
+  }
+  found->vertices += 1;
+  found->edges += degree;
+}
+
+// Along edge e of u. Eagerly: where few edges are under way, what may be needed is asked for at once, as waiting is what
+// costs.
+void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
+                  tg_found* found) {
+  const uint w = job->neighbours[e];
+#if TG_ALGORITHM == TG_CC
+  if (w < u) { // its opposite is there as well
+    tg_join(job, u, w);
+  }
+#else
+  const uint candidate = tg_along(value, tg_weight(job->weights, (tg_offset)e));
+  tg_offset begin = 0;
+  tg_offset end = 0;
+  if (eager) {
+    begin = job->offsets[w];
+    end = job->offsets[w + 1ul];
+  } else if (!tg_better(candidate, job->values[w])) {
+    return;
+  }
+  if (!tg_better(candidate, tg_merge(&job->values[w], candidate))) {
+    return;
+  }
+  if (!eager) {
+    begin = job->offsets[w];
+    end = job->offsets[w + 1ul];
+  }
+  if (TG_FOUND_ONCE(at)) {
+    tg_came_from(job, w, u);
+  }
+  tg_enter(job, at, to, w, candidate, begin, end - begin, found);
+#endif
+}
+
+// Whether v gets something from its neighbours: from those in the frontier, or with `frontier` 0 from any.
+bool tg_pull_vertex(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* frontier,
+                    uint v, tg_found* found) {
+  const tg_offset begin = job->in_offsets[v];
+  const tg_offset end = job->in_offsets[v + 1ul];
+#if TG_ALGORITHM == TG_CC
+  for (tg_offset e = begin; e < end; ++e) {
+    const uint u = job->in_neighbours[e];
+    if (u < v && (frontier == 0 || (frontier[u >> 5] >> (u & 31u) & 1u) != 0)) {
+      tg_join(job, u, v);
+    }
+  }
+  found->scanned += end - begin;
+  return false;
+#else
+  const uint before = job->values[v];
+  if (tg_settled(at, setting, before)) {
+    return false;
+  }
+  uint best = before;
+  uint from = TG_NOBODY;
+  tg_offset e = begin;
+  for (bool enough = false; e < end && !enough; ++e) {
+    const uint u = job->in_neighbours[e];
+    if (frontier != 0 && (frontier[u >> 5] >> (u & 31u) & 1u) == 0) {
+      continue;
+    }
+    const uint value = frontier == 0 ? ((volatile global uint*)job->values)[u] : tg_value(job, at, u);
+    const uint candidate = tg_along(value, tg_weight(job->in_weights, e));
+    if (tg_better(candidate, best)) {
+      best = tg_merged(candidate, best);
+      from = u;
+      enough = tg_enough(at, setting, best);
+    }
+  }
+  found->scanned += e - begin;
+  if (from == TG_NOBODY) {
+    return false;
+  }
+  job->values[v] = best; // nobody else writes it in this wave
+  if (TG_FOUND_ONCE(at)) {
+    tg_came_from(job, v, from);
+  }
+  return true;
+#endif
+}
+#endif
+
+// Sparse: few work-items an entry. Hybrid: a warp, so that each reads an edge or two; the bitmap is written as well.
+void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool eager, tg_found* found) {
+  const uint width = at->topology == TG_HYBRID ? TG_WIDE : TG_LANES;
+  global const uint4* const queue = tg_queue_of(job, at->wave);
+  const uint lane = (uint)get_local_id(0) % width;
+  const uint step = tg_item_step(job, width);
+  for (uint i = tg_first_item(job, width); i < at->entries; i += step) {
+    const uint4 entry = queue[i];
+    const ulong first = tg_first_edge(entry);
+#if TG_ALGORITHM == TG_PAGERANK
+    const float passed = tg_passed(job, at->wave)[entry.x];
+    for (uint e = lane; e < entry.w; e += width) {
+      tg_add_float(&job->stamps[job->neighbours[first + e]], passed);
+    }
+#else
+#if TG_ALGORITHM == TG_CC
+    const uint value = 0;
+#else
+    const uint value = tg_value(job, at, entry.x);
+#endif
+    for (uint e = lane; e < entry.w; e += width) {
+      tg_push_edge(job, at, to, entry.x, value, first + e, eager, found);
+    }
+#endif
+  }
+}
+
+void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
+  global const uint* const bitmap = tg_bitmap_of(job, at->wave);
+  const uint lane = (uint)get_local_id(0) % TG_WIDTH;
+  const uint step = tg_item_step(job, TG_WIDTH);
+  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+    for (uint bits = bitmap[word]; bits != 0; bits &= bits - 1) {
+      const uint u = word * 32 + (31 - clz(bits & (0u - bits)));
+      const tg_offset end = job->offsets[u + 1ul];
+#if TG_ALGORITHM == TG_PAGERANK
+      const float passed = tg_passed(job, at->wave)[u];
+      for (tg_offset e = job->offsets[u] + lane; e < end; e += TG_WIDTH) {
+        tg_add_float(&job->stamps[job->neighbours[e]], passed);
+      }
+#else
+#if TG_ALGORITHM == TG_CC
+      const uint value = 0;
+#else
+      const uint value = tg_value(job, at, u);
+#endif
+      for (tg_offset e = job->offsets[u] + lane; e < end; e += TG_WIDTH) {
+        tg_push_edge(job, at, to, u, value, e, false, found);
+      }
+#endif
+    }
+  }
+}
+
+// Bits of a word that nobody else has set come from one work-item, or from TG_WIDTH of them.
+void tg_set_bits(global uint* word, uint bits) {
+#if TG_WIDTH == 1
+  *word = bits;
+#else
+  if (bits != 0) {
+    atomic_or(word, bits);
+  }
+#endif
+}
+
+void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
+  const uint lane = (uint)get_local_id(0) % TG_WIDTH;
+  const uint step = tg_item_step(job, TG_WIDTH);
+#if TG_ALGORITHM == TG_PAGERANK
+  const float base = tg_base(job, at, setting);
+  global const float* const passed = tg_passed(job, at->wave);
+  global float* const passed_next = tg_passed(job, at->wave + 1);
+  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+    for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
+      const uint v = word * 32 + i;
+      tg_rank(job, setting, base, v, tg_received(job, v, passed), passed_next, found);
+      found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
+    }
+  }
+#else
+  global const uint* const frontier = tg_bitmap_of(job, at->wave);
+  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+    uint bits = 0;
+    for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
+      const uint v = word * 32 + i;
+      if (tg_pull_vertex(job, at, setting, frontier, v, found)) {
+        bits |= 1u << i;
+        found->vertices += 1;
+        found->edges += tg_degree(job, v);
+      }
+    }
+    tg_set_bits(&to.bitmap[word], bits);
+  }
+#endif
+}
+
+#define TG_FUSED_SWEEPS 4
+
+// A vertex belongs to one work-item throughout; what others write is seen as it comes.
+void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
+                      tg_found* found) {
+  const uint lane = (uint)get_local_id(0) % TG_WIDTH;
+  const uint step = tg_item_step(job, TG_WIDTH);
+#if TG_ALGORITHM == TG_PAGERANK
+  const float base = tg_base(job, at, setting);
+  global float* const passed = tg_passed(job, at->wave);
+#endif
+  for (uint sweep = 0; sweep < TG_FUSED_SWEEPS; ++sweep) {
+    for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+#if TG_ALGORITHM != TG_PAGERANK
+      uint bits = 0;
+#endif
+      for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
+        const uint v = word * 32 + i;
+#if TG_ALGORITHM == TG_PAGERANK
+        tg_found unused = {0, 0, 0, 0, 0, 0, 0}; // the step behind it measures
+        tg_rank(job, setting, base, v, tg_received(job, v, passed), passed, &unused);
+        found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
+#else
+        bits |= (tg_pull_vertex(job, at, setting, 0, v, found) ? 1u : 0u) << i;
+#endif
+      }
+#if TG_ALGORITHM != TG_PAGERANK
+      for (uint fresh = bits == 0 ? 0 : bits & ~atomic_or(&to.bitmap[word], bits); fresh != 0; fresh &= fresh - 1) {
+        found->vertices += 1;
+        found->edges += tg_degree(job, word * 32 + (31 - clz(fresh & (0u - fresh))));
+      }
+#endif
+    }
+  }
+}
+
+// The bitmap that the wave after the next one writes.
+void tg_clear_bitmap(const tg_job* job, uint wave) {
+#if TG_ALGORITHM != TG_PAGERANK
+  global uint* const bitmap = tg_bitmap_of(job, wave);
+  const uint step = tg_item_step(job, 1);
+  for (uint word = tg_first_item(job, 1); word < job->words; word += step) {
+    bitmap[word] = 0;
+  }
+#endif
+}
+
+// Each work-item makes whole words from what is known of the vertices. The next wave's bitmap is cleared too.
+void tg_to_bitmap(const tg_job* job, const tg_position* at) {
+#if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
+  global uint* const bitmap = tg_bitmap_of(job, at->wave);
+  const uint step = tg_item_step(job, 1);
+  for (uint word = tg_first_item(job, 1); word < job->words; word += step) {
+    uint bits = 0;
+    for (uint i = 0; i < 32 && word * 32 + i < job->vertices; ++i) {
+      bits |= (tg_member(job, at, word * 32 + i) ? 1u : 0u) << i;
+    }
+    bitmap[word] = bits;
+  }
+  tg_clear_bitmap(job, at->wave + 1);
+#endif
+}
+
+// `to` is the queue of this wave.
+void tg_to_queue(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
+  global const uint* const bitmap = tg_bitmap_of(job, at->wave);
+  const uint step = tg_item_step(job, 1);
+  for (uint word = tg_first_item(job, 1); word < job->words; word += step) {
+    for (uint bits = bitmap[word]; bits != 0; bits &= bits - 1) {
+      const uint v = word * 32 + (31 - clz(bits & (0u - bits)));
+#if TG_ALGORITHM == TG_PAGERANK
+      tg_enqueue(to, v, job->offsets[v], tg_degree(job, v));
+      found->vertices += 1;
+      found->edges += tg_degree(job, v);
+#else
+      tg_enter(job, at, to, v, job->values[v], job->offsets[v], tg_degree(job, v), found);
+#endif
+    }
+  }
+}
+
+#if TG_ALGORITHM == TG_SSSP
+// Distances below this are near, once everything below `at->near` is done.
+uint tg_next_near(const tg_position* at, const tg_setting* setting) { return tg_sum(at->nearest, setting->delta); }
+
+void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
+  const uint near = tg_next_near(at, setting);
+  global const uint* const put_off = job->far + (ulong)at->far_side * job->vertices;
+  const uint other_side = 1 - at->far_side;
+  const uint step = tg_item_step(job, 1);
+  for (uint i = tg_first_item(job, 1); i < at->far; i += step) {
+    const uint v = put_off[i];
+    const uint distance = job->values[v];
+    if (distance >= near && near != 0xffffffffu) {
+      const uint place = atomic_inc((volatile global uint*)&job->state->far_tail[other_side * TG_COUNTER_LINE]);
+      job->far[(ulong)other_side * job->vertices + place] = v;
+      found->far += 1;
+      found->nearest = max(found->nearest, ~distance);
+      continue;
+    }
+    atomic_and(&tg_far_bits(job)[v >> 5], ~(1u << (v & 31u)));
+    if (distance >= at->near) {
+      atomic_xchg(&job->stamps[v], to.wave);
+      tg_enqueue(to, v, job->offsets[v], tg_degree(job, v));
+      found->vertices += 1;
+      found->edges += tg_degree(job, v);
+    }
+  }
+}
+#endif
+
+#if TG_ALGORITHM == TG_PAGERANK
+// The second step of a wave: ranks from what was received, or behind fused sweeps an ordinary iteration.
+void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found) {
+  const bool pushed = at->topology != TG_FUSED;
+  const float base = tg_base(job, at, setting);
+  global const float* const passed = tg_passed(job, at->wave);
+  global float* const passed_next = tg_passed(job, at->wave + 1);
+  const uint step = tg_item_step(job, 1);
+  for (uint v = tg_first_item(job, 1); v < job->vertices; v += step) {
+    const float received = pushed ? as_float(job->stamps[v]) : tg_received(job, v, passed);
+    tg_rank(job, setting, base, v, received, passed_next, found);
+    job->stamps[v] = pushed ? 0 : job->stamps[v];
+  }
+}
+#endif

@@ -1,0 +1,106 @@
+#include <tidegate/graphs/serial.hpp>
+#include <tidegate/graphs/verify.hpp>
+#include <tidegate/traversal/checks.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::Algorithm;
+using graphs::Violation;
+using Found = std::optional<Violation>;
+
+// Ranks differ by rounding, and by where within the tolerance each way has stopped: that is an error of at
+// most the tolerance over what is not passed on.
+Found differing_rank(const graphs::Graph& graph, const std::vector<float>& ranks,
+                     const graphs::PageRankOptions& options) {
+  const std::vector<double> expected = graphs::page_ranks(graph, options).ranks;
+  constexpr double rounding = 1e-4;
+  const double allowed = 2 * options.tolerance / (1 - options.damping);
+  for (std::size_t v = 0; v < ranks.size(); ++v) {
+    if (!(std::abs(expected[v] - double{ranks[v]}) <= allowed + rounding * expected[v])) {
+      return Violation{
+          .rule = "result_differs",
+          .message = fmt::format("the rank of vertex {} is {} and should be {}", v, ranks[v], expected[v]),
+          .vertex = static_cast<graphs::Vertex>(v),
+          .edge = {}};
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
+  std::vector<float> values(bits.size());
+  std::ranges::transform(bits, values.begin(), [](std::uint32_t word) { return std::bit_cast<float>(word); });
+  return values;
+}
+
+Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                    const std::vector<std::uint32_t>& values, const std::vector<std::uint32_t>& parents) {
+  Verification result;
+  const auto check = [&result](std::string name, auto&& look) {
+    if (result.error) {
+      return;
+    }
+    result.checks.push_back(std::move(name));
+    if (const Found found = look()) {
+      result.error = graphs::to_error(*found);
+    }
+  };
+  const auto& sources = program.sources;
+  switch (program.algorithm) {
+  case Algorithm::bfs:
+    check("levels_by_property", [&] { return graphs::check_levels(graph, sources, values); });
+    if (!parents.empty()) {
+      check("parents_by_property", [&] { return graphs::check_parents(graph, sources, values, parents); });
+    }
+    check("levels_by_serial", [&] {
+      return graphs::first_difference("levels", graphs::breadth_first(graph, sources).levels, values);
+    });
+    break;
+  case Algorithm::reach:
+    check("reached_by_property", [&] { return graphs::check_reached(graph, sources, values); });
+    check("reached_by_serial",
+          [&] { return graphs::first_difference("reached", graphs::reached_from(graph, sources), values); });
+    break;
+  case Algorithm::sssp:
+    if (graphs::weight_type(graph.out) == graphs::WeightType::f32) {
+      const std::vector<float> distances = floats_of(values);
+      check("distances_by_property", [&] { return graphs::check_distances(graph, sources, distances); });
+      check("distances_by_serial", [&] {
+        return graphs::first_difference("distances", graphs::shortest_distances_f32(graph, sources),
+                                        distances);
+      });
+    } else {
+      check("distances_by_property", [&] { return graphs::check_distances(graph, sources, values); });
+      check("distances_by_serial", [&] {
+        return graphs::first_difference("distances", graphs::shortest_distances_u32(graph, sources), values);
+      });
+    }
+    break;
+  case Algorithm::cc:
+    check("components_by_property", [&] { return graphs::check_components(graph, values); });
+    check("components_by_serial",
+          [&] { return graphs::first_difference("components", graphs::components(graph), values); });
+    break;
+  case Algorithm::pagerank: {
+    const std::vector<float> ranks = floats_of(values);
+    const graphs::PageRankOptions options = graphs::page_rank_options(program);
+    check("ranks_by_property", [&] { return graphs::check_ranks(graph, ranks, options); });
+    check("ranks_by_serial", [&] { return differing_rank(graph, ranks, options); });
+    break;
+  }
+  }
+  result.right = !result.error;
+  return result;
+}
+
+} // namespace tidegate::traversal

@@ -1,0 +1,29 @@
+// Is the result of a traversal right? Against the serial algorithm, and by the properties that leave one
+// answer.
+#pragma once
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/graphs/frontier_program.hpp>
+#include <tidegate/graphs/graph.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::traversal {
+
+struct Verification {
+  std::vector<std::string> checks; // that were made, in order
+  bool right = false;
+  std::optional<Error> error; // of the first rule that is broken: outputs_differ with its name as the field
+};
+
+// `values` and `parents` as a traversal leaves them (resident.hpp). The graph has in rows.
+Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                    const std::vector<std::uint32_t>& values, const std::vector<std::uint32_t>& parents);
+
+// Floats from their bits.
+std::vector<float> floats_of(const std::vector<std::uint32_t>& bits);
+
+} // namespace tidegate::traversal

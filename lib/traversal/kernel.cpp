@@ -1,0 +1,76 @@
+#include <tidegate/device/kernels.hpp>
+#include <tidegate/traversal/kernel.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <string_view>
+
+namespace tidegate::traversal {
+namespace {
+
+// What the headers that C++ compiles too ask of their reader.
+constexpr std::string_view types =
+    "typedef uint tg_u32;\ntypedef ulong tg_u64;\n#define TG_U32(value) ((tg_u32)(value))\n";
+
+} // namespace
+
+FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
+                              std::optional<std::uint32_t> alone_vertices) {
+  const bool cpu = device.type == device::DeviceType::cpu;
+  constexpr std::uint32_t gpu_group = 1024;
+  const auto most =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, gpu_group));
+  FrontierGeometry geometry;
+  geometry.group_size = std::bit_floor(std::clamp(group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
+  geometry.lanes = std::min(geometry.group_size, 4U);
+  geometry.wide_lanes = std::min(geometry.group_size, 32U);
+  geometry.word_lanes = std::min(geometry.group_size, 8U);
+  // Measured: on an H200 up to 512 vertices (one group's levels against a barrier of all); on a CPU a thread
+  // alone is as fast as two until a wave takes longer than a launch.
+  constexpr std::uint32_t gpu_alone = 512;
+  constexpr std::uint32_t cpu_alone = 2048;
+  geometry.alone_room = cpu ? 2 * cpu_alone : 2 * gpu_alone;
+  geometry.alone_vertices =
+      std::min(alone_vertices.value_or(cpu ? cpu_alone : gpu_alone), geometry.alone_room);
+  geometry.eager = !cpu;
+  return geometry;
+}
+
+compiler::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
+                                       const FrontierGeometry& geometry,
+                                       std::optional<device::Ordering> ordering,
+                                       const std::string& opencl_version) {
+  const auto algorithm = static_cast<std::size_t>(shape.algorithm);
+  const std::string family = fmt::format("frontier_{}.cl", graphs::algorithm_names[algorithm]);
+  std::string source = device::with_place("device_barrier.cl", device::device_barrier_source()) +
+                       device::with_place("occupancy.cl", device::occupancy_source()) + std::string(types);
+  for (const std::string_view file :
+       {std::string_view("frontier_policy.h"), std::string_view("frontier_state.h"),
+        std::string_view("frontier_job.cl"), std::string_view(family),
+        std::string_view("frontier_topologies.cl"), std::string_view("frontier.cl")}) {
+    source += device::with_place(file, device::frontier_source(file));
+  }
+  constexpr std::uint32_t few_edges = 65'536; // too few to keep the memory busy
+  const device::Ordering used = ordering.value_or(device::Ordering::classic);
+  const std::string_view standard = used == device::Ordering::classic        ? "CL1.2"
+                                    : opencl_version.starts_with("OpenCL 3") ? "CL3.0"
+                                                                             : "CL2.0";
+  return {.source = std::move(source),
+          .options = fmt::format(
+              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
+              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
+              "-DTG_ALONE_ROOM={}u -DTG_EAGER={} -DTG_EAGER_EDGES={}",
+              standard, static_cast<int>(used), algorithm, geometry.group_size, geometry.lanes,
+              geometry.wide_lanes, geometry.word_lanes,
+              static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
+              static_cast<int>(float_weights), static_cast<int>(shape.weights),
+              static_cast<int>(shape.parents), geometry.alone_room, geometry.eager,
+              geometry.eager ? few_edges : 0),
+          .kernel = "tidegate_frontier"};
+}
+
+} // namespace tidegate::traversal

@@ -1,0 +1,15 @@
+// What kernels and host share, as the kernels' own headers have it; not installed with the others.
+#pragma once
+
+#include <cstdint>
+
+namespace tidegate::traversal {
+
+using tg_u32 = std::uint32_t;
+using tg_u64 = std::uint64_t;
+#define TG_U32(value) static_cast<tg_u32>(value)
+
+#include <frontier_policy.h>
+#include <frontier_state.h>
+
+} // namespace tidegate::traversal

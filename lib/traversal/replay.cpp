@@ -1,0 +1,81 @@
+#include <tidegate/traversal/kernel_layout.hpp>
+#include <tidegate/traversal/replay.hpp>
+
+#include <algorithm>
+
+namespace tidegate::traversal {
+namespace {
+
+tg_policy policy_of(const ReplayPolicy& policy) {
+  return {.edges = policy.edges,
+          .vertices = policy.vertices,
+          .switch_rule = static_cast<tg_u32>(policy.switch_rule),
+          .forced = static_cast<tg_u32>(policy.forced.value_or(policy::Topology::empty)),
+          .pressure_bps = policy.pressure_bps,
+          .sparse_bps = policy.launch.sparse_frontier_threshold_bps,
+          .dense_bps = policy.launch.dense_frontier_threshold_bps,
+          .memory_bps = policy.launch.memory_pressure_threshold_bps,
+          .fusion_edges = policy.launch.fusion_edge_threshold,
+          .hot_waves = policy.launch.hot_window_threshold,
+          .monotone = policy.monotone ? 1U : 0U};
+}
+
+} // namespace
+
+WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers) {
+  const tg_choice choice = tg_choose(policy_of(policy),
+                                     {.edges = numbers.frontier_edges,
+                                      .previous_edges = numbers.previous_edges,
+                                      .unexplored_edges = numbers.unexplored_edges,
+                                      .vertices = numbers.vertices,
+                                      .dense_waves = numbers.dense_waves},
+                                     static_cast<tg_u32>(numbers.previous_topology));
+  WaveRecord chosen = numbers;
+  chosen.topology = static_cast<policy::Topology>(choice.topology);
+  chosen.rule = static_cast<FrontierRule>(choice.rule);
+  chosen.threshold = choice.threshold;
+  chosen.density_bps = choice.density_bps;
+  return chosen;
+}
+
+Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves) {
+  Replay result{.waves = waves.size(), .first_difference = {}};
+  policy::Topology previous = policy::Topology::empty;
+  for (const WaveRecord& wave : waves) {
+    if (wave.previous_topology == previous && choose(policy, wave) == wave) {
+      ++result.agreed;
+    } else if (!result.first_difference) {
+      result.first_difference = wave.wave;
+    }
+    previous = wave.topology;
+  }
+  return result;
+}
+
+std::vector<policy::TopologyEvidence> topology_evidence(std::span<const WaveRecord> waves,
+                                                        const FrontierMemory& memory, std::uint32_t lanes) {
+  std::vector<policy::TopologyEvidence> evidence;
+  for (const WaveRecord& wave : waves) {
+    const bool known = std::ranges::find(evidence, wave.topology,
+                                         &policy::TopologyEvidence::selected_topology) != evidence.end();
+    if (known) {
+      continue;
+    }
+    const auto density = static_cast<std::uint16_t>(wave.density_bps);
+    constexpr std::uint64_t saturated_waves = 4;
+    evidence.push_back({.queue_pressure = wave.vertices == 0 ? policy::QueuePressure::empty
+                                          : wave.vertices >= lanes * saturated_waves
+                                              ? policy::QueuePressure::saturated
+                                          : wave.vertices >= lanes ? policy::QueuePressure::balanced
+                                                                   : policy::QueuePressure::light,
+                        .frontier_density_bps = density,
+                        .semiring_frontier_density_bps = density,
+                        .selected_topology = wave.topology,
+                        .graphblas_switch_class = policy::switch_class(wave.topology),
+                        .resident_device_bytes = memory.bytes,
+                        .estimated_peak_device_bytes = memory.bytes});
+  }
+  return evidence;
+}
+
+} // namespace tidegate::traversal

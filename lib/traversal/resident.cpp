@@ -1,0 +1,154 @@
+#include <tidegate/run/device_memory.hpp>
+#include <tidegate/traversal/kernel_layout.hpp>
+#include <tidegate/traversal/resident.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <span>
+#include <variant>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::Algorithm;
+using graphs::Rows;
+
+constexpr double rank_units = 1152921504606846976.0; // 2^60, as in frontier_pagerank.cl
+
+template <class T>
+cl::Buffer upload_all(const device::Session& session, std::span<const T> values, std::uint64_t& bytes) {
+  cl::Buffer memory = run::allocate(session, std::max<std::uint64_t>(values.size_bytes(), sizeof(cl_ulong)));
+  run::upload(session, memory, 0, std::as_bytes(values));
+  bytes += values.size_bytes();
+  return memory;
+}
+
+// Places among the edges are as narrow as they can be.
+cl::Buffer upload_offsets(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
+  if (rows.edges() > std::numeric_limits<std::uint32_t>::max()) {
+    return upload_all<std::uint64_t>(session, rows.offsets, bytes);
+  }
+  const std::vector<std::uint32_t> narrow(rows.offsets.begin(), rows.offsets.end());
+  return upload_all<std::uint32_t>(session, narrow, bytes);
+}
+
+cl::Buffer upload_weights(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
+  if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
+    return upload_all<std::uint32_t>(session, *whole, bytes);
+  }
+  if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
+    return upload_all<float>(session, *floats, bytes);
+  }
+  return run::allocate(session, sizeof(cl_ulong));
+}
+
+double mean_weight(const Rows& rows) {
+  double sum = 0;
+  std::visit(
+      [&sum](const auto& weights) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(weights)>, std::monostate>) {
+          for (const auto weight : weights) {
+            sum += static_cast<double>(weight);
+          }
+        }
+      },
+      rows.weights);
+  return rows.edges() == 0 || rows.weights.index() == 0 ? 1 : sum / static_cast<double>(rows.edges());
+}
+
+// How far the bound of the near moves on: wide enough that a wave has work, narrow enough that little of it
+// is done twice. Source: Davidson et al., a warp's width times the mean weight over the mean degree.
+std::uint32_t delta_bits(const Rows& rows) {
+  constexpr double warp = 32;
+  const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));
+  const double delta = warp * mean_weight(rows) / degree;
+  if (graphs::weight_type(rows) == graphs::WeightType::f32) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(std::max(delta, 1e-30)));
+  }
+  return static_cast<std::uint32_t>(std::clamp(delta, 1.0, 4e9));
+}
+
+tg_setting setting_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                      const FrontierMemory& memory, const FrontierGeometry& geometry,
+                      const TraversalPolicy& policy) {
+  const policy::LaunchPolicy& launch = program.policy.launch;
+  const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
+  const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
+  constexpr std::uint32_t edges_each = 8; // of a vertex worked alone, on average at most
+  tg_setting setting{};
+  setting.policy = {.edges = graphs::edge_count(graph),
+                    .vertices = graphs::vertex_count(graph),
+                    .switch_rule = static_cast<tg_u32>(policy.switch_rule),
+                    .forced = static_cast<tg_u32>(policy.forced.value_or(policy::Topology::empty)),
+                    .pressure_bps = memory.pressure_bps,
+                    .sparse_bps = launch.sparse_frontier_threshold_bps,
+                    .dense_bps = launch.dense_frontier_threshold_bps,
+                    .memory_bps = launch.memory_pressure_threshold_bps,
+                    .fusion_edges = launch.fusion_edge_threshold,
+                    .hot_waves = launch.hot_window_threshold,
+                    .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U};
+  setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
+  setting.vertices = graphs::vertex_count(graph);
+  setting.words = setting.vertices / 32 + (setting.vertices % 32 != 0 ? 1 : 0);
+  setting.queue_room = memory.queue_room;
+  setting.source_count = static_cast<tg_u32>(program.sources.size());
+  setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
+  setting.delta = program.algorithm == Algorithm::sssp ? delta_bits(graph.out) : 0;
+  setting.constrained = memory.constrained ? 1 : 0;
+  setting.alone_vertices = all_vertices ? 0 : geometry.alone_vertices;
+  setting.alone_edges = edges_each * setting.alone_vertices;
+  setting.most_waves = ranks.max_iterations;
+  setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
+  return setting;
+}
+
+} // namespace
+
+ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
+                            const graphs::Graph& graph, const FrontierMemory& memory,
+                            const FrontierGeometry& geometry, const TraversalPolicy& policy) {
+  ResidentGraph resident;
+  std::uint64_t& bytes = resident.uploaded_bytes;
+  const auto put = [&resident](Part part, cl::Buffer buffer) {
+    resident.parts[static_cast<std::size_t>(part)] = std::move(buffer);
+  };
+  const auto room = [&](Part part, std::string_view name) {
+    put(part, run::allocate(session, std::max<std::uint64_t>(part_bytes(memory, name), sizeof(cl_ulong))));
+  };
+  put(Part::offsets, upload_offsets(session, graph.out, bytes));
+  put(Part::neighbours, upload_all<std::uint32_t>(session, graph.out.neighbours, bytes));
+  put(Part::weights, upload_weights(session, graph.out, bytes));
+  if (part_bytes(memory, "transpose") != 0) {
+    put(Part::in_offsets, upload_offsets(session, *graph.in, bytes));
+    put(Part::in_neighbours, upload_all<std::uint32_t>(session, graph.in->neighbours, bytes));
+    put(Part::in_weights, upload_weights(session, *graph.in, bytes));
+  } else { // the same rows, or of a constrained layout never looked at
+    put(Part::in_offsets, resident.part(Part::offsets));
+    put(Part::in_neighbours, resident.part(Part::neighbours));
+    put(Part::in_weights, resident.part(Part::weights));
+  }
+  room(Part::values, "values");
+  room(Part::others, program.algorithm == Algorithm::pagerank ? "passed on" : "parents");
+  room(Part::stamps, "stamps");
+  room(Part::bitmaps, "bitmaps");
+  room(Part::queues, "queues");
+  room(Part::far, "far queues");
+  put(Part::state, run::allocate(session, sizeof(tg_state)));
+  const std::array settings{setting_of(program, graph, memory, geometry, policy)};
+  put(Part::setting, upload_all<tg_setting>(session, settings, bytes));
+  put(Part::sources, upload_all<std::uint32_t>(session, program.sources, bytes));
+  put(Part::log, run::allocate(session, log_rows * sizeof(tg_log_row)));
+  return resident;
+}
+
+TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
+                           const TraversalShape& shape) {
+  TraversalResults results{.values = std::vector<std::uint32_t>(shape.vertices),
+                           .parents = std::vector<std::uint32_t>(shape.parents ? shape.vertices : 0)};
+  run::download(session, resident.part(Part::values), 0, std::as_writable_bytes(std::span(results.values)));
+  run::download(session, resident.part(Part::others), 0, std::as_writable_bytes(std::span(results.parents)));
+  return results;
+}
+
+} // namespace tidegate::traversal

@@ -1,0 +1,65 @@
+// A graph and everything that its traversal needs, in device memory; not installed with the others.
+#pragma once
+
+#include <tidegate/device/handles.hpp>
+#include <tidegate/graphs/frontier_program.hpp>
+#include <tidegate/graphs/graph.hpp>
+#include <tidegate/run/kernel_cache.hpp>
+#include <tidegate/traversal/kernel.hpp>
+#include <tidegate/traversal/memory.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tidegate::traversal {
+
+// The memory that kernels/frontier_job.cl names, in the order of its parameters, and the log.
+enum class Part : std::uint8_t {
+  offsets,
+  neighbours,
+  weights,
+  in_offsets,
+  in_neighbours,
+  in_weights,
+  values,
+  others,
+  stamps,
+  bitmaps,
+  queues,
+  far,
+  state,
+  setting,
+  sources,
+  log,
+  count
+};
+
+struct ResidentGraph {
+  std::array<cl::Buffer, static_cast<std::size_t>(Part::count)> parts;
+  std::uint64_t uploaded_bytes = 0;
+
+  [[nodiscard]] const cl::Buffer& part(Part which) const { return parts[static_cast<std::size_t>(which)]; }
+};
+
+struct TraversalPolicy {
+  graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
+  std::optional<policy::Topology> forced;
+};
+
+// Allocates the layout and uploads the graph. Throws device::Refused.
+ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
+                            const graphs::Graph& graph, const FrontierMemory& memory,
+                            const FrontierGeometry& geometry, const TraversalPolicy& policy);
+
+// What a traversal leaves: levels, words, distances, labels or ranks as bits, and parents where there are
+// some.
+struct TraversalResults {
+  std::vector<std::uint32_t> values;
+  std::vector<std::uint32_t> parents;
+};
+TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
+                           const TraversalShape& shape);
+
+} // namespace tidegate::traversal

@@ -1,0 +1,490 @@
+#include <tidegate/arrays/npy.hpp>
+#include <tidegate/compiler/program_files.hpp>
+#include <tidegate/core/elapsed.hpp>
+#include <tidegate/core/files.hpp>
+#include <tidegate/core/interrupt.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
+#include <tidegate/policy/topology.hpp>
+#include <tidegate/run/watchdog.hpp>
+#include <tidegate/traversal/dispatch.hpp>
+#include <tidegate/traversal/run.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace tidegate::traversal {
+namespace {
+
+using compiler::Strategy;
+using graphs::Algorithm;
+using run::RunStatus;
+using Clock = std::chrono::steady_clock;
+
+// What a kernel that is past the wall time still gets to come back.
+constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
+
+struct OutputFile {
+  std::string_view name;
+  std::string path;
+  bool parents = false; // the values otherwise
+};
+
+std::vector<OutputFile> outputs_of(const graphs::FrontierProgram& program, const std::string& folder) {
+  const graphs::FrontierOutputs& outputs = program.outputs;
+  std::vector<OutputFile> files;
+  const auto add = [&](std::string_view name, const std::optional<std::string>& path, bool parents = false) {
+    if (path) {
+      files.push_back(
+          {name, (std::filesystem::path(folder.empty() ? "." : folder) / *path).string(), parents});
+    }
+  };
+  add("levels", outputs.levels);
+  add("parents", outputs.parents, true);
+  add("reached", outputs.reached);
+  add("distances", outputs.distances);
+  add("components", outputs.components);
+  add("ranks", outputs.ranks);
+  return files;
+}
+
+// Paths stay in the program's folder, nothing that is read is written over, and what is to be written can be.
+Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
+                         const TraversalOptions& options) {
+  FileUses files = options.files;
+  FileUses of_program = graphs::files_of(program, folder);
+  const auto scope = options.allow_outside ? compiler::PathScope::anywhere : compiler::PathScope::folder;
+  for (const auto* const list : {&of_program.inputs, &of_program.outputs}) {
+    for (const NamedFile& file : *list) {
+      if (auto inside = compiler::check_scope(file.path, folder, scope); !inside) {
+        inside.error().pointer = file.pointer;
+        return inside;
+      }
+    }
+  }
+  if (!options.emit_kernel.empty()) {
+    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
+  }
+  std::ranges::move(of_program.inputs, std::back_inserter(files.inputs));
+  std::ranges::move(of_program.outputs, std::back_inserter(files.outputs));
+  return refuse_overwriting(files);
+}
+
+Result<void> check_outputs(const graphs::FrontierProgram& program, const std::string& folder) {
+  for (const OutputFile& file : outputs_of(program, folder)) {
+    if (auto probe = Output::open(file.path); !probe) {
+      probe.error().pointer = fmt::format("/outputs/{}", file.name);
+      return tl::unexpected(std::move(probe.error()));
+    }
+  }
+  return {};
+}
+
+// Components count edges in both directions; what pulls looks at the edges that lead to a vertex.
+Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
+                                 const TraversalOptions& options) {
+  graphs::LoadOptions load_options = graphs::load_options(program);
+  load_options.undirected |= program.algorithm == Algorithm::cc;
+  load_options.build.in_rows = options.force_topology != policy::Topology::memory_constrained ||
+                               program.algorithm == Algorithm::pagerank;
+  return graphs::load_graph(program, folder, load_options);
+}
+
+struct StrategyChoice {
+  Strategy strategy = Strategy::launch;
+  std::string reason;
+};
+
+StrategyChoice choose_strategy(const TraversalOptions& options, const device::DeviceInfo* device) {
+  if (options.strategy == Strategy::launch) {
+    return {Strategy::launch, "asked for"};
+  }
+  if (device == nullptr) {
+    return {Strategy::barrier,
+            options.strategy ? "asked for" : "planned for a device whose self-test passes"};
+  }
+  if (!device->profile || !device->profile->ordering || options.fault == Fault::failed_litmus) {
+    if (options.dry_run && !device->profile) {
+      return {options.strategy.value_or(Strategy::barrier),
+              options.strategy ? "asked for" : "planned for a device whose self-test passes"};
+    }
+    return {Strategy::launch,
+            "the device has not passed the self-test: no memory ordering between work-groups "
+            "is proved, so nothing may wait inside a launch"};
+  }
+  if (options.strategy) {
+    return {Strategy::barrier, "asked for"};
+  }
+  if (device->type == device::DeviceType::cpu) {
+    return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
+  }
+  return {Strategy::barrier, "the device has passed the self-test"};
+}
+
+// Of those resident, or in launches a few for each unit, so that what costs unlike evens out; fewer where
+// memory is short.
+Result<FrontierGroups> find_groups(const device::Session& session, const device::DeviceInfo& device,
+                                   run::BuiltKernel& kernel, const FrontierGeometry& geometry,
+                                   const FrontierMemory& memory, const policy::LaunchPolicy& policy,
+                                   Strategy strategy, std::optional<std::uint32_t> asked_for) {
+  const std::uint32_t units = std::max(device.compute_units, 1U);
+  FrontierGroups groups;
+  if (strategy == Strategy::launch) {
+    constexpr std::uint32_t of_a_unit = 16;
+    groups.groups =
+        asked_for.value_or(device.type == device::DeviceType::cpu ? of_a_unit * units : 2 * units);
+  } else {
+    groups.resident = resident_groups(session, device, kernel, geometry);
+    groups.groups = asked_for.value_or(std::min(groups.resident, units));
+    if (groups.groups == 0 || groups.groups > groups.resident) {
+      return tl::unexpected(Error{
+          .code = ErrorCode::too_many_workers,
+          .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
+                                 plural(groups.groups, "work-group"), groups.resident, device.name),
+          .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
+                             groups.resident)});
+    }
+  }
+  if (memory.constrained && !asked_for) {
+    policy::LaunchRequest request;
+    request.requested_worker_groups = groups.groups;
+    request.memory_pressure_bps = memory.pressure_bps;
+    if (const auto shed = policy::shed_workers(policy, request, policy::Topology::memory_constrained)) {
+      groups.groups = std::max(shed->worker_groups, 1U);
+    }
+  }
+  groups.groups = std::max(groups.groups, 1U);
+  return groups;
+}
+
+DispatchLimits limits_of(const device::DeviceInfo& device, const TraversalOptions& options,
+                         const FrontierGroups& groups, Strategy strategy) {
+  const bool cpu = device.type == device::DeviceType::cpu;
+  constexpr std::uint32_t gpu_polls = std::uint32_t{1}
+                                      << 26U; // while one group works alone the others wait long
+  DispatchLimits limits{.slice_ns = options.slice_ns,
+                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
+                        .groups = groups,
+                        .arrivals_per_barrier = strategy == Strategy::barrier ? groups.groups : 0,
+                        .most_polls = cpu ? std::numeric_limits<std::uint32_t>::max() : gpu_polls};
+  if (options.fault == Fault::missing_arrival && strategy == Strategy::barrier) {
+    limits.arrivals_per_barrier += 1;
+    limits.most_polls = std::uint32_t{1} << 16U;
+  }
+  return limits;
+}
+
+void spoil(Fault fault, TraversalResults& results) {
+  if (fault == Fault::wrong_value && !results.values.empty()) {
+    results.values.back() ^= 1;
+  }
+  if (fault == Fault::wrong_parent && !results.parents.empty()) {
+    results.parents.back() ^= 1;
+  }
+}
+
+Result<void> write_outputs(const graphs::FrontierProgram& program, const std::string& folder,
+                           const TraversalResults& results, bool floats) {
+  for (const OutputFile& file : outputs_of(program, folder)) {
+    const std::vector<std::uint32_t>& values = file.parents ? results.parents : results.values;
+    const auto bytes = std::as_bytes(std::span(values));
+    const arrays::ElementType type =
+        floats && !file.parents ? arrays::ElementType::f32 : arrays::ElementType::u32;
+    const std::array<std::uint64_t, 1> shape{values.size()};
+    TIDEGATE_TRY(Output output, Output::open(file.path));
+    if (file.path.ends_with(".npy")) {
+      TIDEGATE_CHECK(output.write(arrays::npy_header(type, shape)));
+    }
+    TIDEGATE_CHECK(output.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    TIDEGATE_CHECK(output.commit());
+  }
+  return {};
+}
+
+Result<void> write_kernel(const std::string& path, const compiler::KernelSource& source) {
+  if (path.empty()) {
+    return {};
+  }
+  TIDEGATE_TRY(Output file, Output::open(path));
+  TIDEGATE_CHECK(file.write(fmt::format("// {}\n{}", source.options, source.source)));
+  return file.commit();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+std::string seconds(std::uint64_t ns) {
+  return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
+}
+
+// Why there are no outputs; nothing where there are.
+std::optional<Error> error_of(const FrontierReport& report, const TraversalOptions& options, bool waited) {
+  const std::string done = fmt::format("{} done", plural(report.waves.size(), "wave"));
+  switch (report.status) {
+  case RunStatus::deadline:
+    return Error{.code = ErrorCode::wall_time_exceeded,
+                 .message =
+                     fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns), done,
+                                 waited ? "; work-groups were waiting for others whose core is busy, or that "
+                                          "do not arrive"
+                                        : ""),
+                 .fix = waited ? "--strategy launch does without waits on the device; no output was written"
+                               : "give --max-wall-time more; no output was written"};
+  case RunStatus::interrupted:
+    return Error{.code = ErrorCode::interrupted,
+                 .message = "interrupted: " + done,
+                 .fix = "no output was written; run it again"};
+  case RunStatus::hang: {
+    const bool told = !report.stuck_groups.empty();
+    return Error{
+        .code = ErrorCode::device_hang,
+        .message = told ? fmt::format("a wait on the device ran out: behind wave {}, work-group {} waits for "
+                                      "{} to be {} and saw {}",
+                                      report.stuck_groups.front().iteration,
+                                      report.stuck_groups.front().group, report.stuck_groups.front().counter,
+                                      report.stuck_groups.front().expected, report.stuck_groups.front().seen)
+                        : "a persistent launch came back without having done anything",
+        .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+  }
+  case RunStatus::outputs_differ:
+    return report.replay && report.replay->first_difference
+               ? std::optional(Error{
+                     .code = ErrorCode::outputs_differ,
+                     .message =
+                         fmt::format("replay_differs: the device chose another topology for wave {} than the "
+                                     "policy makes of the logged numbers",
+                                     *report.replay->first_difference),
+                     .fix =
+                         "this is a bug in tidegate or in the device's compiler: please report the program",
+                     .field = "replay_differs"})
+               : report.verification->error;
+  default: return {};
+  }
+}
+
+FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                         const FrontierMemory& memory, const StrategyChoice& strategy,
+                         const device::DeviceInfo* device, const TraversalPolicy& policy) {
+  FrontierReport report{.error = {},
+                        .device = {},
+                        .strategy = strategy.strategy,
+                        .strategy_reason = strategy.reason,
+                        .ordering = {},
+                        .algorithm = program.algorithm,
+                        .semiring = std::string(semiring_of(program.algorithm)),
+                        .switch_rule = policy.switch_rule,
+                        .forced_topology = policy.forced,
+                        .graph = {.vertices = graphs::vertex_count(graph),
+                                  .edges = graphs::edge_count(graph),
+                                  .weights = graphs::weight_type(graph.out),
+                                  .symmetric = graph.symmetric},
+                        .memory = memory};
+  if (device != nullptr) {
+    report.device = run::DeviceReport{
+        .name = device->name, .platform = device->platform, .driver_version = device->driver_version};
+    report.ordering =
+        strategy.strategy == Strategy::barrier && device->profile ? device->profile->ordering : std::nullopt;
+  }
+  return report;
+}
+
+// What is known of a run whose device does not come back.
+FrontierReport report_of_silence(FrontierReport report, const run::Monitor& monitor, bool interrupted,
+                                 const TraversalOptions& options) {
+  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
+  const auto activity = static_cast<std::size_t>(monitor.activity.load());
+  report.error = Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
+                       .message = fmt::format("{} and the device has not come back since: the host is {}",
+                                              interrupted ? "interrupted,"
+                                                          : fmt::format("the wall time of {} is over,",
+                                                                        seconds(options.max_wall_time_ns)),
+                                              run::activity_names[activity]),
+                       .fix = "give --max-wall-time more; no output was written"};
+  return report;
+}
+
+// The traversal again and again, as it ran and, where that is persistent, launch by launch.
+RepeatedTimes time_again(const device::Session& session, run::BuiltKernel& kernel,
+                         const ResidentGraph& resident, const FrontierGeometry& geometry,
+                         const DispatchLimits& limits, std::uint64_t rounds, run::Monitor& monitor) {
+  RepeatedTimes times{.launches_ns = {}, .speedup = {}};
+  DispatchLimits launches = limits;
+  launches.arrivals_per_barrier = 0;
+  for (; times.rounds < rounds; ++times.rounds) {
+    const TraversalOutcome once = traverse(session, kernel, resident, geometry, limits, monitor);
+    if (once.status != RunStatus::done) {
+      break;
+    }
+    times.run_rounds_ns.push_back(static_cast<double>(once.dispatch_ns));
+    if (limits.arrivals_per_barrier != 0) {
+      const TraversalOutcome stepwise = traverse(session, kernel, resident, geometry, launches, monitor);
+      times.launches_rounds_ns.push_back(static_cast<double>(stepwise.dispatch_ns));
+    }
+  }
+  times.run_ns = median(times.run_rounds_ns);
+  if (!times.launches_rounds_ns.empty()) {
+    times.launches_ns = median(times.launches_rounds_ns);
+    times.speedup = *times.launches_ns / std::max(times.run_ns, 1.0);
+  }
+  return times;
+}
+
+// On the device: build, upload, traverse, replay, verify, write.
+Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder,
+                     const graphs::Graph& graph, const device::DeviceInfo& device,
+                     const FrontierGeometry& geometry, const compiler::KernelSource& source,
+                     const TraversalPolicy& policy, const TraversalOptions& options, run::Monitor& monitor,
+                     FrontierReport& report) {
+  const TraversalShape shape = shape_of(program, graph);
+  TIDEGATE_TRY(const device::Session session, device::open_session(device));
+
+  monitor.activity = run::Activity::building;
+  auto start = Clock::now();
+  run::BuiltKernel kernel = run::build_kernel(session, device, source, 0, options.cache_folder);
+  TIDEGATE_TRY(const FrontierGroups groups,
+               find_groups(session, device, kernel, geometry, report.memory, program.policy.launch,
+                           report.strategy, options.workers));
+  if (session.on_host) {
+    compile_now(session, kernel, geometry, groups);
+  }
+  report.build_ns = elapsed_ns(start);
+  report.built_from_cache = kernel.from_cache;
+  report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.groups};
+
+  monitor.activity = run::Activity::filling;
+  start = Clock::now();
+  const ResidentGraph resident = make_resident(session, program, graph, report.memory, geometry, policy);
+  device::require(session.queue.finish(), "filling the buffers");
+  report.upload_ns = elapsed_ns(start);
+  report.bytes_uploaded = resident.uploaded_bytes;
+
+  // The run itself; its wall time begins here.
+  monitor.activity = run::Activity::running;
+  const DispatchLimits limits = limits_of(device, options, groups, report.strategy);
+  monitor.deadline = limits.deadline;
+  TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, monitor);
+  report.status = outcome.status;
+  report.traversal_ns = outcome.dispatch_ns;
+  report.slices_ns = std::move(outcome.slices_ns);
+  report.kernel_launches = outcome.launches;
+  report.sync_points = outcome.sync_points;
+  report.bytes_read_back = outcome.bytes_read_back;
+  report.stuck_groups = std::move(outcome.stuck_groups);
+  report.waves = std::move(outcome.waves);
+  report.summary = summarise(report.waves, report.traversal_ns);
+  report.evidence = topology_evidence(report.waves, report.memory, groups.groups * geometry.group_size);
+  if (report.status != RunStatus::done) {
+    report.error = error_of(report, options, outcome.waited);
+    return {};
+  }
+
+  // What the device chose, the policy must choose again; then the results themselves.
+  if (options.fault == Fault::wrong_log && !report.waves.empty()) {
+    report.waves.back().rule = FrontierRule::queue_empty;
+  }
+  report.replay = replay({.launch = program.policy.launch,
+                          .switch_rule = policy.switch_rule,
+                          .forced = policy.forced,
+                          .pressure_bps = report.memory.pressure_bps,
+                          .edges = report.graph.edges,
+                          .vertices = report.graph.vertices,
+                          .monotone = program.algorithm != Algorithm::pagerank},
+                         report.waves);
+  monitor.activity = run::Activity::reading;
+  TraversalResults results = read_back(session, resident, shape);
+  report.bytes_read_back += (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
+  if (options.verify) {
+    monitor.activity = run::Activity::proving;
+    start = Clock::now();
+    monitor.deadline = start + run::build_limit; // a serial algorithm takes as long as it takes
+    spoil(options.fault, results);
+    report.verification = verify(program, graph, results.values, results.parents);
+    report.verify_ns = elapsed_ns(start);
+  }
+  if (report.replay->first_difference || (report.verification && !report.verification->right)) {
+    report.status = RunStatus::outputs_differ;
+    report.error = error_of(report, options, false);
+    return {};
+  }
+  if (options.compare_rounds != 0) {
+    monitor.activity = run::Activity::comparing;
+    DispatchLimits again = limits_of(device, options, groups, report.strategy);
+    monitor.deadline = again.deadline;
+    report.comparison =
+        time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
+  }
+  monitor.activity = run::Activity::writing;
+  const bool floats =
+      program.algorithm == Algorithm::pagerank || graphs::weight_type(graph.out) == graphs::WeightType::f32;
+  return write_outputs(program, folder, results, floats);
+}
+
+} // namespace
+
+Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
+                                     const device::DeviceInfo* device, const TraversalOptions& options) {
+  const auto start = Clock::now();
+  const InterruptWatch interrupts;
+  const TraversalPolicy policy{.switch_rule = program.policy.switch_rule.value_or(graphs::SwitchRule::edges),
+                               .forced = options.force_topology};
+
+  // Load and check, without touching the device.
+  TIDEGATE_CHECK(graphs::check_program(program));
+  TIDEGATE_CHECK(check_files(program, folder, options));
+  if (!options.dry_run) {
+    TIDEGATE_CHECK(check_outputs(program, folder));
+  }
+  TIDEGATE_TRY(const graphs::LoadedGraph loaded, load(program, folder, options));
+  const graphs::Graph& graph = loaded.graph;
+  const std::uint64_t load_ns = elapsed_ns(start);
+
+  // Memory: every part, before any is allocated.
+  const TraversalShape shape = shape_of(program, graph);
+  const std::uint64_t device_bytes =
+      device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
+  TIDEGATE_TRY(const FrontierMemory memory,
+               plan_memory(shape, program.policy.launch, program.device_memory_budget_bytes, device_bytes,
+                           options.force_topology));
+
+  // The kernels' source.
+  const StrategyChoice strategy = choose_strategy(options, device);
+  FrontierReport report = report_of(program, graph, memory, strategy, device, policy);
+  report.load_ns = load_ns;
+  const FrontierGeometry geometry = geometry_for(
+      device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
+                        : *device,
+      options.group_size, options.alone_vertices);
+  const compiler::KernelSource source =
+      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
+                      report.ordering, device == nullptr ? "" : device->opencl_version);
+  TIDEGATE_CHECK(write_kernel(options.emit_kernel, source));
+  if (options.dry_run) {
+    report.status = RunStatus::planned;
+    report.wall_time_ns = elapsed_ns(start);
+    return report;
+  }
+
+  // On the device; a kernel that does not come back is told of from another thread.
+  run::Monitor monitor;
+  const run::Watchdog watchdog(monitor, grace, [&, known = report](bool interrupted) {
+    options.abandon(report_of_silence(known, monitor, interrupted, options));
+  });
+  try {
+    TIDEGATE_CHECK(
+        execute(program, folder, graph, *device, geometry, source, policy, options, monitor, report));
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+  report.wall_time_ns = elapsed_ns(start);
+  return report;
+}
+
+} // namespace tidegate::traversal
