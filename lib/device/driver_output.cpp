@@ -12,9 +12,9 @@
 namespace tidegate::device {
 namespace {
 
-std::atomic<int> answers{-1}; // the true standard output, while the other one leads to standard error
-int memory = -1;              // of what is captured
-int errors = -1;              // the true standard error, while the other one leads there
+std::atomic<int> true_output{-1}; // the true standard output, while the other one leads to standard error
+int captured = -1;                // memory for what is written to standard error meanwhile
+int true_errors = -1;             // the true standard error, while the other one leads there
 
 int duplicate(int descriptor) {
   constexpr int past_the_standard_streams = 3;
@@ -24,18 +24,18 @@ int duplicate(int descriptor) {
 // All that was captured, which is forgotten then.
 std::string take_captured() {
   std::string text;
-  if (memory < 0 || ::lseek(memory, 0, SEEK_SET) != 0) {
+  if (captured < 0 || ::lseek(captured, 0, SEEK_SET) != 0) {
     return text;
   }
   char block[4096];
-  for (ssize_t count = 0; (count = ::read(memory, block, sizeof block)) != 0;) {
+  for (ssize_t count = 0; (count = ::read(captured, block, sizeof block)) != 0;) {
     if (count < 0 && errno != EINTR) {
       break;
     }
     text.append(block, count < 0 ? 0 : static_cast<std::size_t>(count));
   }
-  (void)::ftruncate(memory, 0);
-  ::lseek(memory, 0, SEEK_SET);
+  (void)::ftruncate(captured, 0);
+  ::lseek(captured, 0, SEEK_SET);
   return text;
 }
 
@@ -53,8 +53,8 @@ void tell(std::string_view text) {
 
 PrintsToStandardError::PrintsToStandardError() {
   std::fflush(stdout);
-  answers = duplicate(STDOUT_FILENO);
-  if (answers >= 0) {
+  true_output = duplicate(STDOUT_FILENO);
+  if (true_output >= 0) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
   }
 }
@@ -65,15 +65,15 @@ PrintsToStandardError::~PrintsToStandardError() {
 }
 
 void PrintsToStandardError::end() {
-  if (const int descriptor = answers.exchange(-1); descriptor >= 0) {
+  if (const int descriptor = true_output.exchange(-1); descriptor >= 0) {
     ::dup2(descriptor, STDOUT_FILENO);
     ::close(descriptor);
   }
 }
 
 void share_captured_errors() {
-  if (memory < 0) {
-    memory = ::memfd_create("tidegate", MFD_CLOEXEC);
+  if (captured < 0) {
+    captured = ::memfd_create("tidegate", MFD_CLOEXEC);
   }
 }
 
@@ -84,9 +84,9 @@ void tell_captured_errors() {
 CapturedErrors::CapturedErrors() {
   share_captured_errors();
   std::fflush(stderr);
-  errors = memory < 0 ? -1 : duplicate(STDERR_FILENO);
-  if (errors >= 0) {
-    ::dup2(memory, STDERR_FILENO);
+  true_errors = captured < 0 ? -1 : duplicate(STDERR_FILENO);
+  if (true_errors >= 0) {
+    ::dup2(captured, STDERR_FILENO);
   }
 }
 
@@ -97,10 +97,10 @@ std::string CapturedErrors::take() {
 
 CapturedErrors::~CapturedErrors() {
   const std::string untold = take();
-  if (errors >= 0) {
-    ::dup2(errors, STDERR_FILENO);
-    ::close(errors);
-    errors = -1;
+  if (true_errors >= 0) {
+    ::dup2(true_errors, STDERR_FILENO);
+    ::close(true_errors);
+    true_errors = -1;
   }
   tell(untold);
 }
