@@ -685,7 +685,7 @@ private:
 std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
   const ProgramWave& what = waves[wave];
   return !what.title.empty()    ? what.title
-         : !what.name.empty()     ? in_quotes(what.name)
+         : !what.name.empty()   ? in_quotes(what.name)
          : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
                                 : fmt::format("wave {}", wave);
 }

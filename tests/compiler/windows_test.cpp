@@ -63,7 +63,7 @@ ResolvedProgram chain(const std::vector<Op>& ops) {
 
 struct Made {
   ResolvedProgram program;
-  CarriedOps ops;
+  OutlinedOps ops;
   std::vector<Window> windows;
   FusedProgram fused;
 };
@@ -74,7 +74,7 @@ Made windows_of(ResolvedProgram program, bool one_call = false, bool derive = tr
     program.dependencies = derive_dependencies(program.waves, program.buffers.size());
   }
   derive_halos(program);
-  auto ops = carry_ops(program);
+  auto ops = outline_ops(program);
   REQUIRE(ops);
   const KernelLimits limits{.one_call_with_barriers = one_call};
   auto windows = find_windows(program, *ops, shared_launch(program, *ops, limits), limits);
