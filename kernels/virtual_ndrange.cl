@@ -1,6 +1,6 @@
 // The NDRange of a wave, for kernels that run as functions inside another launch: a virtual work-group is a tile,
 // and a tg_item says where a work-item is in it. What OpenCL C answers by get_global_id(0) for the launch,
-// tg_get_global_id(item, 0) answers for the wave; lib/opencl_c/carry.hpp puts the one in place of the other.
+// tg_get_global_id(item, 0) answers for the wave; lib/opencl_c/outline.hpp puts the one in place of the other.
 
 typedef struct {
   uint dimensions;

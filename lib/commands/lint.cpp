@@ -23,7 +23,7 @@ Result<std::vector<compiler::Warning>> lint(const compiler::WaveProgram& program
   // Each of these looks at a sound program from another side.
   ErrorList errors;
   errors.check(compiler::group_waves(resolved, resolved.budget_bytes, {}));
-  errors.check(compiler::carry_ops(resolved));
+  errors.check(compiler::outline_ops(resolved));
   errors.check(compiler::keep_inputs(resolved, {.inputs = {{file, "the program", {}}}, .outputs = {}}));
   TIDEGATE_CHECK(errors.result());
   TIDEGATE_TRY(compiler::CompiledProgram compiled,

@@ -174,7 +174,7 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   if (document.memory.figures.image_bytes != 0) {
     rows.push_back({"  images", bytes_text(document.memory.figures.image_bytes)});
   }
-  for (const run::LeftBehind& wave : report.left_behind) {
+  for (const run::FallbackReport& wave : report.fallbacks) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
   }
   if (!report.assumed_macros.empty()) {

@@ -182,7 +182,7 @@ std::optional<device::Ordering> proved_ordering(Strategy strategy, const device:
 struct Input {
   const ResolvedProgram& written;
   ResolvedProgram program; // waves of windows are one
-  CarriedOps ops;
+  OutlinedOps ops;
   std::vector<std::vector<std::uint32_t>> parts; // by wave those that were written; empty: the same
   HotCounts hot;
   PromotionChoice promotion;
@@ -220,7 +220,7 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                                       const CompileOptions& options) {
   const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
   ResolvedProgram& program = input.program;
-  const CarriedOps& ops = input.ops;
+  const OutlinedOps& ops = input.ops;
 
   // Waves that need no barrier between them share a group; a plan that was given is checked instead.
   const auto planning_from = Clock::now();
@@ -324,14 +324,14 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                          .lineage_ns = elapsed_ns(planned_at, traced_at)};
 }
 
-bool leaves_windows_behind(const CompiledProgram& compiled) {
-  return std::ranges::any_of(compiled.schedule.left_behind, [&](const Passenger& passenger) {
-    return !compiled.program.waves[passenger.wave].window.empty();
+bool windows_fall_back(const CompiledProgram& compiled) {
+  return std::ranges::any_of(compiled.schedule.fallbacks, [&](const Fallback& fallback) {
+    return !compiled.program.waves[fallback.wave].window.empty();
   });
 }
 
 // With waves as windows, or ops in cases of their own, where that was asked for or the policy says so.
-Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, CarriedOps ops,
+Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, OutlinedOps ops,
                                          std::uint64_t budget_bytes, const device::DeviceInfo* device,
                                          const CompileOptions& options) {
   const KernelLimits limits = kernel_limits(device, 1);
@@ -358,7 +358,7 @@ Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, Carried
       input.promotion.ops = hot_opcodes(input.program);
     }
     auto compiled = compile_waves(std::move(input), device, options);
-    if (compiled && !leaves_windows_behind(*compiled)) {
+    if (compiled && !windows_fall_back(*compiled)) {
       return compiled;
     }
     // Waves that are one wave hold all of their memory at once, and need one work-group size.
@@ -392,7 +392,7 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   std::vector<Warning> warnings = find_hazards(program);
 
   // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
-  TIDEGATE_TRY(CarriedOps ops, carry_ops(program));
+  TIDEGATE_TRY(OutlinedOps ops, outline_ops(program));
   TIDEGATE_CHECK(check_features(program, ops, device));
 
   // Waves that go on with the same tiles become one, and from there on all goes by the waves that are left.

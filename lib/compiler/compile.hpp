@@ -55,7 +55,7 @@ struct CompiledProgram {
   std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
   planning::MemoryPlan plan;      // of the waves as they were written
   Lineage lineage;
-  CarriedOps ops;
+  OutlinedOps ops;
   PromotionChoice promotion;
   StrategyChoice strategy;
   Schedule schedule;

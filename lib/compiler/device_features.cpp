@@ -45,7 +45,7 @@ bool has_extension(const device::DeviceInfo& device, std::string_view extension)
   return fmt::format(" {} ", device.extensions).find(fmt::format(" {} ", extension)) != std::string::npos;
 }
 
-Result<void> check_sub_groups(const ResolvedProgram& program, const CarriedOps& ops,
+Result<void> check_sub_groups(const ResolvedProgram& program, const OutlinedOps& ops,
                               const device::DeviceInfo& device) {
   for (const ProgramWave& wave : program.waves) {
     for (const std::string& function : ops.kernels[wave.op].sub_group_functions) {
@@ -101,7 +101,7 @@ std::string_view sub_group_extension(std::string_view function) {
   return families.back().extension;
 }
 
-Result<void> check_features(const ResolvedProgram& program, const CarriedOps& ops,
+Result<void> check_features(const ResolvedProgram& program, const OutlinedOps& ops,
                             const device::DeviceInfo* device) {
   if (device == nullptr) {
     return {};

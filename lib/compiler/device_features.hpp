@@ -15,7 +15,7 @@ std::string_view sub_group_extension(std::string_view function);
 
 // unsupported_kernel, with the place in the program that asks for it. `device` may be null: then nothing is
 // known.
-Result<void> check_features(const ResolvedProgram& program, const CarriedOps& ops,
+Result<void> check_features(const ResolvedProgram& program, const OutlinedOps& ops,
                             const device::DeviceInfo* device);
 
 } // namespace tidegate::compiler

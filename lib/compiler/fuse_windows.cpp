@@ -51,7 +51,7 @@ std::set<std::size_t> parameters(const Part& part) {
 
 class Fuser {
 public:
-  Fuser(const ResolvedProgram& program, const CarriedOps& ops, const std::vector<Window>& windows)
+  Fuser(const ResolvedProgram& program, const OutlinedOps& ops, const std::vector<Window>& windows)
       : program_(program), ops_(ops), windows_(windows) {}
 
   Result<FusedProgram> run() {
@@ -64,7 +64,7 @@ public:
     }
     FusedProgram fused{.program = program_, .ops = ops_, .parts = {}};
     if (!copies_.empty()) {
-      TIDEGATE_TRY(fused.ops, carry_ops(program_, copies_));
+      TIDEGATE_TRY(fused.ops, outline_ops(program_, copies_));
     }
     fused.program.waves.clear();
 
@@ -161,9 +161,9 @@ private:
     opencl_c::Function function{.name = fmt::format("tg_window{}", op_by_parts_.size() - 1),
                                 .is_kernel = true};
     ProgramOp op{.name = {}, .unit = static_cast<std::uint32_t>(fused.program.units.size())};
-    opencl_c::CarriedKernel kernel{.function = function.name};
+    opencl_c::OutlinedKernel kernel{.function = function.name};
     for (const Part& part : parts) {
-      const opencl_c::CarriedKernel& own = fused.ops.kernels[part.op];
+      const opencl_c::OutlinedKernel& own = fused.ops.kernels[part.op];
       op.name += (op.name.empty() ? "" : ", ") + program_.ops[part.op].name;
       kernel.rounds |= own.rounds;
       kernel.needs_whole_group |= own.needs_whole_group || part.meets;
@@ -185,7 +185,7 @@ private:
   }
 
   // The function of a window; its parameters are those of its parts, one behind the other.
-  std::string text_of(const Parts& parts, const opencl_c::CarriedKernel& kernel, const ProgramOp& op,
+  std::string text_of(const Parts& parts, const opencl_c::OutlinedKernel& kernel, const ProgramOp& op,
                       opencl_c::Function& function) const {
     std::string unions;
     std::string parameters;
@@ -229,7 +229,7 @@ private:
     return text + calls + "}\n";
   }
 
-  // A type's name as the carried sources have it.
+  // A type's name as the outlined sources have it.
   [[nodiscard]] std::string type_text(std::uint32_t op, const std::string& type) const {
     const auto& renamed = ops_.renamed[program_.ops[op].unit];
     const std::size_t tag = type.rfind(' ') + 1; // "struct point"
@@ -244,7 +244,7 @@ private:
   }
 
   const ResolvedProgram& program_;
-  const CarriedOps& ops_;
+  const OutlinedOps& ops_;
   const std::vector<Window>& windows_;
   RegisterCopies copies_;
   std::map<std::tuple<std::uint32_t, std::string, std::set<std::size_t>>, std::string> copy_names_;
@@ -253,7 +253,7 @@ private:
 
 } // namespace
 
-Result<FusedProgram> fuse(const ResolvedProgram& program, const CarriedOps& ops,
+Result<FusedProgram> fuse(const ResolvedProgram& program, const OutlinedOps& ops,
                           const std::vector<Window>& windows) {
   return Fuser(program, ops, windows).run();
 }

@@ -39,7 +39,7 @@ std::string literal(std::string_view type, const std::vector<std::byte>& value) 
 
 class Generator {
 public:
-  Generator(const ResolvedProgram& program, const CarriedOps& ops, const Schedule& schedule,
+  Generator(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
             const LaunchTables& tables, const MemoryLayout& memory, const KernelRequest& request)
       : program_(program), ops_(ops), schedule_(schedule), tables_(tables), memory_(memory),
         request_(request) {}
@@ -57,6 +57,7 @@ public:
     }
     user_code();
     source_ += "\n#line 1 \"tidegate/generated.cl\"\n";
+    row_checks();
     size_checks();
     locals();
     run_tile();
@@ -151,12 +152,22 @@ private:
     }
   }
 
-  // A type's name as the carried sources have it.
+  // A type's name as the outlined sources have it.
   [[nodiscard]] std::string type_text(std::uint32_t op, const std::string& type) const {
     const auto& renamed = ops_.renamed[program_.ops[op].unit];
     const std::size_t tag = type.rfind(' ') + 1; // "struct point"
     const auto found = renamed.find(type.substr(tag));
     return found == renamed.end() ? type : type.substr(0, tag) + found->second;
+  }
+
+  // The rows of the tables are as large as they are for the host.
+  void row_checks() {
+    const auto check = [this](std::string_view type, std::size_t bytes) {
+      source_ += fmt::format("typedef char {0}_has_{1}_bytes[sizeof({0}) == {1} ? 1 : -1];\n", type, bytes);
+    };
+    check("tg_stage", sizeof(StageRow));
+    check("tg_entry", sizeof(EntryRow));
+    check("tg_wait", sizeof(WaitRow));
   }
 
   // Structures lie in the descriptors as this program laid them out: the compiler says whether that is how
@@ -240,7 +251,7 @@ private:
   }
 
   void one_case(const Case& served) {
-    const opencl_c::CarriedKernel& kernel = ops_.kernels[served.op];
+    const opencl_c::OutlinedKernel& kernel = ops_.kernels[served.op];
     source_ += fmt::format("{{ // {}\n    const tg_range range = {};\n",
                            in_quotes(program_.ops[served.op].name), range_text(served));
     const bool whole = kernel.needs_whole_group || (range_is_constant(served) && fills_groups(served));
@@ -313,7 +324,7 @@ private:
     return text + "}";
   }
 
-  [[nodiscard]] std::string call(const Case& served, const opencl_c::CarriedKernel& kernel) const {
+  [[nodiscard]] std::string call(const Case& served, const opencl_c::OutlinedKernel& kernel) const {
     const auto& arguments = program_.waves[served.wave].arguments;
     const auto& parameters = program_.function(served.op).parameters;
     const auto places = argument_places(arguments);
@@ -335,7 +346,7 @@ private:
 
   // Pointers are handed over as pointers to void, which C converts to what the parameter is.
   [[nodiscard]] std::string argument(std::size_t index, std::uint32_t word, const std::string& type,
-                                     const Case& served, const opencl_c::CarriedKernel& kernel) const {
+                                     const Case& served, const opencl_c::OutlinedKernel& kernel) const {
     const ProgramArgument& argument = program_.waves[served.wave].arguments[index];
     constexpr std::size_t word_bytes = sizeof(served.words[0]);
     const std::size_t count = std::max<std::size_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
@@ -453,7 +464,7 @@ private:
   }
 
   const ResolvedProgram& program_;
-  const CarriedOps& ops_;
+  const OutlinedOps& ops_;
   const Schedule& schedule_;
   const LaunchTables& tables_;
   const MemoryLayout& memory_;
@@ -467,7 +478,7 @@ std::string contraction_pragma(const ResolvedProgram& program) {
   return program.fp_contract_off ? "#pragma OPENCL FP_CONTRACT OFF\n" : "";
 }
 
-KernelSource generate_kernel(const ResolvedProgram& program, const CarriedOps& ops, const Schedule& schedule,
+KernelSource generate_kernel(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
                              const LaunchTables& tables, const MemoryLayout& memory,
                              const KernelRequest& request) {
   return Generator(program, ops, schedule, tables, memory, request).run();

@@ -35,7 +35,7 @@ std::string contraction_pragma(const ResolvedProgram& program);
 
 // The user's kernels as functions, a function with a case for each way they are called, and the loop around
 // it from kernels/. Everything but the user's own text is commented.
-KernelSource generate_kernel(const ResolvedProgram& program, const CarriedOps& ops, const Schedule& schedule,
+KernelSource generate_kernel(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
                              const LaunchTables& tables, const MemoryLayout& memory,
                              const KernelRequest& request);
 

@@ -143,7 +143,7 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
 // By wave what keeps it from riding in a shared launch, or an empty string.
 class Riding {
 public:
-  Riding(const ResolvedProgram& program, const CarriedOps& ops, std::uint32_t group_size, std::uint32_t unit,
+  Riding(const ResolvedProgram& program, const OutlinedOps& ops, std::uint32_t group_size, std::uint32_t unit,
          const KernelLimits& limits)
       : program_(program), ops_(ops), group_size_(group_size), unit_(unit), limits_(limits) {}
 
@@ -178,13 +178,13 @@ private:
 
   // Whether several of its work-groups may share one.
   [[nodiscard]] bool packs(std::uint32_t op, std::uint32_t lanes) const {
-    const opencl_c::CarriedKernel& kernel = ops_.kernels[op];
+    const opencl_c::OutlinedKernel& kernel = ops_.kernels[op];
     return limits_.named_barriers && kernel.packs && packable(lanes, group_size_) &&
            kernel.local_bytes * (group_size_ / lanes) <= limits_.local_bytes;
   }
 
   const ResolvedProgram& program_;
-  const CarriedOps& ops_;
+  const OutlinedOps& ops_;
   std::uint32_t group_size_;
   std::uint32_t unit_;
   const KernelLimits& limits_;
@@ -210,7 +210,7 @@ std::uint64_t weight(const ProgramWave& wave) {
 
 // Work-items of a work-group: what most tiles of kernels with barriers need, or else what most tiles have; as
 // often as tiles run side by side.
-std::uint32_t choose_group_size(const ResolvedProgram& program, const CarriedOps& ops,
+std::uint32_t choose_group_size(const ResolvedProgram& program, const OutlinedOps& ops,
                                 const KernelLimits& limits) {
   const std::uint32_t max_group_size = limits.group_size;
   std::map<std::uint32_t, std::uint64_t> strict;
@@ -269,7 +269,7 @@ bool has_distinct_buffers(const ResolvedProgram& program, std::uint32_t op) {
 
 } // namespace
 
-Result<CarriedOps> carry_ops(const ResolvedProgram& program, const RegisterCopies& copies) {
+Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCopies& copies) {
   std::vector<std::set<std::string>> kernels(program.units.size());
   for (const ProgramWave& wave : program.waves) {
     kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
@@ -287,11 +287,11 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program, const RegisterCopie
     words.push_back(words_of(units.back().source.tokens));
   }
   words.push_back(generated_words());
-  CarriedOps carried{.texts = std::vector<std::string>(program.units.size()),
-                     .order = {},
-                     .kernels = std::vector<opencl_c::CarriedKernel>(program.ops.size()),
-                     .alone = std::vector<std::string>(program.ops.size()),
-                     .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
+  OutlinedOps outlined{.texts = std::vector<std::string>(program.units.size()),
+                       .order = {},
+                       .kernels = std::vector<opencl_c::OutlinedKernel>(program.ops.size()),
+                       .alone = std::vector<std::string>(program.ops.size()),
+                       .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
   std::vector<std::uint32_t> last;
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
     if (kernels[unit].empty()) {
@@ -305,7 +305,7 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program, const RegisterCopie
     const auto renamings = renamed(units[unit], unit, words);
     for (const auto& [own, kept] : names[unit]) {
       const auto found = renamings.find(kept);
-      carried.renamed[unit][own] = found == renamings.end() ? kept : found->second;
+      outlined.renamed[unit][own] = found == renamings.end() ? kept : found->second;
     }
     std::set<std::string> distinct = wanted;
     for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
@@ -320,30 +320,30 @@ Result<CarriedOps> carry_ops(const ResolvedProgram& program, const RegisterCopie
         copy.kernel = names[unit].at(copy.kernel);
       }
     }
-    auto result = opencl_c::carry(units[unit], overload.empty() ? wanted : std::set<std::string>(), renamings,
-                                  distinct, own_copies);
+    auto result = opencl_c::outline(units[unit], overload.empty() ? wanted : std::set<std::string>(),
+                                    renamings, distinct, own_copies);
     if (!result) {
       return tl::unexpected(std::move(result.error()));
     }
-    carried.texts[unit] = std::move(result->text);
-    (result->enables_fp64 ? last : carried.order).push_back(static_cast<std::uint32_t>(unit));
+    outlined.texts[unit] = std::move(result->text);
+    (result->enables_fp64 ? last : outlined.order).push_back(static_cast<std::uint32_t>(unit));
     for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
       if (program.ops[op].unit != unit) {
         continue;
       }
       const std::string& name = names[unit].at(program.function(op).name);
-      if (const auto found = result->left_behind.find(name); found != result->left_behind.end()) {
-        carried.alone[op] = reason_of(found->second);
+      if (const auto found = result->fallbacks.find(name); found != result->fallbacks.end()) {
+        outlined.alone[op] = reason_of(found->second);
       } else if (!overload.empty()) {
-        carried.alone[op] =
+        outlined.alone[op] =
             fmt::format("its source overloads {}, which other sources use, too", in_quotes(overload));
       } else {
-        carried.kernels[op] = result->kernels[name];
+        outlined.kernels[op] = result->kernels[name];
       }
     }
   }
-  std::ranges::copy(last, std::back_inserter(carried.order));
-  return carried;
+  std::ranges::copy(last, std::back_inserter(outlined.order));
+  return outlined;
 }
 
 bool Schedule::any_plain() const {
@@ -363,7 +363,7 @@ namespace {
 // By op with barriers, the images and samplers of the one call that a kernel may have of it.
 class SingleCalls {
 public:
-  SingleCalls(const ResolvedProgram& program, const CarriedOps& ops, bool wanted)
+  SingleCalls(const ResolvedProgram& program, const OutlinedOps& ops, bool wanted)
       : program_(program), ops_(ops), wanted_(wanted) {}
 
   // Why a wave cannot ride; otherwise its call is the op's.
@@ -389,14 +389,14 @@ public:
 
 private:
   const ResolvedProgram& program_;
-  const CarriedOps& ops_;
+  const OutlinedOps& ops_;
   const bool wanted_;
   std::map<std::uint32_t, std::vector<KernelObject>> calls_;
 };
 
 // The stages of the groups. Waves that cannot share a launch get stages of their own behind the others of
 // their group; whether any shared wave writes images is told beside.
-bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const planning::WaveGroups& groups,
+bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
                 Strategy strategy, const KernelLimits& limits, bool iterations_share, Schedule& schedule) {
   const Riding riding(program, ops, schedule.group_size, schedule.main_options, limits);
   ImageConflicts images(program, schedule.places, limits.objects, iterations_share);
@@ -426,7 +426,7 @@ bool add_stages(const ResolvedProgram& program, const CarriedOps& ops, const pla
         reason = calls.obstacle(wave, schedule.places);
       }
       if (!reason.empty()) {
-        schedule.left_behind.push_back({.wave = wave, .reason = std::move(reason)});
+        schedule.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
       } else {
         const std::uint32_t packs = schedule.packs(program, wave);
@@ -475,7 +475,7 @@ std::uint32_t main_options(const ResolvedProgram& program) {
 
 } // namespace
 
-SharedLaunch shared_launch(const ResolvedProgram& program, const CarriedOps& ops,
+SharedLaunch shared_launch(const ResolvedProgram& program, const OutlinedOps& ops,
                            const KernelLimits& limits) {
   SharedLaunch shared{.group_size = choose_group_size(program, ops, limits), .obstacles = {}};
   const Riding riding(program, ops, shared.group_size, main_options(program), limits);
@@ -485,7 +485,7 @@ SharedLaunch shared_launch(const ResolvedProgram& program, const CarriedOps& ops
   return shared;
 }
 
-Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps& ops,
+Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps& ops,
                                const planning::WaveGroups& groups, Strategy strategy,
                                const KernelLimits& limits) {
   Schedule schedule{.group_size = choose_group_size(program, ops, limits),

@@ -5,7 +5,7 @@
 #include <tidegate/compiler/object_limits.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/carry.hpp>
+#include <tidegate/opencl_c/outline.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <array>
@@ -29,11 +29,11 @@ constexpr bool is_persistent(Strategy strategy) {
 }
 
 // A kernel as a function, by op.
-struct CarriedOps {
-  std::vector<std::string> texts;               // by unit; empty for one without a wave
-  std::vector<std::uint32_t> order;             // of the texts, one behind the other
-  std::vector<opencl_c::CarriedKernel> kernels; // by op
-  std::vector<std::string> alone;               // by op why it is launched as the user wrote it; or empty
+struct OutlinedOps {
+  std::vector<std::string> texts;                // by unit; empty for one without a wave
+  std::vector<std::uint32_t> order;              // of the texts, one behind the other
+  std::vector<opencl_c::OutlinedKernel> kernels; // by op
+  std::vector<std::string> alone;                // by op why it is launched as the user wrote it; or empty
   std::vector<std::map<std::string, std::string>>
       renamed; // by unit, names of file scope that have others now
 };
@@ -41,9 +41,9 @@ struct CarriedOps {
 // By unit, with the names of kernels as they are written.
 using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
 
-// Carries every op that a wave runs. Names of file scope that two units share are renamed, and so are those
+// Outlines every op that a wave runs. Names of file scope that two units share are renamed, and so are those
 // that could be met by what is generated.
-Result<CarriedOps> carry_ops(const ResolvedProgram& program, const RegisterCopies& copies = {});
+Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCopies& copies = {});
 
 struct Stage {
   std::vector<std::uint32_t> waves;
@@ -53,7 +53,7 @@ struct Stage {
 };
 
 // Why a wave cannot ride in a persistent launch.
-struct Passenger {
+struct Fallback {
   std::uint32_t wave = 0;
   std::string reason;
 };
@@ -68,7 +68,7 @@ struct Schedule {
   std::size_t repeat_begin = 0; // in stages
   std::size_t repeat_end = 0;
   std::vector<std::uint32_t> tiles_per_pack; // by wave, that a work-group runs side by side
-  std::vector<Passenger> left_behind;
+  std::vector<Fallback> fallbacks;
   std::uint32_t main_options = 0; // the unit whose compiler options the generated kernel takes
   std::vector<std::vector<std::uint32_t>> places; // places[phase][buffer]: in whose memory it is, by swaps
 
@@ -104,11 +104,12 @@ struct SharedLaunch {
   std::uint32_t group_size = 0;       // work-items
   std::vector<std::string> obstacles; // by wave: why not; or empty
 };
-SharedLaunch shared_launch(const ResolvedProgram& program, const CarriedOps& ops, const KernelLimits& limits);
+SharedLaunch shared_launch(const ResolvedProgram& program, const OutlinedOps& ops,
+                           const KernelLimits& limits);
 
 // Stages for a plan's groups. With `launch`, a stage of one wave is the user's own kernel: there is nothing
 // to share. invalid_program for swaps that take more than 64 iterations to come round.
-Result<Schedule> make_schedule(const ResolvedProgram& program, const CarriedOps& ops,
+Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps& ops,
                                const planning::WaveGroups& groups, Strategy strategy,
                                const KernelLimits& limits);
 

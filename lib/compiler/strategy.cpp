@@ -97,7 +97,7 @@ std::uint32_t choose_workers(const Schedule& schedule, Strategy strategy, std::u
   return std::max(std::min({resident, workers, tiles}), 1U);
 }
 
-std::uint32_t choose_side_by_side(const ResolvedProgram& program, const CarriedOps& ops,
+std::uint32_t choose_side_by_side(const ResolvedProgram& program, const OutlinedOps& ops,
                                   const device::DeviceInfo* device) {
   constexpr std::uint32_t work_items = 512;
   std::uint32_t tiles = 1;

@@ -32,7 +32,7 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedP
 // Tiles that a work-group of a persistent launch runs side by side: twice 256 work-items and two groups of
 // them for each compute unit were best or near it on an H200 wherever there were tiles enough (RESULTS.md).
 // Kernels with barriers keep their size: what they do in local memory is cut to it.
-std::uint32_t choose_side_by_side(const ResolvedProgram& program, const CarriedOps& ops,
+std::uint32_t choose_side_by_side(const ResolvedProgram& program, const OutlinedOps& ops,
                                   const device::DeviceInfo* device);
 
 // Walking back over what was touched last pays where the caches do not hold all of it; neighbours' tiles in

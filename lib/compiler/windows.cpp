@@ -84,7 +84,7 @@ private:
 
 class Finder {
 public:
-  Finder(const ResolvedProgram& program, const CarriedOps& ops, const SharedLaunch& shared,
+  Finder(const ResolvedProgram& program, const OutlinedOps& ops, const SharedLaunch& shared,
          const KernelLimits& limits)
       : program_(program), ops_(ops), shared_(shared), limits_(limits), meetings_(program),
         before_(program.waves.size()), ancestors_(program.waves.size()), node_of_(program.waves.size()),
@@ -279,7 +279,7 @@ private:
   }
 
   const ResolvedProgram& program_;
-  const CarriedOps& ops_;
+  const OutlinedOps& ops_;
   const SharedLaunch& shared_;
   const KernelLimits& limits_;
   const Meetings meetings_;
@@ -307,7 +307,7 @@ Meeting between_nodes(const Meetings& meetings, const std::vector<std::uint32_t>
 
 } // namespace
 
-std::vector<Window> find_windows(const ResolvedProgram& program, const CarriedOps& ops,
+std::vector<Window> find_windows(const ResolvedProgram& program, const OutlinedOps& ops,
                                  const SharedLaunch& shared, const KernelLimits& limits) {
   return program.waves.size() > most_waves ? std::vector<Window>()
                                            : Finder(program, ops, shared, limits).run();

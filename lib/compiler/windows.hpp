@@ -36,7 +36,7 @@ inline constexpr std::size_t most_waves_per_window = 32;
 // back. Waves with images, and those that cannot share a launch, are in none. A buffer stays in registers
 // where its contents are nobody's else: transient, every subscript of every use the global id, and written
 // before it is read, in each iteration.
-std::vector<Window> find_windows(const ResolvedProgram& program, const CarriedOps& ops,
+std::vector<Window> find_windows(const ResolvedProgram& program, const OutlinedOps& ops,
                                  const SharedLaunch& shared, const KernelLimits& limits);
 
 // How often waves of a run go on with the tiles of the wave before them: pairs, in all iterations.
@@ -48,12 +48,12 @@ std::vector<ResolvedDependency> dependencies_between(const ResolvedProgram& prog
 
 struct FusedProgram {
   ResolvedProgram program; // waves in the order of their first ones; an op for each kind of window
-  CarriedOps ops;
+  OutlinedOps ops;
   std::vector<std::vector<std::uint32_t>> parts; // by wave, those of the program as it was written
 };
 
-// Errors: none that carrying the ops has not had before.
-Result<FusedProgram> fuse(const ResolvedProgram& program, const CarriedOps& ops,
+// Errors: none that outlining the ops has not had before.
+Result<FusedProgram> fuse(const ResolvedProgram& program, const OutlinedOps& ops,
                           const std::vector<Window>& windows);
 
 // An independent look at windows, from their definition. The first violation as a sentence, or an empty

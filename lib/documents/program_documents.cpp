@@ -272,7 +272,7 @@ constexpr std::string_view what_cannot_be_run[] = {
     "  sources in anything but OpenCL C (SPIR-V, C++ for OpenCL)",
     "What the device may lack, and is then refused by name:",
     "  images, a format or size of them, read_write images; sub-group functions",
-    "What is launched by itself instead of with other waves (left_behind in the report says why):",
+    "What is launched by itself instead of with other waves (fallbacks in the report says why):",
     "  a wave that touches an image which another wave of the launch writes, or that writes one in every",
     "  iteration of a persistent launch",
     "  kernels with sub-group functions",

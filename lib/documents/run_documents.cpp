@@ -10,11 +10,11 @@ using run::BoundsViolation;
 using run::Comparison;
 using run::DeviceReport;
 using run::Difference;
+using run::FallbackReport;
 using run::Geometry;
 using run::HaloReport;
 using run::HaloViolation;
 using run::HotOpReport;
-using run::LeftBehind;
 using run::MemoryReport;
 using run::OutputParity;
 using run::PromotionReport;
@@ -65,7 +65,7 @@ struct Description<WrittenFile> {
   static const Record record;
 };
 template <>
-struct Description<LeftBehind> {
+struct Description<FallbackReport> {
   static const Record record;
 };
 template <>
@@ -217,9 +217,9 @@ constexpr Field written_file_fields[] = {
     required<&WrittenFile::bytes>("bytes", "its size"),
 };
 
-constexpr Field left_behind_fields[] = {
-    required<&LeftBehind::wave>("wave", "the wave"),
-    required<&LeftBehind::reason>("reason", "why it is launched alone"),
+constexpr Field fallback_fields[] = {
+    required<&FallbackReport::wave>("wave", "the wave"),
+    required<&FallbackReport::reason>("reason", "why it is launched alone"),
 };
 
 constexpr Field run_geometry_fields[] = {
@@ -260,8 +260,6 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::readback_buffers>("readback_buffers", "buffers that were read back"),
     required<&Telemetry::compiled_pipeline_cache_hit>("compiled_pipeline_cache_hit",
                                                       "the generated kernel was kept from an earlier run"),
-    required<&Telemetry::resident_input_cache_hit>("resident_input_cache_hit",
-                                                   "inputs were on the device already"),
     required<&Telemetry::topology>("topology", "the policy's topology"),
     required<&Telemetry::pressure>("pressure", "the policy's queue pressure"),
     required<&Telemetry::execution_mode>("execution_mode", "the mode that was run"),
@@ -358,7 +356,6 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns",
                                               "from the first launch to the end of the last"),
     reported<&RunReport::lineage_ns>("lineage_ns", "tracing source rules"),
-    reported<&RunReport::deduped_items>("deduped_items", "items that were not run twice"),
     reported<&RunReport::published_items>("published_items", "tiles of one iteration"),
     reported<&RunReport::lineage_items>("lineage_items", "waves that descend from a source rule"),
     reported<&RunReport::region_lineage>("region_lineage",
@@ -369,7 +366,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::halos>("halos", "with --check-halos: what reaches beyond the halos that are stated"),
     reported<&RunReport::files_written>("files_written", "what was written beside this report"),
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
-    reported<&RunReport::left_behind>("left_behind", "waves that cannot share a launch"),
+    reported<&RunReport::fallbacks>("fallbacks", "waves that cannot share a launch"),
     reported<&RunReport::assumed_macros>(
         "assumed_macros",
         "without a device: macros of its compiler that the sources depend on, and that were "
@@ -409,8 +406,8 @@ constinit const Record Description<TraceReport>::record =
 constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
 constinit const Record Description<WrittenFile>::record =
     record_of<WrittenFile>("written_file", written_file_fields);
-constinit const Record Description<LeftBehind>::record =
-    record_of<LeftBehind>("left_behind", left_behind_fields);
+constinit const Record Description<FallbackReport>::record =
+    record_of<FallbackReport>("fallback", fallback_fields);
 constinit const Record Description<HaloViolation>::record =
     record_of<HaloViolation>("halo_violation", halo_violation_fields);
 constinit const Record Description<UnwatchedAccess>::record =

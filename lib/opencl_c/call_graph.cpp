@@ -27,7 +27,7 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
       const Needs before = own;
       for (const std::string& callee : calls_[name]) {
         const Function* const called = unit_.definition(callee);
-        own.item |= called != nullptr && called->is_kernel; // carried kernels always take one
+        own.item |= called != nullptr && called->is_kernel; // outlined kernels always take one
         if (const auto found = needs_.find(callee); found != needs_.end()) {
           own.item |= found->second.item;
           own.whole_group |= found->second.whole_group;

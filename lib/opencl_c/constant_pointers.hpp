@@ -1,4 +1,4 @@
-// Pointers into constant memory: a kernel's arguments lie in global memory once it is carried.
+// Pointers into constant memory: a kernel's arguments lie in global memory once it is outlined.
 #pragma once
 
 #include <tidegate/core/error.hpp>

@@ -67,9 +67,9 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .topology_evidence = compiled.recommendation.topology_evidence,
                    .promotion_evidence = compiled.recommendation.promotion_evidence};
   report.assumed_macros = compiled.assumed_macros;
-  for (const Passenger& passenger : compiled.schedule.left_behind) {
-    report.left_behind.push_back(
-        {.wave = compiled.program.wave_text(passenger.wave), .reason = passenger.reason});
+  for (const Fallback& fallback : compiled.schedule.fallbacks) {
+    report.fallbacks.push_back(
+        {.wave = compiled.program.wave_text(fallback.wave), .reason = fallback.reason});
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena()) {

@@ -186,7 +186,7 @@ struct TraceReport {
   std::uint64_t left_out_spans = 0; // that there was no room for
 };
 
-struct LeftBehind {
+struct FallbackReport {
   std::string wave;
   std::string reason;
 };
@@ -228,7 +228,6 @@ struct Telemetry {
   std::uint64_t frontier_density_bps = 0;
   std::uint64_t readback_buffers = 0;
   bool compiled_pipeline_cache_hit = false;
-  bool resident_input_cache_hit = false;
   policy::Topology topology = policy::Topology::empty;
   policy::QueuePressure pressure = policy::QueuePressure::empty;
   policy::ExecutionMode execution_mode = policy::ExecutionMode::interpreter;
@@ -264,7 +263,6 @@ struct RunReport {
   std::uint64_t build_ns = 0;
   std::uint64_t backend_dispatch_ns = 0;
   std::uint64_t lineage_ns = 0;
-  std::uint64_t deduped_items = 0;
   std::uint64_t published_items = 0;
   std::uint64_t lineage_items = 0;
   std::vector<std::uint32_t> region_lineage; // by group in dispatch order, bit n for source rule n
@@ -274,7 +272,7 @@ struct RunReport {
   std::optional<HaloReport> halos;    // --check-halos
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
-  std::vector<LeftBehind> left_behind;
+  std::vector<FallbackReport> fallbacks;
   std::vector<std::string> assumed_macros; // without a device: that the sources depend on
   Geometry recommended_geometry;
   Geometry effective_geometry;

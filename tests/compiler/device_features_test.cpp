@@ -22,13 +22,14 @@ ResolvedProgram program_with(ProgramArgument argument) {
   return program;
 }
 
-CarriedOps calling(std::set<std::string> functions) {
-  CarriedOps ops{.texts = {}, .kernels = {{.function = "f"}}};
+OutlinedOps calling(std::set<std::string> functions) {
+  OutlinedOps ops{.texts = {}, .kernels = {{.function = "f"}}};
   ops.kernels[0].sub_group_functions = std::move(functions);
   return ops;
 }
 
-std::string refusal(const ResolvedProgram& program, const CarriedOps& ops, const device::DeviceInfo* device) {
+std::string refusal(const ResolvedProgram& program, const OutlinedOps& ops,
+                    const device::DeviceInfo* device) {
   const auto found = check_features(program, ops, device);
   return found ? "none"
                : fmt::format("{} {}: {}; {}", name(found.error().code), *found.error().pointer,

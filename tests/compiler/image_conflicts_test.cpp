@@ -40,7 +40,7 @@ ResolvedProgram images(std::size_t count, std::vector<std::vector<ProgramArgumen
   return program;
 }
 
-CarriedOps one_op(bool needs_whole_group = false) {
+OutlinedOps one_op(bool needs_whole_group = false) {
   return {.kernels = {{.function = "f", .locals = "", .needs_whole_group = needs_whole_group}},
           .alone = {""}};
 }
@@ -57,8 +57,8 @@ Schedule schedule(const ResolvedProgram& program, const std::vector<std::vector<
 // "1: reason".
 std::vector<std::string> reasons(const Schedule& schedule) {
   std::vector<std::string> found;
-  for (const Passenger& passenger : schedule.left_behind) {
-    found.push_back(std::to_string(passenger.wave) + ": " + passenger.reason);
+  for (const Fallback& fallback : schedule.fallbacks) {
+    found.push_back(std::to_string(fallback.wave) + ": " + fallback.reason);
   }
   return found;
 }
@@ -131,7 +131,7 @@ TEST_CASE("compilers for CPUs keep one call of a function with barriers apart") 
 
 TEST_CASE("kernels with sub-groups run as they are") {
   const ResolvedProgram program = images(1, {{}, {}});
-  CarriedOps ops = one_op(true);
+  OutlinedOps ops = one_op(true);
   ops.kernels[0].sub_group_functions = {"sub_group_reduce_add"};
   const auto made = make_schedule(program, ops, groups_of({{0, 1}}), Strategy::barrier, {.group_size = 64});
   REQUIRE(made);

@@ -20,8 +20,8 @@ namespace {
 
 using Places = std::vector<std::vector<std::uint32_t>>;
 
-CarriedOps ops_of(const std::vector<bool>& need_whole_group) {
-  CarriedOps ops;
+OutlinedOps ops_of(const std::vector<bool>& need_whole_group) {
+  OutlinedOps ops;
   for (const bool needs : need_whole_group) {
     ops.kernels.push_back({.function = "f", .locals = "", .needs_whole_group = needs});
   }
@@ -29,7 +29,7 @@ CarriedOps ops_of(const std::vector<bool>& need_whole_group) {
   return ops;
 }
 
-Schedule schedule(const ResolvedProgram& program, const CarriedOps& ops, const planning::WaveGroups& groups,
+Schedule schedule(const ResolvedProgram& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
                   Strategy strategy = Strategy::barrier, std::uint32_t most = 1024) {
   auto made = make_schedule(program, ops, groups, strategy, {.group_size = most});
   REQUIRE_MESSAGE(made, made.error().message);
@@ -65,7 +65,7 @@ TEST_CASE("a group is a stage") {
                    wave_of(0, {}, range_of(65, 64))};
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
   CHECK(stages(made) == "0,1:3 2:2");
-  CHECK(made.left_behind.empty());
+  CHECK(made.fallbacks.empty());
   CHECK_FALSE(made.any_plain());
   CHECK(made.tiles_per_iteration() == 5);
   CHECK(made.places == Places{{}});
@@ -77,7 +77,7 @@ TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}), Strategy::launch);
   CHECK(stages(made) == "0,1:2 2:1!");
   CHECK(made.any_plain());
-  CHECK(made.left_behind.empty()); // it is no passenger
+  CHECK(made.fallbacks.empty()); // it is no fallback
 }
 
 TEST_CASE("the group size is that of most tiles, and first of those with barriers") {
@@ -106,12 +106,12 @@ TEST_CASE("waves that cannot ride are left behind with the reason") {
   const Schedule made = schedule(program, ops_of({false, true, false}), groups_of({{0, 1, 2, 3, 4, 5}}));
   CHECK(made.group_size == 64);
   CHECK(stages(made) == "0,3,4,5:33 1:1! 2:2!");
-  REQUIRE(made.left_behind.size() == 2);
-  CHECK(made.left_behind[0].wave == 1);
-  CHECK(made.left_behind[0].reason ==
+  REQUIRE(made.fallbacks.size() == 2);
+  CHECK(made.fallbacks[0].wave == 1);
+  CHECK(made.fallbacks[0].reason ==
         "its kernel has barriers or local memory and work-groups of 32, the others of 64");
-  CHECK(made.left_behind[1].wave == 2);
-  CHECK(made.left_behind[1].reason ==
+  CHECK(made.fallbacks[1].wave == 2);
+  CHECK(made.fallbacks[1].reason ==
         "its kernel has barriers or local memory and its last work-group is smaller");
   CHECK(made.any_plain());
   CHECK(made.tiles_per_iteration() == 36);
@@ -126,9 +126,9 @@ TEST_CASE("waves of other compiler options are left behind") {
   const Schedule made = schedule(program, ops_of({false, false}), groups_of({{0, 1}}));
   CHECK(made.main_options == 1); // it has most tiles
   CHECK(stages(made) == "1:2 0:1!");
-  REQUIRE(made.left_behind.size() == 1);
-  CHECK(made.left_behind[0].wave == 0);
-  CHECK(made.left_behind[0].reason == "its compiler options differ from those of the other ops");
+  REQUIRE(made.fallbacks.size() == 1);
+  CHECK(made.fallbacks[0].wave == 0);
+  CHECK(made.fallbacks[0].reason == "its compiler options differ from those of the other ops");
   program.units[0].parsed_options.others = program.units[1].parsed_options.others;
   const Schedule same = schedule(program, ops_of({false, false}), groups_of({{0, 1}}));
   CHECK(same.main_options == 0);

@@ -37,7 +37,7 @@ struct Launch {
 // Buffers one behind the other, so that none shares memory, unless offsets are given.
 Launch launch(const ResolvedProgram& program, Strategy strategy = Strategy::counters,
               std::vector<std::uint64_t> offsets = {}) {
-  CarriedOps ops;
+  OutlinedOps ops;
   ops.kernels.resize(program.ops.size(), {.function = "f", .locals = ""});
   ops.alone.resize(program.ops.size());
   auto schedule = make_schedule(program, ops, layers_of(program), strategy, {.group_size = 64});

@@ -63,7 +63,7 @@ ResolvedProgram chain(const std::vector<Op>& ops) {
 
 struct Made {
   ResolvedProgram program;
-  CarriedOps ops;
+  OutlinedOps ops;
   std::vector<Window> windows;
   FusedProgram fused;
 };
@@ -74,7 +74,7 @@ Made windows_of(ResolvedProgram program, bool one_call = false, bool derive = tr
     program.dependencies = derive_dependencies(program.waves, program.buffers.size());
   }
   derive_halos(program);
-  auto ops = carry_ops(program);
+  auto ops = outline_ops(program);
   REQUIRE(ops);
   const KernelLimits limits{.one_call_with_barriers = one_call};
   auto windows = find_windows(program, *ops, shared_launch(program, *ops, limits), limits);
@@ -190,7 +190,7 @@ TEST_CASE("the fused program") {
   const Made made = windows_of(std::move(program));
   const ResolvedProgram& fused = made.fused.program;
   REQUIRE(fused.waves.size() == 2);
-  CHECK(fused.wave_text(0) == "wave 0, wave 1, wave 2");
+  CHECK(fused.wave_text(0) == "wave 0 (op0), wave 1 (op1), wave 2 (op0)");
   CHECK(fused.wave_text(1) == "\"last\"");
   CHECK(fused.waves[0].rules == 10);
   CHECK(fused.waves[0].arguments.size() == 2);
@@ -245,21 +245,21 @@ TEST_CASE("the checker names what is wrong") {
   };
   CHECK(violation([](auto&, auto& fused) {
           std::swap(fused.waves[0].window[0], fused.waves[0].window[1]);
-        }) == "wave 1 does not come behind wave 0");
+        }) == "wave 1 (op0) does not come behind wave 0 (op0)");
   CHECK(violation([](auto&, auto& fused) { fused.waves[0].window.push_back(0); }) ==
-        "wave 0, wave 1 runs a wave that another one runs, too");
-  CHECK(violation([](auto&, auto& fused) { fused.waves.pop_back(); }) == "wave 2 is nowhere");
+        "wave 0 (op0), wave 1 (op0) runs a wave that another one runs, too");
+  CHECK(violation([](auto&, auto& fused) { fused.waves.pop_back(); }) == "wave 2 (op2) is nowhere");
   CHECK(violation([](auto&, auto& fused) { fused.waves.push_back(fused.waves[1]); }) ==
-        "wave 2 stands for no wave");
+        "wave 2 (op2) stands for no wave");
   CHECK(violation([](auto&, auto& fused) { fused.dependencies.clear(); }) ==
-        "wave 2 does not come behind wave 1");
+        "wave 2 (op2) does not come behind wave 1 (op0)");
   CHECK(violation([](auto& program, auto&) { program.waves[1].range.global[0] = 255; }) ==
-        "wave 1 has other tiles than its window");
+        "wave 1 (op0) has other tiles than its window");
   CHECK(violation([](auto& program, auto&) {
           program.waves[1].arguments[0].halo = {1, 0, 0};
-        }) == "wave 0 and wave 1 share \"b1\" beyond their tiles");
+        }) == "wave 0 (op0) and wave 1 (op0) share \"b1\" beyond their tiles");
   CHECK(violation([](auto& program, auto&) { program.derived = false; }) ==
-        "wave 0 and wave 1 share a dependency that is not tile-local beyond their tiles");
+        "wave 0 (op0) and wave 1 (op0) share a dependency that is not tile-local beyond their tiles");
   CHECK(violation([](auto& program, auto&) { program.buffers[1].spec.output = "kept"; }) ==
         "\"b1\" is in registers and needed elsewhere");
   CHECK(violation([](auto&, auto& fused) { fused.buffers[2].in_registers = true; }) ==

@@ -205,7 +205,7 @@ class Results(Small):
                                                                            name="wide"))
         turned = [8 * (i // 8) + 7 - i % 8 for i in range(64)]
         reports = self.both(document, b=turned, c=[turned[16 * (i // 16) + 15 - i % 16] for i in range(64)])
-        self.assertEqual(reports[1]["left_behind"], [
+        self.assertEqual(reports[1]["fallbacks"], [
             {"wave": '"wide"', "reason": "its kernel has barriers or local memory and work-groups of 16, the others "
                                          "of 8"}])
 
@@ -215,7 +215,7 @@ class Results(Small):
         document = program({"a": buffer(count=13, init=IOTA), "b": buffer(count=13, output="b.npy")},
                            wave("plus", "a", "b", 7, size=13, local=4))
         report = self.report_of(document, "--strategy", "barrier", "--mode", "interpreter")
-        self.assertEqual((report["items_processed"], report["left_behind"]), (4, []))
+        self.assertEqual((report["items_processed"], report["fallbacks"]), (4, []))
         self.assertEqual(self.output("b.npy"), [i + 7 for i in range(13)])
         result = self.run_document(document, "--strategy", "launch")
         if result.rc != 0:

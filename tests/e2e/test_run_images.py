@@ -90,7 +90,7 @@ class Images(Programs):
                 report = self.report_of(document, "--strategy", strategy, "--mode", mode, "--verify")
                 self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
                 self.assertEqual(report["memory"]["image_bytes"], 3 * 48)
-                self.assertEqual([left["reason"] for left in report["left_behind"]], [] if strategy == "launch" else [
+                self.assertEqual([left["reason"] for left in report["fallbacks"]], [] if strategy == "launch" else [
                     'it reads the image "b", which "once" writes in the same launch: what is written to an image '
                     "reaches other work-groups when the launch ends"])
                 self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)
@@ -109,7 +109,7 @@ class Images(Programs):
             document["waves"].append({"op": "sample", "global_size": [4], "local_size": [2], "args": [
                 {"image": "a"}, {"sampler": spec}, {"buffer": f"out{number}"}, {"f32": step}]})
         report = self.report_of(document, "--strategy", "barrier", "--verify")
-        self.assertEqual(report["left_behind"], [])
+        self.assertEqual(report["fallbacks"], [])
         for number, (spec, _, expected) in enumerate(samplers):
             self.assertEqual(self.output(f"{number}.npy", "f32"), expected, spec)
 
@@ -143,7 +143,7 @@ class Images(Programs):
         self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
         self.assertEqual(rows_of(self.folder / "a.png", 6), inverted)
         self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)
-        self.assertEqual([left["reason"] for left in report["left_behind"]], [
+        self.assertEqual([left["reason"] for left in report["fallbacks"]], [
             'it reads the image "a", which "invert" writes in the same launch: what is written to an image reaches other '
             "work-groups when the launch ends"])
 

@@ -69,7 +69,8 @@ class Promotion(Programs):
                 report = self.report_of(chain(), "--verify", "--promote", "windows", "--strategy", strategy, "--mode", mode)
                 self.assertEqual(report["promotion"], {
                     "promoted": "windows", "reason": "asked for", "ops": [],
-                    "windows": [{"waves": ["wave 0", "wave 1", "wave 2", "wave 3"], "meetings": 1,
+                    "windows": [{"waves": ["wave 0 (scale)", "wave 1 (guarded)", "wave 2 (turned)", "wave 3 (first_of_tile)"],
+                                 "meetings": 1,
                                  "register_buffers": ["t"]}]})
                 self.assertTrue(report["output_parity"]["equal"])
                 self.assertEqual(self.output("y.npy"), evaluated())

@@ -473,7 +473,7 @@ class Random(Programs):
     def test_interpreter(self) -> None:
         rng = random.Random(SEED)
         kept: dict[tuple[str, str], list[bool]] = {}
-        left_behind = checked_by_python = 0
+        fallbacks = checked_by_python = 0
         for number in range(COUNT):
             family = UNTIL if number % 13 == 2 else FAMILIES[number % len(FAMILIES)]
             strategy = ("launch", "barrier", "counters")[number // len(FAMILIES) % 3]
@@ -482,7 +482,7 @@ class Random(Programs):
             report = self.checked(program, "--mode", "interpreter", "--strategy", strategy, "--promote", "none", *extra)
             self.assertEqual((report["strategy"], report["execution_mode"]), (strategy, "interpreter"))
             kept.setdefault((family.name, strategy), []).append(report["telemetry"]["compiled_pipeline_cache_hit"])
-            left_behind += len(report["left_behind"])
+            fallbacks += len(report["fallbacks"])
             checked_by_python += all(wave["op"] in INTEGERS for wave in program["waves"])
         for (name, strategy), hits in kept.items():
             if name != UNTIL.name:

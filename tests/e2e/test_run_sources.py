@@ -168,9 +168,9 @@ class Sources(Programs):
             with self.subTest(way):
                 report = self.report_of(program(*OPS), *way, "--verify")
                 self.assertTrue(report["output_parity"]["equal"], report)
-                self.assertEqual([alone["wave"] for alone in report["left_behind"]], ["wave 8 (chosen)"])
+                self.assertEqual([alone["wave"] for alone in report["fallbacks"]], ["wave 8 (chosen)"])
                 self.assertIn("this pointer gets addresses of constant memory here",
-                              report["left_behind"][0]["reason"])
+                              report["fallbacks"][0]["reason"])
                 self.assertEqual([round(x - i, 3) for i, x in enumerate(self.value("pi"))], [4.142] * SIZE)
                 self.assertEqual(self.value("packed")[:4], [5, 7, 9, 8])
                 self.assertEqual(self.value("natural"), [8] * SIZE)
@@ -203,7 +203,7 @@ class Sources(Programs):
             with self.subTest(way):
                 report = self.report_of(program("natural", "pi", "unrolled", "first"), *way, "--verify")
                 self.assertTrue(report["output_parity"]["equal"], report)
-                self.assertEqual({alone["wave"]: alone["reason"] for alone in report["left_behind"]},
+                self.assertEqual({alone["wave"]: alone["reason"] for alone in report["fallbacks"]},
                                  {"wave 1 (pi)": 'nothing ends the effect of its "#pragma OPENCL EXTENSION all : disable"',
                                   "wave 2 (unrolled)": 'it defines or undefines "M_PI", which the device\'s compiler defines, '
                                             "too"})

@@ -1,7 +1,7 @@
-// Any text as OpenCL C: preprocessed, parsed and carried, or refused with a sound error. A form feed on a
+// Any text as OpenCL C: preprocessed, parsed and outlined, or refused with a sound error. A form feed on a
 // line of its own divides the file from what it includes as "inner.h".
 #include "fuzz.hpp"
-#include <tidegate/opencl_c/carry.hpp>
+#include <tidegate/opencl_c/outline.hpp>
 #include <tidegate/opencl_c/preprocessor.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 
@@ -37,12 +37,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       kernels.insert(function.name);
     }
   }
-  const auto carried = opencl_c::carry(*unit, kernels, {});
-  if (!carried) {
-    fuzz::require_sound(carried.error());
+  const auto outlined = opencl_c::outline(*unit, kernels, {});
+  if (!outlined) {
+    fuzz::require_sound(outlined.error());
     return 0;
   }
-  fuzz::require(carried->kernels.size() + carried->left_behind.size() == kernels.size(),
-                "every kernel is carried or left behind");
+  fuzz::require(outlined->kernels.size() + outlined->fallbacks.size() == kernels.size(),
+                "every kernel is outlined or falls back");
   return 0;
 }

@@ -1,6 +1,6 @@
 // Kernels as functions of a virtual work-group: what changes, what must not, and what is refused.
 #include "source_support.hpp"
-#include <tidegate/opencl_c/carry.hpp>
+#include <tidegate/opencl_c/outline.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -32,22 +32,22 @@ std::set<std::string> all_kernels(const TranslationUnit& unit) {
   return kernels;
 }
 
-CarriedUnit carry_all(const std::string& source, const Renamed& renamed = {}) {
+OutlinedUnit outline_all(const std::string& source, const Renamed& renamed = {}) {
   const TranslationUnit unit = parse(source);
-  auto carried = carry(unit, all_kernels(unit), renamed);
-  if (!carried) {
+  auto outlined = outline(unit, all_kernels(unit), renamed);
+  if (!outlined) {
     INFO(source);
-    FAIL(describe(carried.error()));
+    FAIL(describe(outlined.error()));
   }
-  return std::move(*carried);
+  return std::move(*outlined);
 }
 
 // Its tokens, without layout and #line directives.
-std::string carried(const std::string& source, const Renamed& renamed = {}) {
-  return spaced(carry_all(source, renamed).text);
+std::string outlined(const std::string& source, const Renamed& renamed = {}) {
+  return spaced(outline_all(source, renamed).text);
 }
 
-const CarriedKernel& kernel(const CarriedUnit& unit, const std::string& name = "k") {
+const OutlinedKernel& kernel(const OutlinedUnit& unit, const std::string& name = "k") {
   const auto found = unit.kernels.find(name);
   REQUIRE(found != unit.kernels.end());
   return found->second;
@@ -55,14 +55,14 @@ const CarriedKernel& kernel(const CarriedUnit& unit, const std::string& name = "
 
 std::string refused(const std::string& source) {
   const TranslationUnit unit = parse(source);
-  const auto carried = carry(unit, all_kernels(unit), {});
-  if (carried && !carried->left_behind.empty()) {
-    return refusal(Result<void>(tl::unexpected(carried->left_behind.begin()->second)));
+  const auto outlined = outline(unit, all_kernels(unit), {});
+  if (outlined && !outlined->fallbacks.empty()) {
+    return refusal(Result<void>(tl::unexpected(outlined->fallbacks.begin()->second)));
   }
-  return refusal(carried);
+  return refusal(outlined);
 }
 
-// What carry() writes in place of "kernel void NAME(": FUNCTION(NAME in what is expected.
+// What outline() writes in place of "kernel void NAME(": FUNCTION(NAME in what is expected.
 std::string expected(std::string text) {
   const std::string mark = "KERNEL ";
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
@@ -83,14 +83,14 @@ std::size_t count(const std::string& text, std::string_view part) {
 
 TEST_CASE("a kernel becomes a function of a work-item") {
   CHECK(
-      carried("kernel void k(global int* a, const int n) { a[get_global_id(0)] = n; }") ==
+      outlined("kernel void k(global int* a, const int n) { a[get_global_id(0)] = n; }") ==
       expected(
           "KERNEL k(tg_item tg_self, global int* a, const int n) { a[tg_get_global_id(tg_self, 0)] = n; }"));
-  CHECK(carried("__kernel void k() { }") == expected("KERNEL k(tg_item tg_self) { }"));
-  CHECK(carried("kernel void k(void) { }") == expected("KERNEL k(tg_item tg_self) { }"));
-  CHECK(carried("void kernel k(global int* a __attribute__((unused))) { return; }") ==
+  CHECK(outlined("__kernel void k() { }") == expected("KERNEL k(tg_item tg_self) { }"));
+  CHECK(outlined("kernel void k(void) { }") == expected("KERNEL k(tg_item tg_self) { }"));
+  CHECK(outlined("void kernel k(global int* a __attribute__((unused))) { return; }") ==
         expected("KERNEL k(tg_item tg_self, global int* a __attribute__((unused))) { return; }"));
-  const CarriedUnit unit = carry_all("kernel void k() { }");
+  const OutlinedUnit unit = outline_all("kernel void k() { }");
   CHECK(unit.kernels.size() == 1);
   CHECK(kernel(unit).function == "k");
   CHECK(kernel(unit).locals.empty());
@@ -98,48 +98,48 @@ TEST_CASE("a kernel becomes a function of a work-item") {
 }
 
 TEST_CASE("attributes of kernels are gone, for functions may not have them") {
-  CHECK(carried("__attribute__((reqd_work_group_size(8, 1, 1))) kernel void k() { }") ==
+  CHECK(outlined("__attribute__((reqd_work_group_size(8, 1, 1))) kernel void k() { }") ==
         expected("KERNEL k(tg_item tg_self) { }"));
-  CHECK(carried("kernel __attribute__((vec_type_hint(float4))) void k() "
-                "__attribute__((work_group_size_hint(8, 1, 1))) "
-                "{ }") == expected("KERNEL k(tg_item tg_self) { }"));
+  CHECK(outlined("kernel __attribute__((vec_type_hint(float4))) void k() "
+                 "__attribute__((work_group_size_hint(8, 1, 1))) "
+                 "{ }") == expected("KERNEL k(tg_item tg_self) { }"));
 }
 
 TEST_CASE("each work-item function asks the work-item") {
   for (const std::string name :
        {"get_global_id", "get_global_size", "get_global_offset", "get_local_id", "get_local_size",
         "get_enqueued_local_size", "get_group_id", "get_num_groups"}) {
-    CHECK(carried("kernel void k(int d) { d = " + name + "(d) + " + name + " (1 + (2)); }") ==
+    CHECK(outlined("kernel void k(int d) { d = " + name + "(d) + " + name + " (1 + (2)); }") ==
           expected("KERNEL k(tg_item tg_self, int d) { d = tg_" + name + "(tg_self, d) + tg_" + name +
                    "(tg_self, 1 + (2)); }"));
   }
   for (const std::string name : {"get_work_dim", "get_global_linear_id", "get_local_linear_id"}) {
-    CHECK(carried("kernel void k(int d) { d = " + name + "(); }") ==
+    CHECK(outlined("kernel void k(int d) { d = " + name + "(); }") ==
           expected("KERNEL k(tg_item tg_self, int d) { d = tg_" + name + "(tg_self); }"));
   }
-  CHECK(carried("kernel void k(int d) { d = get_global_id(get_local_id(0)); }") ==
+  CHECK(outlined("kernel void k(int d) { d = get_global_id(get_local_id(0)); }") ==
         expected("KERNEL k(tg_item tg_self, int d) { d = tg_get_global_id(tg_self, tg_get_local_id(tg_self, "
                  "0)); }"));
 }
 
 TEST_CASE("helpers get the work-item when they ask, also through others") {
-  CHECK(carried("int deep(int d) { return get_local_id(d); } int middle(void) { return deep(0); } "
-                "int plain(int x) { return x; } kernel void k(int n) { n = middle() + plain(n); }") ==
+  CHECK(outlined("int deep(int d) { return get_local_id(d); } int middle(void) { return deep(0); } "
+                 "int plain(int x) { return x; } kernel void k(int n) { n = middle() + plain(n); }") ==
         expected("int deep(tg_item tg_self, int d) { return tg_get_local_id(tg_self, d); }"
                  "int middle(tg_item tg_self) { return deep(tg_self, 0); } int plain(int x) { return x; }"
                  "KERNEL k(tg_item tg_self, int n) { n = middle(tg_self) + plain(n); }"));
-  CHECK(carried("int a(); int a() { return get_global_id(0); } kernel void k(int n) { n = a(); }") ==
+  CHECK(outlined("int a(); int a() { return get_global_id(0); } kernel void k(int n) { n = a(); }") ==
         expected("int a(tg_item tg_self); int a(tg_item tg_self) { return tg_get_global_id(tg_self, 0); }"
                  "KERNEL k(tg_item tg_self, int n) { n = a(tg_self); }"));
-  CHECK(carried("int a(void); kernel void k(int n) { n = a(); } int a(void) { return get_work_dim(); }") ==
+  CHECK(outlined("int a(void); kernel void k(int n) { n = a(); } int a(void) { return get_work_dim(); }") ==
         expected("int a(tg_item tg_self); KERNEL k(tg_item tg_self, int n) { n = a(tg_self); }"
                  "int a(tg_item tg_self) { return tg_get_work_dim(tg_self); }"));
 }
 
 TEST_CASE("functions that call each other") {
-  CHECK(carried("int b(int); int a(int n) { return n ? b(n - 1) : 0; } int b(int n) { return a(n) + "
-                "get_local_id(0); } "
-                "kernel void k(int n) { n = a(n); }") ==
+  CHECK(outlined("int b(int); int a(int n) { return n ? b(n - 1) : 0; } int b(int n) { return a(n) + "
+                 "get_local_id(0); } "
+                 "kernel void k(int n) { n = a(n); }") ==
         expected(
             "int b(tg_item tg_self, int); int a(tg_item tg_self, int n) { return n ? b(tg_self, n - 1) : 0; }"
             "int b(tg_item tg_self, int n) { return a(tg_self, n) + tg_get_local_id(tg_self, 0); }"
@@ -147,29 +147,29 @@ TEST_CASE("functions that call each other") {
 }
 
 TEST_CASE("members are no functions") {
-  CHECK(carried("struct s { int get_local_id; }; kernel void k(global struct s* p) { p->get_local_id = "
-                "p[0].get_local_id; }") ==
+  CHECK(outlined("struct s { int get_local_id; }; kernel void k(global struct s* p) { p->get_local_id = "
+                 "p[0].get_local_id; }") ==
         expected("struct s { int get_local_id; }; KERNEL k(tg_item tg_self, global struct s* p) "
                  "{ p->get_local_id = p[0].get_local_id; }"));
 }
 
 TEST_CASE("kernels that call kernels") {
-  const CarriedUnit unit =
-      carry_all("kernel void inner(global int* a) { *a = 1; } kernel void k(global int* a) { inner(a); }");
+  const OutlinedUnit unit =
+      outline_all("kernel void inner(global int* a) { *a = 1; } kernel void k(global int* a) { inner(a); }");
   CHECK(spaced(unit.text) == expected("KERNEL inner(tg_item tg_self, global int* a) { *a = 1; }"
                                       "KERNEL k(tg_item tg_self, global int* a) { inner(tg_self, a); }"));
   CHECK(unit.kernels.size() == 2);
   // Through a helper the item comes along, and so does the need for the group.
-  const CarriedUnit through =
-      carry_all("kernel void inner(void) { barrier(1); } void h(void) { inner(); } kernel void k() { h(); }");
+  const OutlinedUnit through = outline_all(
+      "kernel void inner(void) { barrier(1); } void h(void) { inner(); } kernel void k() { h(); }");
   CHECK(count(spaced(through.text), "h ( tg_self ) ;") == 1);
   CHECK(kernel(through).needs_whole_group);
 }
 
 TEST_CASE("a kernel may be called before its definition") {
   const std::string text =
-      carried("kernel void late(global int* a); kernel void k(global int* a) { late(a); } "
-              "kernel void late(global int* a) { *a = 1; }");
+      outlined("kernel void late(global int* a); kernel void k(global int* a) { late(a); } "
+               "kernel void late(global int* a) { *a = 1; }");
   const std::size_t declared = text.find("late ( tg_item tg_self , global int * a ) ;");
   REQUIRE(declared != std::string::npos);
   CHECK(declared < text.find("late ( tg_self , a )"));
@@ -179,27 +179,27 @@ TEST_CASE("functions that no kernel reaches are dropped") {
   const TranslationUnit unit =
       parse("int used(void) { return 1; } int unused(image2d_t i) { return other(); } "
             "int unused_too(void); kernel void k(int n) { n = used(); } kernel void not_asked() { }");
-  const auto result = carry(unit, {"k"}, {});
+  const auto result = outline(unit, {"k"}, {});
   REQUIRE(result);
   CHECK(spaced(result->text) ==
         expected("int used(void) { return 1; } KERNEL k(tg_item tg_self, int n) { n = used(); }"));
   CHECK(result->kernels.size() == 1);
-  const auto none = carry(unit, {}, {});
+  const auto none = outline(unit, {}, {});
   REQUIRE(none);
   CHECK(spaced(none->text).empty());
 }
 
 TEST_CASE("declarations between functions stay") {
-  CHECK(carried("typedef float real; struct p { real x, y[2]; }; enum { one = 1, two }; constant real t[] = "
-                "{one, 2.5f}; "
-                "kernel void k() { } typedef int last;") ==
+  CHECK(outlined("typedef float real; struct p { real x, y[2]; }; enum { one = 1, two }; constant real t[] = "
+                 "{one, 2.5f}; "
+                 "kernel void k() { } typedef int last;") ==
         expected("typedef float real; struct p { real x, y[2]; }; enum { one = 1, two }; constant real t[] = "
                  "{one, 2.5f};"
                  "KERNEL k(tg_item tg_self) { } typedef int last;"));
 }
 
 TEST_CASE("who needs the whole group") {
-  const auto needs = [](const std::string& source) { return kernel(carry_all(source)).needs_whole_group; };
+  const auto needs = [](const std::string& source) { return kernel(outline_all(source)).needs_whole_group; };
   CHECK_FALSE(needs("kernel void k(global int* a) { a[get_local_id(0)] = 1; mem_fence(1); atomic_inc(a); }"));
   CHECK(needs("kernel void k() { barrier(CLK_LOCAL_MEM_FENCE); }"));
   CHECK(needs("kernel void k(int n) { n = work_group_reduce_add(n); }"));
@@ -218,16 +218,16 @@ TEST_CASE("who needs the whole group") {
 }
 
 TEST_CASE("functions that meet at barriers or see local memory become part of the kernel") {
-  CHECK(carried("void h(void) { barrier(1); } kernel void k() { h(); }") ==
+  CHECK(outlined("void h(void) { barrier(1); } kernel void k() { h(); }") ==
         expected("__attribute__((always_inline)) void h(tg_item tg_self) { tg_barrier(tg_self, 1); }"
                  "KERNEL k(tg_item tg_self) { h(tg_self); }"));
-  CHECK(carried("int h(local int* a) { return *a; } kernel void k(local int* a) { *a = h(a); }") ==
+  CHECK(outlined("int h(local int* a) { return *a; } kernel void k(local int* a) { *a = h(a); }") ==
         expected("__attribute__((always_inline)) int h(local int* a) { return *a; }"
                  "KERNEL k(tg_item tg_self, local int* a) { *a = h(a); }"));
 }
 
 TEST_CASE("what may be rounded otherwise when it is constant") {
-  const auto rounds = [](const std::string& source) { return kernel(carry_all(source)).rounds; };
+  const auto rounds = [](const std::string& source) { return kernel(outline_all(source)).rounds; };
   CHECK(rounds("kernel void k(global float* a) { *a = 1 / *a; }"));
   CHECK(rounds("kernel void k(global float4* a) { *a = sqrt(*a); }"));
   CHECK(rounds("typedef double real; kernel void k(global real* a) { *a /= 3; }"));
@@ -237,14 +237,14 @@ TEST_CASE("what may be rounded otherwise when it is constant") {
 }
 
 TEST_CASE("local variables become members of a structure") {
-  const CarriedUnit unit =
-      carry_all("kernel void k(int n) { local float tile[16]; tile[n] = tile[get_local_id(0)]; }");
+  const OutlinedUnit unit =
+      outline_all("kernel void k(int n) { local float tile[16]; tile[n] = tile[get_local_id(0)]; }");
   CHECK(spaced(unit.text) ==
         expected("typedef struct { float tile[16]; } tg_locals_k;"
                  "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) "
                  "{ ; tg_locals->tile[n] = tg_locals->tile[tg_get_local_id(tg_self, 0)]; }"));
   CHECK(kernel(unit).locals == "tg_locals_k");
-  CHECK(carried("kernel void k() { local int total; total = 1; }") ==
+  CHECK(outlined("kernel void k() { local int total; total = 1; }") ==
         expected("typedef struct { int total; } tg_locals_k; KERNEL k(tg_item tg_self, local tg_locals_k* "
                  "tg_locals) "
                  "{ ; tg_locals->total = 1; }"));
@@ -252,7 +252,7 @@ TEST_CASE("local variables become members of a structure") {
 
 TEST_CASE("several local variables in several dimensions, and pointers beside them") {
   CHECK(
-      carried(
+      outlined(
           "kernel void k(int n) { __local int a[2][3], b, *p = &a[1][2], c[4]; volatile local uint d[8 * 2]; "
           "*p = a[n][0] + b + c[n] + d[b]; }") ==
       expected("typedef struct { int a[2][3], b, c[4]; volatile uint d[8 * 2]; } tg_locals_k;"
@@ -262,9 +262,9 @@ TEST_CASE("several local variables in several dimensions, and pointers beside th
 }
 
 TEST_CASE("local variables with attributes and of types of the file") {
-  CHECK(carried("typedef struct { int x; } point; kernel void k() { static local uchar a[4] "
-                "__attribute__((aligned(16))); "
-                "local point b; a[0] = b.x; }") ==
+  CHECK(outlined("typedef struct { int x; } point; kernel void k() { static local uchar a[4] "
+                 "__attribute__((aligned(16))); "
+                 "local point b; a[0] = b.x; }") ==
         expected("typedef struct { int x; } point;"
                  "typedef struct { uchar a[4] __attribute__((aligned(16))); point b; } tg_locals_k;"
                  "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) { ; ; tg_locals->a[0] = "
@@ -272,7 +272,7 @@ TEST_CASE("local variables with attributes and of types of the file") {
 }
 
 TEST_CASE("one name in two blocks is two variables") {
-  CHECK(carried("kernel void k() { { local int a[2]; a[0] = 1; } { local float a; a = 2; { a = 3; } } }") ==
+  CHECK(outlined("kernel void k() { { local int a[2]; a[0] = 1; } { local float a; a = 2; { a = 3; } } }") ==
         expected("typedef struct { int a[2]; float a_2; } tg_locals_k;"
                  "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
                  "{ { ; tg_locals->a[0] = 1; } { ; tg_locals->a_2 = 2; { tg_locals->a_2 = 3; } } }"));
@@ -280,14 +280,14 @@ TEST_CASE("one name in two blocks is two variables") {
 
 TEST_CASE("members of one structure have different names") {
   const std::string text =
-      carried("kernel void k() { { local int a; a = 1; } { local int a; a = 2; } local int a_2; a_2 = 3; }");
+      outlined("kernel void k() { { local int a; a = 1; } { local int a; a = 2; } local int a_2; a_2 = 3; }");
   CHECK(count(text, "int a_2 ;") == 1);
 }
 
 TEST_CASE("members keep their name") {
   CHECK(
-      carried("struct s { int a; }; kernel void k(global struct s* p) { local int a; struct s v = {.a = 1}; "
-              "p->a = v.a + a; }") ==
+      outlined("struct s { int a; }; kernel void k(global struct s* p) { local int a; struct s v = {.a = 1}; "
+               "p->a = v.a + a; }") ==
       expected("struct s { int a; }; typedef struct { int a; } tg_locals_k;"
                "KERNEL k(tg_item tg_self, global struct s* p, local tg_locals_k* tg_locals) "
                "{ ; struct s v = {.a = 1}; p->a = v.a + tg_locals->a; }"));
@@ -298,7 +298,8 @@ TEST_CASE("a variable of an inner block hides the local one") {
                            "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) { ; ";
   const auto check = [&head](const std::string& body, const std::string& result) {
     INFO(body);
-    CHECK(carried("kernel void k(int n) { local int a[2]; " + body + " }") == expected(head + result + " }"));
+    CHECK(outlined("kernel void k(int n) { local int a[2]; " + body + " }") ==
+          expected(head + result + " }"));
   };
   check("{ int a = n; n = a; } n = a[0];", "{ int a = n; n = a; } n = tg_locals->a[0];");
   check("{ n = a[1]; float4 a; a.x = n; { a.y = 1; } } a[0] = 1;",
@@ -311,55 +312,57 @@ TEST_CASE("a variable of an inner block hides the local one") {
 
 TEST_CASE("a pointer or a second declarator of an inner block hides it too") {
   const std::string before = "kernel void k(int n) { local int a[2]; ";
-  CHECK(count(carried(before + "{ int* a = &n; *a = 1; } }"), "tg_locals -> a") == 0);
-  CHECK(count(carried(before + "{ int b = 1, a = 2; n = a + b; } }"), "tg_locals -> a") == 0);
+  CHECK(count(outlined(before + "{ int* a = &n; *a = 1; } }"), "tg_locals -> a") == 0);
+  CHECK(count(outlined(before + "{ int b = 1, a = 2; n = a + b; } }"), "tg_locals -> a") == 0);
 }
 
 TEST_CASE("a variable of a for statement hides it for that statement") {
-  CHECK(
-      carried("kernel void k(int n) { local int a[2]; for (int a = 0; a < n; ++a) { n += a; } n = a[0]; }") ==
-      expected("typedef struct { int a[2]; } tg_locals_k;"
-               "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) "
-               "{ ; for (int a = 0; a < n; ++a) { n += a; } n = tg_locals->a[0]; }"));
+  CHECK(outlined(
+            "kernel void k(int n) { local int a[2]; for (int a = 0; a < n; ++a) { n += a; } n = a[0]; }") ==
+        expected("typedef struct { int a[2]; } tg_locals_k;"
+                 "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) "
+                 "{ ; for (int a = 0; a < n; ++a) { n += a; } n = tg_locals->a[0]; }"));
 }
 
 TEST_CASE("tables in constant memory move to file scope") {
-  CHECK(carried("kernel void k(global int* a) { constant int t[2] = {1, 2}, m = 3; *a = t[0] + m; { constant "
-                "int t = 4; *a = t; } }") ==
-        expected("constant int tg_constant1_k_t[2] = {1, 2}, tg_constant1_k_m = 3; constant int "
-                 "tg_constant1_k_t_2 = 4;"
-                 "KERNEL k(tg_item tg_self, global int* a) "
-                 "{ ; *a = tg_constant1_k_t[0] + tg_constant1_k_m; { ; *a = tg_constant1_k_t_2; } }"));
-  CHECK_FALSE(kernel(carry_all("kernel void k() { constant int t = 1; }")).needs_whole_group);
+  CHECK(
+      outlined("kernel void k(global int* a) { constant int t[2] = {1, 2}, m = 3; *a = t[0] + m; { constant "
+               "int t = 4; *a = t; } }") ==
+      expected("constant int tg_constant1_k_t[2] = {1, 2}, tg_constant1_k_m = 3; constant int "
+               "tg_constant1_k_t_2 = 4;"
+               "KERNEL k(tg_item tg_self, global int* a) "
+               "{ ; *a = tg_constant1_k_t[0] + tg_constant1_k_m; { ; *a = tg_constant1_k_t_2; } }"));
+  CHECK_FALSE(kernel(outline_all("kernel void k() { constant int t = 1; }")).needs_whole_group);
 }
 
 TEST_CASE("a table that needs another one is refused, or finds it under its new name") {
   const TranslationUnit unit = parse("kernel void k(global int* a) { constant int t[] = {1, 2}; "
                                      "constant int n = sizeof(t) / sizeof(t[0]); *a = t[n - 1]; }");
-  const auto result = carry(unit, {"k"}, {});
+  const auto result = outline(unit, {"k"}, {});
   REQUIRE(result);
   CHECK(result->text.empty());
-  CHECK(result->left_behind.at("k").message ==
+  CHECK(result->fallbacks.at("k").message ==
         "this declaration needs \"t\", which the kernel declares in its body");
 }
 
 TEST_CASE("tables of kernels with similar names have different ones") {
   const std::string text =
-      carried("kernel void k() { constant int a_b = 1; } kernel void k_a() { constant int b = 2; }");
+      outlined("kernel void k() { constant int a_b = 1; } kernel void k_a() { constant int b = 2; }");
   CHECK(count(text, "constant int tg_constant1_k_a_b =") <= 1);
 }
 
 TEST_CASE("pointers into constant memory of kernels point into global memory") {
   CHECK(
-      carried("constant float own[2] = {1, 2}; kernel void k(constant float* t, global float* a) "
-              "{ constant float* p = t + 1; __constant float* q = p; constant float* r = own; *a = *p + *q + "
-              "*r; }") ==
+      outlined(
+          "constant float own[2] = {1, 2}; kernel void k(constant float* t, global float* a) "
+          "{ constant float* p = t + 1; __constant float* q = p; constant float* r = own; *a = *p + *q + "
+          "*r; }") ==
       expected(
           "constant float own[2] = {1, 2}; KERNEL k(tg_item tg_self, const global float* t, global float* a) "
           "{ const global float* p = t + 1; const global float* q = p; constant float* r = own; *a = *p + *q "
           "+ *r; }"));
-  CHECK(carried("kernel void k(constant float* t, int n) { for (constant float* p = t; n; ++p) --n; "
-                "n = ((constant int*)t)[0]; }") ==
+  CHECK(outlined("kernel void k(constant float* t, int n) { for (constant float* p = t; n; ++p) --n; "
+                 "n = ((constant int*)t)[0]; }") ==
         expected("KERNEL k(tg_item tg_self, const global float* t, int n) { for (const global float* p = t; "
                  "n; ++p) --n; "
                  "n = ((const global int*)t)[0]; }"));
@@ -367,7 +370,7 @@ TEST_CASE("pointers into constant memory of kernels point into global memory") {
 
 TEST_CASE("a constant pointer that is declared first and set later") {
   const std::string text =
-      carried("kernel void k(constant float* t, global float* a) { constant float* p; p = t; *a = *p; }");
+      outlined("kernel void k(constant float* t, global float* a) { constant float* p; p = t; *a = *p; }");
   CHECK(count(text, "constant float * p") == 0);
 }
 
@@ -375,7 +378,7 @@ TEST_CASE("a constant pointer by typedef") {
   // Taken as "coefficients t" it would still point into constant memory, and be given a global pointer.
   const TranslationUnit unit = parse("typedef constant float* coefficients; "
                                      "kernel void k(coefficients t, global float* a) { *a = *t; }");
-  const auto result = carry(unit, {"k"}, {});
+  const auto result = outline(unit, {"k"}, {});
   if (result) {
     CHECK(count(spaced(result->text), "coefficients t") == 0);
   } else {
@@ -386,7 +389,7 @@ TEST_CASE("a constant pointer by typedef") {
 TEST_CASE("constant pointers that are set later, in any order and by each other") {
   const auto body = [](const std::string& text) {
     const std::string all =
-        carried("constant float own[4] = {1}; kernel void k(constant float* t, int n) {" + text + "}");
+        outlined("constant float own[4] = {1}; kernel void k(constant float* t, int n) {" + text + "}");
     return all.substr(all.find('{', all.find("tg_item")));
   };
   CHECK(body("constant float *p, *q; q = p; p = t;") == spaced("{const global float *p, *q; q = p; p = t;}"));
@@ -403,10 +406,10 @@ TEST_CASE("constant pointers that are set later, in any order and by each other"
 }
 
 TEST_CASE("functions that return constant pointers return global ones too") {
-  CHECK(carried("constant int* at(constant int* t, int n); constant int own[2] = {1, 2};"
-                "kernel void k(constant int* t, int n) { constant int* p; p = at(t, 1); constant int* q = "
-                "at(own, 1); n = "
-                "*p + *q; } constant int* at(constant int* t, int n) { return t + n; }") ==
+  CHECK(outlined("constant int* at(constant int* t, int n); constant int own[2] = {1, 2};"
+                 "kernel void k(constant int* t, int n) { constant int* p; p = at(t, 1); constant int* q = "
+                 "at(own, 1); n = "
+                 "*p + *q; } constant int* at(constant int* t, int n) { return t + n; }") ==
         expected("__attribute__((overloadable)) constant int* at(constant int* t, int n);"
                  "__attribute__((overloadable)) const global int* at(const global int* t, int n);"
                  "constant int own[2] = {1, 2};"
@@ -418,10 +421,10 @@ TEST_CASE("functions that return constant pointers return global ones too") {
 }
 
 TEST_CASE("typedefs of constant pointers are there for global memory too") {
-  CHECK(carried("typedef constant float value, *values; typedef values also; constant float own[2] = {1, 2};"
-                "kernel void k(values t, value* u, const also v) { also p; values q = own; p = t; float f = "
-                "((values)u)[0] + "
-                "*q + *p + *v; }") ==
+  CHECK(outlined("typedef constant float value, *values; typedef values also; constant float own[2] = {1, 2};"
+                 "kernel void k(values t, value* u, const also v) { also p; values q = own; p = t; float f = "
+                 "((values)u)[0] + "
+                 "*q + *p + *v; }") ==
         expected("typedef constant float value, *values; typedef const global float tg_typedef_value_global;"
                  "typedef const global float *tg_typedef_values_global;"
                  "typedef values also; typedef tg_typedef_values_global tg_typedef_also_global;"
@@ -430,10 +433,10 @@ TEST_CASE("typedefs of constant pointers are there for global memory too") {
                  "tg_typedef_also_global v) { tg_typedef_also_global p; values q = own; p = t;"
                  "float f = ((tg_typedef_values_global)u)[0] + *q + *p + *v; }"));
   CHECK(
-      carried("typedef constant struct point { int x; } *points; kernel void k(points p) { typedef points "
-              "own; own q; "
-              "q = p; }",
-              {{"point", "u0_point"}, {"points", "u0_points"}}) ==
+      outlined("typedef constant struct point { int x; } *points; kernel void k(points p) { typedef points "
+               "own; own q; "
+               "q = p; }",
+               {{"point", "u0_point"}, {"points", "u0_points"}}) ==
       expected("typedef constant struct u0_point { int x; } *u0_points; typedef const global struct u0_point "
                "*tg_typedef_u0_points_global; KERNEL k(tg_item tg_self, tg_typedef_u0_points_global p) "
                "{ typedef u0_points own; typedef tg_typedef_u0_points_global tg_typedef_own_global; "
@@ -467,9 +470,9 @@ TEST_CASE("pointers that would point into both kinds of memory are named with th
 
 TEST_CASE("helpers are there for constant and for global memory") {
   const std::string text =
-      carried("float first(constant float* t) { constant float* p = t; return *p; } "
-              "constant float own[2] = {1, 2};"
-              "kernel void k(constant float* t, global float* a) { *a = first(t) + first(own); }");
+      outlined("float first(constant float* t) { constant float* p = t; return *p; } "
+               "constant float own[2] = {1, 2};"
+               "kernel void k(constant float* t, global float* a) { *a = first(t) + first(own); }");
   CHECK(
       text ==
       expected(
@@ -481,32 +484,32 @@ TEST_CASE("helpers are there for constant and for global memory") {
           "}"));
   // A prototype is there for both as well, and with the work-item.
   const std::string declared =
-      carried("float at(constant float* t); kernel void k(constant float* t) { at(t); } "
-              "float at(constant float* t) { return t[get_global_id(0)]; }");
+      outlined("float at(constant float* t); kernel void k(constant float* t) { at(t); } "
+               "float at(constant float* t) { return t[get_global_id(0)]; }");
   CHECK(count(declared, "float at ( tg_item tg_self , constant float * t ) ;") == 1);
   CHECK(count(declared, "float at ( tg_item tg_self , const global float * t ) ;") == 1);
   CHECK(count(declared, "float at ( tg_item tg_self , const global float * t ) {") == 1);
   CHECK(count(declared, "overloadable") == 4);
   // One that is overloadable stays so, once.
-  CHECK(count(carried("__attribute__((overloadable)) int f(constant int* t) { return *t; } "
-                      "kernel void k(constant int* t) { f(t); }"),
+  CHECK(count(outlined("__attribute__((overloadable)) int f(constant int* t) { return *t; } "
+                       "kernel void k(constant int* t) { f(t); }"),
               "overloadable") == 2);
 }
 
 TEST_CASE("helpers that no kernel with constant arguments calls are there once") {
   const std::string text =
-      carried("constant int own[3] = {1, 2, 3}; void set(constant int** p) { *p = own; } "
-              "int f(constant int* t) { return t[1]; } "
-              "kernel void k(global int* a) { constant int* p; set(&p); *a = f(p); } "
-              "kernel void other(constant int* t, global int* a) { *a = *t; }");
+      outlined("constant int own[3] = {1, 2, 3}; void set(constant int** p) { *p = own; } "
+               "int f(constant int* t) { return t[1]; } "
+               "kernel void k(global int* a) { constant int* p; set(&p); *a = f(p); } "
+               "kernel void other(constant int* t, global int* a) { *a = *t; }");
   CHECK(count(text, "overloadable") == 0);
   CHECK(count(text, "int f ( constant int * t )") == 1);
 }
 
 TEST_CASE("constant pointers from what an argument points to") {
   const auto helper = [](const std::string& parameter, const std::string& body) {
-    return carried("typedef struct { int v; int w[2]; } pair; int f(" + parameter + ") { " + body +
-                   " } kernel void k(constant int* c) { f(c); }");
+    return outlined("typedef struct { int v; int w[2]; } pair; int f(" + parameter + ") { " + body +
+                    " } kernel void k(constant int* c) { f(c); }");
   };
   CHECK(count(helper("constant pair* s", "constant int* q = s->w; return *q;"), "const global int * q") == 1);
   CHECK(count(helper("constant pair* s", "constant int* q; q = s[1].w + 1; return *q;"),
@@ -525,19 +528,19 @@ TEST_CASE("constant pointers from what an argument points to") {
 TEST_CASE("names that meet are renamed wherever they mean the same") {
   const Renamed renamed{{"helper", "u0_helper"}, {"item", "u0_item"},   {"k", "u0_k"},
                         {"point", "u0_point"},   {"table", "u0_table"}, {"length", "u0_length"}};
-  CHECK(carried("typedef struct point { int item, length; } point; enum { item = 3, other };"
-                "constant int table[item] = {item, other};"
-                "int helper(point p) { return p.item + item + table[0]; }"
-                "kernel void k(global point* p) { point q = {.item = item}; p->item = helper(q) + "
-                "get_global_id(item); }",
-                renamed) ==
+  CHECK(outlined("typedef struct point { int item, length; } point; enum { item = 3, other };"
+                 "constant int table[item] = {item, other};"
+                 "int helper(point p) { return p.item + item + table[0]; }"
+                 "kernel void k(global point* p) { point q = {.item = item}; p->item = helper(q) + "
+                 "get_global_id(item); }",
+                 renamed) ==
         expected("typedef struct u0_point { int item, length; } u0_point; enum { u0_item = 3, other };"
                  "constant int u0_table[u0_item] = {u0_item, other};"
                  "int u0_helper(u0_point p) { return p.item + u0_item + u0_table[0]; }"
                  "KERNEL u0_k(tg_item tg_self, global u0_point* p) "
                  "{ u0_point q = {.item = u0_item}; p->item = u0_helper(q) + tg_get_global_id(tg_self, "
                  "u0_item); }"));
-  const CarriedUnit unit = carry_all("kernel void k() { local int table; table = 1; }", renamed);
+  const OutlinedUnit unit = outline_all("kernel void k() { local int table; table = 1; }", renamed);
   CHECK(kernel(unit).function == "u0_k");
   CHECK(kernel(unit).locals == "tg_locals_u0_k");
   CHECK(spaced(unit.text) == expected("typedef struct { int table; } tg_locals_u0_k;"
@@ -546,9 +549,9 @@ TEST_CASE("names that meet are renamed wherever they mean the same") {
 }
 
 TEST_CASE("renaming in prototypes, in calls of helpers with an item, and in calls of kernels") {
-  CHECK(carried("int a(void); kernel void b() { a(); } kernel void k() { b(); } int a(void) { return "
-                "get_work_dim(); }",
-                {{"a", "u1_a"}, {"b", "u1_b"}}) ==
+  CHECK(outlined("int a(void); kernel void b() { a(); } kernel void k() { b(); } int a(void) { return "
+                 "get_work_dim(); }",
+                 {{"a", "u1_a"}, {"b", "u1_b"}}) ==
         expected("int u1_a(tg_item tg_self); KERNEL u1_b(tg_item tg_self) { u1_a(tg_self); }"
                  "KERNEL k(tg_item tg_self) { u1_b(tg_self); }"
                  "int u1_a(tg_item tg_self) { return tg_get_work_dim(tg_self); }"));
@@ -556,26 +559,26 @@ TEST_CASE("renaming in prototypes, in calls of helpers with an item, and in call
 
 TEST_CASE("members of every shape keep their name") {
   const Renamed renamed{{"item", "u0_item"}, {"size", "u0_size"}, {"kind", "u0_kind"}};
-  CHECK(carried("enum { size = 2 }; enum kind { item }; struct s { int item[size], size; enum kind kind; "
-                "struct { int item; } in; "
-                "union { float size; } u; }; kernel void k() { }",
-                renamed) ==
+  CHECK(outlined("enum { size = 2 }; enum kind { item }; struct s { int item[size], size; enum kind kind; "
+                 "struct { int item; } in; "
+                 "union { float size; } u; }; kernel void k() { }",
+                 renamed) ==
         expected("enum { u0_size = 2 }; enum u0_kind { u0_item }; struct s { int item[u0_size], size; enum "
                  "u0_kind kind; "
                  "struct { int item; } in; union { float size; } u; }; KERNEL k(tg_item tg_self) { }"));
 }
 
 TEST_CASE("a member with an attribute keeps its name") {
-  CHECK(carried("enum { item }; struct s { int item __attribute__((aligned(8))); }; kernel void k(global "
-                "struct s* p) { p->item = 1; }",
-                {{"item", "u0_item"}}) ==
+  CHECK(outlined("enum { item }; struct s { int item __attribute__((aligned(8))); }; kernel void k(global "
+                 "struct s* p) { p->item = 1; }",
+                 {{"item", "u0_item"}}) ==
         expected("enum { u0_item }; struct s { int item __attribute__((aligned(8))); };"
                  "KERNEL k(tg_item tg_self, global struct s* p) { p->item = 1; }"));
 }
 
 TEST_CASE("a member of a structure in a body keeps its name") {
-  CHECK(carried("enum { item }; kernel void k(int n) { struct { int item; } s; s.item = item; n = s.item; }",
-                {{"item", "u0_item"}}) ==
+  CHECK(outlined("enum { item }; kernel void k(int n) { struct { int item; } s; s.item = item; n = s.item; }",
+                 {{"item", "u0_item"}}) ==
         expected("enum { u0_item }; KERNEL k(tg_item tg_self, int n) { struct { int item; } s; s.item = "
                  "u0_item; n = s.item; }"));
 }
@@ -583,7 +586,7 @@ TEST_CASE("a member of a structure in a body keeps its name") {
 TEST_CASE("members in bodies that are named as what is renamed") {
   const Renamed renamed{{"item", "u0_item"}, {"size", "u0_size"}, {"inner", "u0_inner"}};
   CHECK(
-      carried(
+      outlined(
           "enum { item, size = 2 }; struct outer { struct inner { int size; } in; };"
           "kernel void k(global struct outer* p, int n) { struct { int item[size], size : item; } s = {.item "
           "= {item}, "
@@ -602,7 +605,7 @@ TEST_CASE("members in bodies that are named as what is renamed") {
 TEST_CASE("parameters and variables that hide what is renamed keep their name") {
   const Renamed renamed{{"item", "u0_item"}, {"packed", "u0_packed"}};
   CHECK(
-      carried(
+      outlined(
           "enum { item }; struct packed { int a; } __attribute__((packed)); int f(int item) { return item; }"
           "kernel void k(int n) { n = f(item); for (int item = 0; item < n; ++item) n += item; n = item; }",
           renamed) == expected("enum { u0_item }; struct u0_packed { int a; } __attribute__((packed)); int "
@@ -629,13 +632,13 @@ TEST_CASE("what cannot be carried is named with its place") {
 
 TEST_CASE("a caller that nobody reaches does not count") {
   const TranslationUnit unit = parse("kernel void k() { local int a; } void unused(void) { k(); }");
-  CHECK(refusal(carry(unit, {"k"}, {})) == "none");
+  CHECK(refusal(outline(unit, {"k"}, {})) == "none");
 }
 
 TEST_CASE("pragmas go along") {
   const std::string text =
-      carry_all("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\nkernel void k(int n) {\n#pragma unroll\n"
-                "  for (;;) n++;\n}")
+      outline_all("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\nkernel void k(int n) {\n#pragma unroll\n"
+                  "  for (;;) n++;\n}")
           .text;
   CHECK(count(text, "\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n") == 1);
   CHECK(count(text, "\n#pragma unroll\n") == 1);
@@ -648,29 +651,29 @@ TEST_CASE("what one kernel cannot be carried for keeps no other one back") {
                                      "kernel void both(constant int* t, global int* a, int n) {\n"
                                      "  constant int* p = n ? t : w;\n  a[0] = p[0]; }\n"
                                      "kernel void fine(global int* a) { a[1] = first(w); }\n");
-  const auto carried = carry(unit, {"both", "fine"}, {});
-  REQUIRE(carried);
-  CHECK(carried->left_behind.size() == 1);
-  CHECK(carried->left_behind.at("both").line == 4);
-  CHECK(carried->kernels.size() == 1);
-  CHECK(carried->kernels.contains("fine"));
-  CHECK(count(carried->text, "both") == 0);
+  const auto outlined = outline(unit, {"both", "fine"}, {});
+  REQUIRE(outlined);
+  CHECK(outlined->fallbacks.size() == 1);
+  CHECK(outlined->fallbacks.at("both").line == 4);
+  CHECK(outlined->kernels.size() == 1);
+  CHECK(outlined->kernels.contains("fine"));
+  CHECK(count(outlined->text, "both") == 0);
 }
 
 TEST_CASE("types, enumerators and constants of the body move with the variables that need them") {
-  CHECK(carried("kernel void k(global int* a) { enum { size = 4, more }; local int t[size]; t[more - 1] = "
-                "size; }") ==
+  CHECK(outlined("kernel void k(global int* a) { enum { size = 4, more }; local int t[size]; t[more - 1] = "
+                 "size; }") ==
         expected("enum { tg_type1_k12_size = 4, tg_type1_k16_more };"
                  "typedef struct { int t[tg_type1_k12_size]; } tg_locals_k;"
                  "KERNEL k(tg_item tg_self, global int* a, local tg_locals_k* tg_locals) "
                  "{ ; tg_locals->t[tg_type1_k16_more - 1] = tg_type1_k12_size; }"));
   CHECK(
-      carried("kernel void k() { typedef struct p { int x; } cell; local cell t[2]; struct p q = t[0]; }") ==
+      outlined("kernel void k() { typedef struct p { int x; } cell; local cell t[2]; struct p q = t[0]; }") ==
       expected("typedef struct tg_type1_k8_p { int x; } tg_type1_k14_cell;"
                "typedef struct { tg_type1_k14_cell t[2]; } tg_locals_k;"
                "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
                "{ ; struct tg_type1_k8_p q = tg_locals->t[0]; }"));
-  CHECK(carried("kernel void k() { const int n = 16, m = 2 * n; local float t[m]; t[n] = 1; }") ==
+  CHECK(outlined("kernel void k() { const int n = 16, m = 2 * n; local float t[m]; t[n] = 1; }") ==
         expected("typedef struct { float t[((int)(2 * ((int)(16))))]; } tg_locals_k;"
                  "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
                  "{ const int n = 16, m = 2 * n; ; tg_locals->t[n] = 1; }"));
@@ -678,14 +681,14 @@ TEST_CASE("types, enumerators and constants of the body move with the variables 
 
 TEST_CASE("samplers of file scope go along with the kernels that use them") {
   const std::string source = "const sampler_t s = 0, unused = 1;\nconstant sampler_t other = 2;\n";
-  CHECK(carried(source + "kernel void k(global int* a) { a[0] = 1; }") ==
+  CHECK(outlined(source + "kernel void k(global int* a) { a[0] = 1; }") ==
         expected("KERNEL k(tg_item tg_self, global int* a) { a[0] = 1; }"));
 }
 
 TEST_CASE("the effect of a pragma ends with its source") {
   const std::string kernel = "\nkernel void k(global int* a) { a[0] = 1; }";
   const auto text = [&kernel](const std::string& pragma) {
-    return carry_all("#pragma " + pragma + kernel).text;
+    return outline_all("#pragma " + pragma + kernel).text;
   };
   CHECK(text("pack(1)").starts_with("\n#pragma pack(push)\n#pragma pack()\n"));
   CHECK(text("pack(1)").ends_with("\n#pragma pack(pop)\n"));
@@ -696,16 +699,17 @@ TEST_CASE("the effect of a pragma ends with its source") {
   CHECK(text("unroll").ends_with("}\n"));
   CHECK(text("message \"hello\"").ends_with("}\n"));
   CHECK(
-      count(carry_all("kernel void k(global float* a) {\n#pragma OPENCL FP_CONTRACT OFF\n a[0] = 1; }").text,
-            "DEFAULT") == 0);
-  CHECK(carry_all("#pragma OPENCL EXTENSION cl_khr_fp64 : enable" + kernel).enables_fp64);
-  CHECK_FALSE(carry_all("#pragma OPENCL EXTENSION cl_khr_fp16 : enable" + kernel).enables_fp64);
+      count(
+          outline_all("kernel void k(global float* a) {\n#pragma OPENCL FP_CONTRACT OFF\n a[0] = 1; }").text,
+          "DEFAULT") == 0);
+  CHECK(outline_all("#pragma OPENCL EXTENSION cl_khr_fp64 : enable" + kernel).enables_fp64);
+  CHECK_FALSE(outline_all("#pragma OPENCL EXTENSION cl_khr_fp16 : enable" + kernel).enables_fp64);
 
   const auto alone = [&kernel](const std::string& pragma) {
     const TranslationUnit unit = parse("#pragma " + pragma + kernel);
-    const auto result = carry(unit, {"k"}, {});
+    const auto result = outline(unit, {"k"}, {});
     REQUIRE(result);
-    return result->left_behind.contains("k") ? result->left_behind.at("k").message : "";
+    return result->fallbacks.contains("k") ? result->fallbacks.at("k").message : "";
   };
   CHECK(alone("clang fp reassociate(on)") ==
         "nothing ends the effect of its \"#pragma clang fp reassociate(on)\"");
@@ -716,13 +720,13 @@ TEST_CASE("the effect of a pragma ends with its source") {
 }
 
 TEST_CASE("local variables are not packed with the structures of the source") {
-  CHECK(count(carry_all("#pragma pack(1)\nkernel void k() { local char c; local float t[4]; }").text,
+  CHECK(count(outline_all("#pragma pack(1)\nkernel void k() { local char c; local float t[4]; }").text,
               "#pragma pack()\n\ntypedef struct {") == 1);
   const TranslationUnit unit =
       parse("#pragma pack(1)\nkernel void k() {\n local struct { char c; int i; } t[4]; }");
-  const auto result = carry(unit, {"k"}, {});
+  const auto result = outline(unit, {"k"}, {});
   REQUIRE(result);
-  CHECK(result->left_behind.at("k").message ==
+  CHECK(result->fallbacks.at("k").message ==
         "this structure is declared with its variable, below a #pragma pack");
 }
 
@@ -754,14 +758,14 @@ struct Lines {
 
 // Every word and number that comes from the source must stand on a line of the source that has it, and every
 // number in a kernel's body must be there.
-Lines check_lines(const TranslationUnit& unit, const CarriedUnit& carried) {
+Lines check_lines(const TranslationUnit& unit, const OutlinedUnit& outlined) {
   std::map<std::pair<std::string, std::uint32_t>, std::set<std::string>> source;
   for (const Token& token : unit.source.tokens) {
     source[{unit.source.files[token.file], token.line}].insert(token.text);
   }
   std::map<std::pair<std::string, std::uint32_t>, std::set<std::string>> written;
   Lines lines;
-  const auto placed = placed_tokens(carried.text);
+  const auto placed = placed_tokens(outlined.text);
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const auto& [file, line, text] = placed[i];
     written[{file, line}].insert(text);
@@ -797,7 +801,7 @@ Lines check_lines(const TranslationUnit& unit, const CarriedUnit& carried) {
 TEST_CASE("compilers are told the line of every token") {
   const auto check = [](const std::string& source) {
     const TranslationUnit unit = parse(source);
-    const auto result = carry(unit, all_kernels(unit), {});
+    const auto result = outline(unit, all_kernels(unit), {});
     REQUIRE(result);
     INFO(result->text);
     CHECK(check_lines(unit, *result).wrong == "");
@@ -821,9 +825,9 @@ TEST_CASE("compilers are told the line of every token") {
   }
 }
 
-TEST_CASE("the corpus is carried, and compilers are told the line of every token") {
+TEST_CASE("the corpus is outlined, and compilers are told the line of every token") {
   for (const CorpusUnit& found : corpus()) {
-    const auto result = carry(found.unit, all_kernels(found.unit), {});
+    const auto result = outline(found.unit, all_kernels(found.unit), {});
     if (!result) {
       FAIL(describe(result.error()));
     }
@@ -841,7 +845,7 @@ TEST_CASE("the corpus under other names") {
     for (const std::string& name : found.unit.file_scope_names) {
       renamed[name] = "u7_" + name;
     }
-    const auto result = carry(found.unit, all_kernels(found.unit), renamed);
+    const auto result = outline(found.unit, all_kernels(found.unit), renamed);
     REQUIRE(result);
     INFO(found.name);
     for (const auto& [name, kernel] : result->kernels) {
@@ -864,9 +868,9 @@ TEST_CASE("a copy of a kernel has elements in registers") {
             "  uint i = get_global_id(0);\n"
             "  if (i < n) b[i] = a[get_global_id(0)] * b[i];\n"
             "}\n");
-  const auto made = carry(unit, {"k"}, {}, {"k"},
-                          {{.kernel = "k", .parameters = {1}, .function = "k_b"},
-                           {.kernel = "k", .parameters = {0, 1}, .function = "k_ab"}});
+  const auto made = outline(unit, {"k"}, {}, {"k"},
+                            {{.kernel = "k", .parameters = {1}, .function = "k_b"},
+                             {.kernel = "k", .parameters = {0, 1}, .function = "k_ab"}});
   REQUIRE(made);
   const std::string text = spaced(made->text);
   CHECK(text.find("k_b ( tg_item tg_self , global const float * restrict a , private float * b , "

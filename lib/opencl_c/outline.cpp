@@ -1,8 +1,8 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/call_graph.hpp>
-#include <tidegate/opencl_c/carry.hpp>
 #include <tidegate/opencl_c/constant_pointers.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
+#include <tidegate/opencl_c/outline.hpp>
 #include <tidegate/opencl_c/pragmas.hpp>
 #include <tidegate/opencl_c/subscripts.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
@@ -26,13 +26,14 @@ constexpr std::string_view locals_argument = "tg_locals";
 // addresses on, and work-groups would share the rest.
 constexpr std::string_view always_inline = "__attribute__((always_inline))";
 
-class Carrier {
+class Outliner {
 public:
-  Carrier(const TranslationUnit& unit, const std::set<std::string>& kernels,
-          const std::map<std::string, std::string>& renamed, const std::set<std::string>& distinct,
-          const std::vector<RegisterCopy>& copies, bool packs)
+  Outliner(const TranslationUnit& unit, const std::set<std::string>& kernels,
+           const std::map<std::string, std::string>& renamed, const std::set<std::string>& distinct,
+           const std::vector<RegisterCopy>& copies, bool packs)
       : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
-        renamed_(renamed), distinct_(distinct), copies_(copies), packs_(packs), writer_(unit, carried_.text) {
+        renamed_(renamed), distinct_(distinct), copies_(copies), packs_(packs),
+        writer_(unit, outlined_.text) {
     std::set<std::string> with_constants;
     for (const Function& function : unit.functions) {
       if (function.is_kernel && reachable_.contains(function.name) &&
@@ -43,7 +44,7 @@ public:
     sees_constant_arguments_ = graph_.reachable(with_constants);
   }
 
-  Result<CarriedUnit> run() {
+  Result<OutlinedUnit> run() {
     if (auto checked = refuse_unsupported(); !checked) {
       return tl::unexpected(std::move(checked.error()));
     }
@@ -59,11 +60,11 @@ public:
       at = function.end;
     }
     declarations({.begin = at, .end = tokens_.size()});
-    carried_.text += '\n';
-    return std::move(carried_);
+    outlined_.text += '\n';
+    return std::move(outlined_);
   }
 
-  // Whether it is this kernel that could not be carried, or a function that it calls.
+  // Whether it is this kernel that could not be outlined, or a function that it calls.
   [[nodiscard]] bool has_failed(const std::string& kernel) const {
     return !failed_.empty() && graph_.reachable({kernel}).contains(failed_);
   }
@@ -244,18 +245,18 @@ private:
     if (!variables) {
       return tl::unexpected(std::move(variables.error()));
     }
-    CarriedKernel& carried = carried_.kernels[copy == nullptr ? function.name : name];
-    carried.function = name;
+    OutlinedKernel& outlined = outlined_.kernels[copy == nullptr ? function.name : name];
+    outlined.function = name;
     const Needs needs = graph_.needs(function.name);
-    carried.rounds = needs.floats && needs.divides;
-    carried.sub_group_functions = needs.sub_group_functions;
+    outlined.rounds = needs.floats && needs.divides;
+    outlined.sub_group_functions = needs.sub_group_functions;
     const auto bytes = local_bytes(unit_, *variables);
-    carried.packs = !needs.more_than_barriers && bytes;
-    carried.local_bytes = bytes.value_or(0);
-    carried.needs_whole_group = needs.whole_group || !variables->locals.empty() ||
-                                std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
-                                  return parameter.space == AddressSpace::local;
-                                });
+    outlined.packs = !needs.more_than_barriers && bytes;
+    outlined.local_bytes = bytes.value_or(0);
+    outlined.needs_whole_group = needs.whole_group || !variables->locals.empty() ||
+                                 std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
+                                   return parameter.space == AddressSpace::local;
+                                 });
 
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
@@ -271,8 +272,8 @@ private:
                                        "this kernel has local variables and is called by another function",
                                        "pass the local memory as an argument"));
       }
-      carried.locals = "tg_locals_" + name;
-      if (auto moved = move_locals(*variables, function, carried.locals, edits); !moved) {
+      outlined.locals = "tg_locals_" + name;
+      if (auto moved = move_locals(*variables, function, outlined.locals, edits); !moved) {
         return moved;
       }
     }
@@ -289,8 +290,8 @@ private:
       writer_.text(", ");
       writer_.write(function.parameter_list, edits);
     }
-    if (!carried.locals.empty()) {
-      writer_.text(fmt::format(", local {}* {}", carried.locals, locals_argument));
+    if (!outlined.locals.empty()) {
+      writer_.text(fmt::format(", local {}* {}", outlined.locals, locals_argument));
     }
     writer_.text(") ");
     writer_.write(*function.body, edits);
@@ -499,8 +500,8 @@ private:
   const bool packs_; // a #pragma pack is in force somewhere
   std::map<std::size_t, std::string>
       moved_;          // by token that declares it, what a name of the kernel at hand becomes
-  std::string failed_; // the function that could not be carried
-  CarriedUnit carried_;
+  std::string failed_; // the function that could not be outlined
+  OutlinedUnit outlined_;
   TokenWriter writer_;
 };
 
@@ -520,33 +521,33 @@ bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {
   return stars == 1 && spaces == 1 && arithmetic_type(parameter.type).has_value();
 }
 
-Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
-                          const std::map<std::string, std::string>& renamed,
-                          const std::set<std::string>& distinct, const std::vector<RegisterCopy>& copies) {
-  CarriedUnit carried;
+Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
+                             const std::map<std::string, std::string>& renamed,
+                             const std::set<std::string>& distinct, const std::vector<RegisterCopy>& copies) {
+  OutlinedUnit outlined;
   const PragmaScope scope = pragma_scope(unit);
   const std::string& obstacle = unit.source.own_macros.empty() ? scope.obstacle : unit.source.own_macros;
   std::set<std::string> open = kernels;
   if (!obstacle.empty()) {
     for (const std::string& kernel : std::exchange(open, {})) {
-      carried.left_behind[kernel] = {
+      outlined.fallbacks[kernel] = {
           .code = ErrorCode::unsupported_kernel, .message = obstacle, .fix = "leave it out"};
     }
   }
   while (!open.empty()) {
-    Carrier carrier(unit, open, renamed, distinct, copies, scope.packs);
-    auto written = carrier.run();
+    Outliner outliner(unit, open, renamed, distinct, copies, scope.packs);
+    auto written = outliner.run();
     if (written) {
-      carried.text = scope.before + written->text + scope.after;
-      carried.kernels = std::move(written->kernels);
-      carried.enables_fp64 = scope.enables_fp64;
+      outlined.text = scope.before + written->text + scope.after;
+      outlined.kernels = std::move(written->kernels);
+      outlined.enables_fp64 = scope.enables_fp64;
       break;
     }
     const std::size_t before = open.size();
     std::erase_if(open, [&](const std::string& kernel) {
-      const bool failed = carrier.has_failed(kernel);
+      const bool failed = outliner.has_failed(kernel);
       if (failed) {
-        carried.left_behind[kernel] = written.error();
+        outlined.fallbacks[kernel] = written.error();
       }
       return failed;
     });
@@ -554,7 +555,7 @@ Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::strin
       return tl::unexpected(std::move(written.error()));
     }
   }
-  return carried;
+  return outlined;
 }
 
 } // namespace tidegate::opencl_c

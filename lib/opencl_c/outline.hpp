@@ -28,7 +28,7 @@
 
 namespace tidegate::opencl_c {
 
-struct CarriedKernel {
+struct OutlinedKernel {
   std::string function; // what to call; the first argument is a tg_item
   std::string locals;   // type of the last argument's target: its local variables; empty without
   bool rounds = false;  // floating-point division or functions: what is constant may be rounded otherwise
@@ -57,22 +57,22 @@ struct RegisterCopy {
 // Whether the parameter is written so that a copy can have it in registers: `global T* name`.
 bool may_be_register(const TranslationUnit& unit, const Parameter& parameter);
 
-struct CarriedUnit {
-  std::string text;                             // the file's declarations, with the kernels as functions
-  std::map<std::string, CarriedKernel> kernels; // also of the copies, by function
+struct OutlinedUnit {
+  std::string text;                              // the file's declarations, with the kernels as functions
+  std::map<std::string, OutlinedKernel> kernels; // also of the copies, by function
   std::map<std::string, Error>
-      left_behind;           // kernels that mean the same only in a program of their own, and why
+      fallbacks;             // kernels that mean the same only in a program of their own, and why
   bool enables_fp64 = false; // the text belongs behind those that do not
 };
 
-// Carries `kernels` and what they call. Names of file scope that are in `renamed` get the name given there:
+// Outlines `kernels` and what they call. Names of file scope that are in `renamed` get the name given there:
 // sources that are compiled together may use one name for different things. Pragmas end with the text.
 // unsupported_kernel with the place for what no program of tidegate may use.
 // The pointers of kernels in `distinct` never point into the same memory: they are marked
 // TG_RESTRICT, which whoever compiles the text defines. Copies stand behind their kernels.
-Result<CarriedUnit> carry(const TranslationUnit& unit, const std::set<std::string>& kernels,
-                          const std::map<std::string, std::string>& renamed,
-                          const std::set<std::string>& distinct = {},
-                          const std::vector<RegisterCopy>& copies = {});
+Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
+                             const std::map<std::string, std::string>& renamed,
+                             const std::set<std::string>& distinct = {},
+                             const std::vector<RegisterCopy>& copies = {});
 
 } // namespace tidegate::opencl_c
