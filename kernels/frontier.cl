@@ -222,7 +222,7 @@ void tg_tell(local tg_sums* sums, tg_found found, volatile global uint* slot) {
   tg_add_wide_local(sums->change, found.change);
   tg_add_wide_local(sums->idle, found.idle);
 #endif
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // a group that works alone goes on from here
   if (get_local_id(0) != 0) {
     return;
   }
@@ -245,82 +245,72 @@ void tg_tell(local tg_sums* sums, tg_found found, volatile global uint* slot) {
 }
 
 #if TG_ALGORITHM != TG_PAGERANK
-// Waves of a small frontier, by one group: up to the first that is not small, or that is the launch's last. Leaves the
-// position as it was before the last of them, and that one's counters in the slot of the round.
-void tg_work_alone(const tg_job* job, const tg_setting* setting, tg_position* at, local tg_alone* alone,
-                   global tg_log_row* log, uint log_begin, uint limit_wave) {
+// A wave of a small frontier, by one group; the `sequence`th that it works so. The first of a row of them reads the queue
+// in global memory, the others what the one before left in local memory.
+void tg_work_alone(const tg_job* job, const tg_position* at, local tg_alone* alone, uint sequence, bool first) {
   const uint lane = (uint)get_local_id(0);
-  const uint first_wave = at->wave;
-  global const uint4* const queue = tg_queue_of(job, first_wave);
-  for (uint i = lane; i < at->entries; i += TG_GROUP_SIZE) {
-    alone->queues[i] = queue[i];
-  }
-  for (uint i = lane; i < 3 * 8; i += TG_GROUP_SIZE) {
-    alone->slots[i] = 0;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  tg_position now = *at;
-  for (bool more = true; more;) {
-    const uint wave = now.wave - first_wave;
-    local uint* const slot = alone->slots + wave % 3u * 8;
-    tg_target to;
-    to.queue = tg_queue_of(job, now.wave + 1);
-    to.bitmap = 0;
-    to.tail = 0;
-    to.local_tail = slot + TG_ALONE_TAIL;
-    to.local_queue = alone->queues + (wave + 1) % 2u * TG_ALONE_ROOM;
-    to.wave = now.wave + 1;
-    tg_found found = {0, 0, 0, 0, 0, 0, 0};
-    local const uint4* const entries = alone->queues + wave % 2u * TG_ALONE_ROOM;
-    for (uint i = lane / TG_LANES; i < now.entries; i += TG_GROUP_SIZE / TG_LANES) {
-      const uint4 entry = entries[i];
+  local uint* const slot = alone->slots + sequence % 3u * 8;
+  tg_target to;
+  to.queue = tg_queue_of(job, at->wave + 1);
+  to.bitmap = 0;
+  to.tail = 0;
+  to.local_tail = slot + TG_ALONE_TAIL;
+  to.local_queue = alone->queues + (sequence + 1) % 2u * TG_ALONE_ROOM;
+  to.wave = at->wave + 1;
+  tg_found found = {0, 0, 0, 0, 0, 0, 0};
+  global const uint4* const queue = tg_queue_of(job, at->wave);
+  local const uint4* const entries = alone->queues + sequence % 2u * TG_ALONE_ROOM;
+  for (uint i = lane / TG_LANES; i < at->entries; i += TG_GROUP_SIZE / TG_LANES) {
+    const uint4 entry = first ? queue[i] : entries[i];
 #if TG_ALGORITHM == TG_CC
-      const uint value = 0;
+    const uint value = 0;
 #else
-      const uint value = tg_value(job, &now, entry.x);
+    const uint value = tg_value(job, at, entry.x);
 #endif
-      const ulong first = tg_first_edge(entry);
-      for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
-        tg_push_edge(job, &now, to, entry.x, value, first + e, TG_EAGER, &found);
-      }
-    }
-    if (found.vertices != 0) {
-      atomic_add(&slot[TG_ALONE_VERTICES], found.vertices);
-      tg_add_wide_local(slot + TG_ALONE_EDGES, found.edges);
-    }
-#if TG_ALGORITHM == TG_SSSP
-    if (found.nearest != 0) {
-      atomic_add(&slot[TG_ALONE_FAR], found.far);
-      atomic_max(&slot[TG_ALONE_NEAREST], found.nearest);
-    }
-#endif
-    for (uint i = lane; i < 8; i += TG_GROUP_SIZE) {
-      alone->slots[(wave + 1) % 3u * 8 + i] = 0; // read two waves ago
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    tg_counts counts;
-    counts.entries = slot[TG_ALONE_TAIL];
-    counts.vertices = slot[TG_ALONE_VERTICES];
-    counts.edges = slot[TG_ALONE_EDGES] | (ulong)slot[TG_ALONE_EDGES + 1] << 32;
-    counts.scanned = 0;
-    counts.far = slot[TG_ALONE_FAR];
-    counts.nearest = ~slot[TG_ALONE_NEAREST];
-    counts.change = 0;
-    counts.idle = 0;
-    *at = now;
-    tg_absorb(&now, setting, counts, lane == 0 ? log : 0, log_begin);
-    now.round = at->round;
-    more = tg_works_alone(&now, setting) && now.wave < limit_wave;
-    if (!more && lane == 0) {
-      volatile global uint* const told = tg_slot(job, at->round);
-      told[TG_TAIL] = counts.entries;
-      told[TG_VERTICES] = counts.vertices;
-      told[TG_EDGES] = (uint)counts.edges;
-      told[TG_EDGES + 1] = (uint)(counts.edges >> 32);
-      told[TG_FAR] = counts.far;
-      told[TG_NEAREST] = ~counts.nearest;
+    const ulong edge = tg_first_edge(entry);
+    for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
+      tg_push_edge(job, at, to, entry.x, value, edge + e, TG_EAGER, &found);
     }
   }
+  if (found.vertices != 0) {
+    atomic_add(&slot[TG_ALONE_VERTICES], found.vertices);
+    tg_add_wide_local(slot + TG_ALONE_EDGES, found.edges);
+  }
+#if TG_ALGORITHM == TG_SSSP
+  if (found.nearest != 0) {
+    atomic_add(&slot[TG_ALONE_FAR], found.far);
+    atomic_max(&slot[TG_ALONE_NEAREST], found.nearest);
+  }
+#endif
+  for (uint i = lane; i < 8; i += TG_GROUP_SIZE) {
+    alone->slots[(sequence + 1) % 3u * 8 + i] = 0; // read two waves ago
+  }
+}
+
+tg_counts tg_alone_counts(local const tg_alone* alone, uint sequence) {
+  local const uint* const slot = alone->slots + sequence % 3u * 8;
+  tg_counts counts;
+  counts.entries = slot[TG_ALONE_TAIL];
+  counts.vertices = slot[TG_ALONE_VERTICES];
+  counts.edges = slot[TG_ALONE_EDGES] | (ulong)slot[TG_ALONE_EDGES + 1] << 32;
+  counts.scanned = 0;
+  counts.far = slot[TG_ALONE_FAR];
+  counts.nearest = ~slot[TG_ALONE_NEAREST];
+  counts.change = 0;
+  counts.idle = 0;
+  return counts;
+}
+
+// For the others: what the last wave has counted, and where it was.
+void tg_publish(const tg_job* job, const tg_position* at, tg_counts counts) {
+  volatile global uint* const slot = tg_slot(job, at->round);
+  slot[TG_TAIL] = counts.entries;
+  slot[TG_VERTICES] = counts.vertices;
+  slot[TG_EDGES] = (uint)counts.edges;
+  slot[TG_EDGES + 1] = (uint)(counts.edges >> 32);
+  slot[TG_FAR] = counts.far;
+  slot[TG_NEAREST] = ~counts.nearest;
+  job->state->alone[at->round & 1u] = *at;
 }
 #endif
 
@@ -513,7 +503,16 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     sums.gave_up = 0;
     tg_clear_sums(&sums);
   }
+#if TG_ALGORITHM != TG_PAGERANK
+  for (uint i = (uint)get_local_id(0); i < 3 * 8; i += TG_GROUP_SIZE) {
+    alone.slots[i] = 0;
+  }
+#endif
   barrier(CLK_LOCAL_MEM_FENCE);
+#if TG_ALGORITHM != TG_PAGERANK
+  uint sequence = 0; // of waves that this group has worked alone
+#endif
+  bool first_alone = true; // the next one of them is the first in a row
   tg_position at = state->launch[launch & 1u];
   for (uint left = 0xffffffffu; left != 0; --left) {
     if (at.executed != 0) {
@@ -522,28 +521,38 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     if (at.step == TG_STEP_DONE || at.wave >= limit_wave) {
       break;
     }
-    if (job.group == 0) {
+    if (job.group == 0 && first_alone) {
       tg_clear_counters(&job, &at);
     }
-#if TG_ALGORITHM != TG_PAGERANK
     const bool alone_now = tg_works_alone(&at, &set);
-    if (alone_now) {
-      if (job.group == 0) {
-        tg_work_alone(&job, &set, &at, &alone, log, log_begin, limit_wave);
-        if (get_local_id(0) == 0) {
-          at.executed = 1;
-          state->alone[at.round & 1u] = at;
-        }
-      }
-    } else
-#else
-    const bool alone_now = false;
-#endif
-    {
-      tg_found found = {0, 0, 0, 0, 0, 0, 0};
+    tg_found found = {0, 0, 0, 0, 0, 0, 0};
+    if (!alone_now) {
       tg_run_step(&job, &at, &set, &found);
-      tg_tell(&sums, found, tg_slot(&job, at.round));
     }
+#if TG_ALGORITHM != TG_PAGERANK
+    if (alone_now && job.group == 0) {
+      tg_work_alone(&job, &at, &alone, sequence, first_alone);
+    }
+#endif
+    tg_tell(&sums, found, tg_slot(&job, at.round));
+#if TG_ALGORITHM != TG_PAGERANK
+    if (alone_now && job.group == 0) {
+      const tg_counts counts = tg_alone_counts(&alone, sequence);
+      sequence += 1;
+      tg_position next = at;
+      tg_absorb(&next, &set, counts, get_local_id(0) == 0 ? log : 0, log_begin);
+      first_alone = !tg_works_alone(&next, &set) || next.wave >= limit_wave;
+      if (!first_alone) {
+        next.round = at.round; // nobody else has moved on
+        at = next;
+        continue;
+      }
+      at.executed = 1;
+      if (get_local_id(0) == 0) {
+        tg_publish(&job, &at, counts);
+      }
+    }
+#endif
     at.executed = 1;
     if (arrivals_per_barrier == 0) {
       break;

@@ -1,0 +1,190 @@
+"""tidegate run on frontier programs: the examples, all topologies alike, evidence, and what is refused.
+
+Kernels of traversals take a CPU's driver seconds to compile, once for an algorithm and its options: the tests share them.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from support import Document, binary, run
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "graphs"
+TOPOLOGIES = ["sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"]
+RMAT: Document = {"rmat": {"scale": 9, "edge_factor": 8, "seed": 3}}
+
+
+class Graphs(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="tidegate-graphs-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, program: Document) -> str:
+        path = self.folder / "program.json"
+        path.write_text(json.dumps(program))
+        return str(path)
+
+    def traverse(self, program: Document, *options: str, code: int = 0, env: dict[str, str] | None = None) -> Any:
+        done = run("run", self.write(program), "--strategy", "launch", *options, env=env, timeout=300)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stdout)
+
+    def refused(self, program: Document, *options: str, code: int, env: dict[str, str] | None = None) -> Any:
+        done = run("run", self.write(program), "--errors", "json", "-o", str(self.folder / "report.json"), *options,
+                   env=env, timeout=300)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stderr)
+
+    def words(self, name: str) -> tuple[int, ...]:
+        """Words of an output that is raw bytes."""
+        data = (self.folder / name).read_bytes()
+        return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+def bfs(**rest: Any) -> Document:
+    return {"graph": {"generate": RMAT}, "algorithm": "bfs", "sources": [5],
+            "outputs": {"levels": "levels.bin", "parents": "parents.bin"}, **rest}
+
+
+class Runs(Graphs):
+    def test_examples(self) -> None:
+        for example in sorted(EXAMPLES.glob("*.json")):
+            with self.subTest(example=example.name):
+                program = json.loads(example.read_text())
+                report = self.traverse(program, "--verify")
+                self.assertEqual(report["status"], "done")
+                self.assertTrue(report["verification"]["right"])
+                self.assertEqual(report["replay"]["agreed"], len(report["waves"]))
+                for output in program["outputs"].values():
+                    self.assertTrue((self.folder / output).read_bytes().startswith(b"\x93NUMPY"))
+
+    def test_topologies_are_alike(self) -> None:
+        levels = set()
+        for topology in [None, *TOPOLOGIES]:
+            report = self.traverse(bfs(), *(["--force-topology", topology] if topology else []), "--verify")
+            if topology:
+                self.assertEqual({wave["topology"] for wave in report["waves"]}, {topology})
+                self.assertEqual({wave["rule"] for wave in report["waves"]}, {"forced"})
+            levels.add(self.words("levels.bin"))
+            self.assertEqual(report["verification"]["checks"],
+                             ["levels_by_property", "parents_by_property", "levels_by_serial"])
+        self.assertEqual(len(levels), 1)
+
+    def test_evidence_of_each_wave(self) -> None:
+        report = self.traverse(bfs(policy={"switch_rule": "density"}))
+        waves = report["waves"]
+        self.assertEqual(report["switch_rule"], "density")
+        self.assertEqual(report["semiring"], "any_secondi")
+        self.assertEqual([wave["wave"] for wave in waves], list(range(len(waves))))
+        self.assertEqual(waves[0]["vertices"], 1)
+        self.assertEqual(waves[0]["density_bps"], 10000 // 512)
+        self.assertEqual(waves[0]["unexplored_edges"], report["graph"]["edges"])
+        for before, wave in zip(waves, waves[1:]):
+            self.assertEqual(wave["previous_topology"], before["topology"])
+            self.assertEqual(wave["previous_edges"], before["frontier_edges"])
+            self.assertEqual(wave["unexplored_edges"], before["unexplored_edges"] - before["frontier_edges"])
+        reached = sum(level != 2**32 - 1 for level in self.words("levels.bin"))
+        self.assertEqual(sum(wave["vertices"] for wave in waves), reached)
+        self.assertEqual([each["selected_topology"] for each in report["evidence"]],
+                         list(dict.fromkeys(wave["topology"] for wave in waves)))
+
+    def test_one_launch_makes_the_same_choices(self) -> None:
+        launches = self.traverse(bfs())["waves"]
+        persistent = self.traverse(bfs(), "--strategy", "barrier", "--workers", "1", "--verify")
+        self.assertEqual(persistent["strategy"], "barrier")
+        self.assertEqual(persistent["kernel_launches"], 1)
+        self.assertEqual(persistent["waves"], launches)
+
+    def test_table(self) -> None:
+        done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify", timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ["bfs of 512 vertices and 4096 edges", "edges a second", "the widest (", "result    right: ",
+                     "choices made again by the host"]:
+            self.assertIn(word, done.stdout)
+
+    def test_dry_run_tells_the_memory(self) -> None:
+        report = json.loads(run("run", self.write(bfs()), "--dry-run").stdout)
+        self.assertEqual(report["status"], "planned")
+        self.assertEqual(sum(part["bytes"] for part in report["memory"]["parts"]), report["memory"]["bytes"])
+        self.assertFalse((self.folder / "levels.bin").exists())
+
+    def test_memory_decides(self) -> None:
+        memory = json.loads(run("run", self.write(bfs()), "--dry-run").stdout)["memory"]
+        report = self.traverse(bfs(device_memory_budget_bytes=memory["full_bytes"]), "--verify")
+        self.assertEqual({wave["rule"] for wave in report["waves"]}, {"memory_pressure"})
+        self.assertEqual(report["memory"]["bytes"], memory["constrained_bytes"])
+
+
+class Refusals(Graphs):
+    def test_budget(self) -> None:
+        error = self.refused(bfs(device_memory_budget_bytes=1000), code=1)
+        self.assertEqual(error["code"], "device_out_of_memory")
+        self.assertEqual(error["available"], 1000)
+        self.assertIn("the budget is 1000 bytes: graph ", error["message"])
+
+    def test_source_out_of_range(self) -> None:
+        error = self.refused(bfs(sources=[512]), code=3)
+        self.assertEqual((error["code"], error["pointer"]), ("out_of_range", "/sources/0"))
+
+    def test_unwritable_output(self) -> None:
+        error = self.refused(bfs(outputs={"levels": "nowhere/levels.npy"}), code=4)
+        self.assertEqual((error["code"], error["pointer"]), ("cannot_write", "/outputs/levels"))
+
+    def test_paths_stay_in_the_folder(self) -> None:
+        error = self.refused(bfs(outputs={"levels": "../levels.npy"}), code=3)
+        self.assertEqual((error["code"], error["pointer"]), ("outside_folder", "/outputs/levels"))
+
+    def test_options_of_the_other_kind(self) -> None:
+        error = self.refused(bfs(), "--mode", "jit", code=2)
+        self.assertEqual(error["message"], "--mode is for wave programs, and this is a frontier program")
+        done = run("run", "-", "--force-topology", "fused_dense", input="{}")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--force-topology is for frontier programs, and this is a wave program", done.stderr)
+
+    def test_each_corruption_is_named(self) -> None:
+        for fault, rule in [("wrong_value", "level"), ("wrong_parent", "parent"), ("wrong_log", "replay_differs")]:
+            with self.subTest(fault=fault):
+                error = self.refused(bfs(), "--strategy", "launch", "--verify", code=1,
+                                     env={"TIDEGATE_PROVOKE": fault})
+                self.assertEqual(error["code"], "outputs_differ")
+                self.assertIn(rule, error["field"])
+                self.assertFalse((self.folder / "levels.bin").exists())
+
+    def test_a_hang_is_told(self) -> None:
+        error = self.refused(bfs(), "--strategy", "barrier", "--workers", "1", code=1,
+                             env={"TIDEGATE_PROVOKE": "missing_arrival"})
+        self.assertEqual(error["code"], "device_hang")
+        self.assertRegex(error["message"], "a wait on the device ran out: behind wave [0-9]+, work-group 0 waits for "
+                                           "arrivals at the barrier to be [0-9]+ and saw [0-9]+")
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["stuck_groups"][0]["group"], 0)
+
+    ENDLESS: Document = {"graph": {"generate": RMAT}, "algorithm": "pagerank", "outputs": {"ranks": "ranks.bin"},
+                         "pagerank": {"tolerance": 1e-30, "max_iterations": 2**32 - 1}}
+
+    def test_wall_time(self) -> None:
+        error = self.refused(self.ENDLESS, "--strategy", "launch", "--max-wall-time", "1", code=1)
+        self.assertEqual(error["code"], "wall_time_exceeded")
+        self.assertFalse((self.folder / "ranks.bin").exists())
+
+    def test_interrupt(self) -> None:
+        command = [binary(), "run", self.write(self.ENDLESS), "--strategy", "launch", "--max-wall-time", "300"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            time.sleep(0.5)  # whatever it is doing by then, it ends in order
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertFalse((self.folder / "ranks.bin").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,134 @@
+// The topology rules that kernels and host share, held against the launch policy and against what they say.
+#include <tidegate/policy/launch_policy.hpp>
+#include <tidegate/policy/topology.hpp>
+#include <tidegate/traversal/replay.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace tidegate::traversal {
+namespace {
+
+using policy::Topology;
+
+// The launch policy's own answer to the numbers of a wave.
+policy::TopologyChoice launch_choice(const ReplayPolicy& policy, const WaveRecord& wave) {
+  policy::LaunchRequest request;
+  request.queue_len = wave.vertices;
+  request.graph_node_count = policy.vertices;
+  request.graph_edge_count = static_cast<std::uint32_t>(policy.edges);
+  request.hot_window_count = wave.dense_waves;
+  request.memory_pressure_bps = policy.pressure_bps;
+  const policy::LaunchRequest effective = policy::infer_missing_signals(request);
+  const policy::Promotion promotion = policy::promotion_for(policy.launch, effective);
+  const policy::TopologyChoice raw = policy::raw_topology(policy.launch, effective, promotion);
+  return policy::with_hysteresis(policy.launch, effective, promotion, raw, wave.previous_topology);
+}
+
+} // namespace
+
+TEST_CASE("the density rules are the launch policy's, for any numbers") {
+  std::mt19937 random(7);
+  const auto below = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+  for (int i = 0; i < 20'000; ++i) {
+    ReplayPolicy policy{.switch_rule = graphs::SwitchRule::density, .forced = {}};
+    policy.vertices = 1 + below(5000);
+    policy.edges = below(140'000);
+    policy.pressure_bps = static_cast<std::uint16_t>(below(3) == 0 ? 8000 + below(2001) : 0);
+    policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
+    policy.launch.dense_frontier_threshold_bps = static_cast<std::uint16_t>(below(10'001));
+    const WaveRecord wave{.previous_topology = static_cast<Topology>(below(6)),
+                          .vertices = below(policy.vertices + 1),
+                          .dense_waves = below(8)};
+    const policy::TopologyChoice expected = launch_choice(policy, wave);
+    const WaveRecord got = choose(policy, wave);
+    CAPTURE(i);
+    REQUIRE(got.topology == expected.topology);
+    REQUIRE(name(expected.rule) == frontier_rule_names[static_cast<std::size_t>(got.rule)]);
+  }
+}
+
+TEST_CASE("the edge rules") {
+  const ReplayPolicy policy{.forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, push: 2844
+  WaveRecord wave{.previous_topology = Topology::sparse_frontier,
+                  .vertices = 100,
+                  .frontier_edges = 90'000,
+                  .previous_edges = 10,
+                  .unexplored_edges = 900'000};
+  const auto rule = [&] { return frontier_rule_names[static_cast<std::size_t>(choose(policy, wave).rule)]; };
+  CHECK(rule() == "few_vertices");
+  wave.vertices = 101;
+  CHECK(rule() == "many_edges");
+  CHECK(choose(policy, wave).topology == Topology::dense_frontier);
+  CHECK(choose(policy, wave).threshold == 60'000);
+  wave.previous_edges = 90'000; // no longer growing
+  CHECK(rule() == "some_edges");
+  wave.frontier_edges = 7031; // 1/128 of what is left
+  CHECK(rule() == "few_edges");
+  wave.previous_topology = Topology::hybrid_frontier;
+  CHECK(rule() == "hold_some_edges");
+  wave.previous_topology = Topology::dense_frontier;
+  wave.vertices = 2845;
+  CHECK(rule() == "hold_pull");
+  wave.vertices = 2844;
+  CHECK(rule() == "few_edges");
+  wave.previous_edges = 0; // grows again
+  wave.dense_waves = 4;
+  CHECK(choose(policy, wave).topology == Topology::fused_dense);
+  wave.vertices = 0;
+  CHECK(rule() == "queue_empty");
+}
+
+TEST_CASE("a forced topology stands, and memory pressure comes before the edges") {
+  ReplayPolicy policy{.forced = Topology::hybrid_frontier, .edges = 10, .vertices = 10};
+  const WaveRecord wave{.vertices = 1, .frontier_edges = 1, .unexplored_edges = 10};
+  CHECK(choose(policy, wave).rule == FrontierRule::forced);
+  CHECK(choose(policy, wave).topology == Topology::hybrid_frontier);
+  policy.forced.reset();
+  policy.pressure_bps = 8500;
+  CHECK(choose(policy, wave).rule == FrontierRule::memory_pressure);
+}
+
+TEST_CASE("a replay finds the wave that was chosen otherwise") {
+  const ReplayPolicy policy{.forced = {}, .edges = 100, .vertices = 100};
+  std::vector<WaveRecord> waves;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    WaveRecord wave{.wave = i,
+                    .previous_topology = i == 0 ? Topology::empty : waves.back().topology,
+                    .vertices = i + 1,
+                    .frontier_edges = i + 1,
+                    .previous_edges = i,
+                    .unexplored_edges = 100};
+    waves.push_back(choose(policy, wave));
+  }
+  CHECK(replay(policy, waves).agreed == 5);
+  CHECK_FALSE(replay(policy, waves).first_difference);
+  waves[3].threshold += 1;
+  CHECK(replay(policy, waves).first_difference == 3);
+  waves[3].threshold -= 1;
+  waves[2].previous_topology = Topology::empty; // is not what the wave before was
+  CHECK(replay(policy, waves).first_difference == 2);
+}
+
+TEST_CASE("the evidence of every topology is complete") {
+  const FrontierMemory memory{.bytes = 5};
+  const std::vector<WaveRecord> waves{
+      {.topology = Topology::sparse_frontier, .vertices = 3, .density_bps = 7},
+      {.topology = Topology::dense_frontier, .vertices = 64, .density_bps = 10'000},
+      {.topology = Topology::sparse_frontier}};
+  const auto evidence = topology_evidence(waves, memory, 16);
+  REQUIRE(evidence.size() == 2);
+  CHECK(evidence[0].frontier_density_bps == 7);
+  CHECK(evidence[0].queue_pressure == policy::QueuePressure::light);
+  CHECK(evidence[1].queue_pressure == policy::QueuePressure::saturated);
+  CHECK(evidence[1].graphblas_switch_class == policy::GraphblasSwitchClass::dense);
+  for (const policy::TopologyEvidence& each : evidence) {
+    CHECK_FALSE(policy::incomplete_field(each));
+  }
+}
+
+} // namespace tidegate::traversal

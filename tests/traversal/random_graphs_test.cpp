@@ -1,0 +1,113 @@
+// Random graphs on this machine's first CPU device: every algorithm, topology and rule, launch by launch and
+// in one persistent launch, against the serial algorithms and the properties of a right result.
+#include <tidegate/device/select.hpp>
+#include <tidegate/traversal/run.hpp>
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::Algorithm;
+using policy::Topology;
+
+device::DeviceInfo cpu() {
+  const auto list = device::list_devices();
+  REQUIRE(list);
+  const auto found = device::select_device(*list, "cpu");
+  REQUIRE(found);
+  device::DeviceInfo device = **found;
+  device.profile = device::DeviceProfile{.ordering = device::Ordering::classic, .trials = {}};
+  return device;
+}
+
+std::uint32_t below(std::mt19937& random, std::uint32_t end) {
+  return static_cast<std::uint32_t>(random() % end);
+}
+
+graphs::FrontierProgram random_program(Algorithm algorithm, std::mt19937& random) {
+  graphs::FrontierProgram program{.algorithm = algorithm};
+  graphs::GeneratorSpec generate;
+  const bool weights = algorithm == Algorithm::sssp;
+  std::uint32_t vertices = 1 + below(random, 300);
+  if (below(random, 3) == 0) {
+    generate.rmat = {.scale = 1 + below(random, 8), .edge_factor = 6, .seed = random()};
+    generate.rmat->max_weight = weights ? 90 : 0;
+    vertices = 1U << generate.rmat->scale;
+  } else {
+    generate.uniform = {.vertices = vertices, .edges = below(random, 900), .seed = random()};
+    generate.uniform->max_weight = weights ? 1 + below(random, 1000) : 0;
+  }
+  program.graph.generate = generate;
+  program.graph.undirected = below(random, 2) == 0;
+  program.policy.switch_rule =
+      below(random, 2) == 0 ? graphs::SwitchRule::density : graphs::SwitchRule::edges;
+  program.policy.launch.hot_window_threshold = below(random, 3);
+  program.policy.launch.fusion_edge_threshold = 1;
+  if (algorithm == Algorithm::bfs || algorithm == Algorithm::reach || weights) {
+    for (std::size_t i = 0; i < 1 + below(random, 4); ++i) {
+      program.sources.push_back(below(random, vertices));
+    }
+  }
+  if (algorithm == Algorithm::bfs) {
+    program.outputs.parents = "/dev/null"; // asks for them
+  }
+  return program;
+}
+
+void check(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
+           TraversalOptions options) {
+  options.verify = true;
+  options.allow_outside = true;
+  options.max_wall_time_ns = 600'000'000'000;
+  const auto report = run_traversal(program, ".", &device, options);
+  REQUIRE_MESSAGE(report, report.error().message);
+  REQUIRE_MESSAGE(report->status == run::RunStatus::done, (report->error ? report->error->message : ""));
+  REQUIRE(report->replay->agreed == report->waves.size());
+  for (const WaveRecord& wave : report->waves) {
+    REQUIRE((!options.force_topology || wave.topology == *options.force_topology));
+  }
+}
+
+} // namespace
+
+TEST_CASE("launch by launch") {
+  const device::DeviceInfo device = cpu();
+  std::mt19937 random(12);
+  for (const Algorithm algorithm :
+       {Algorithm::bfs, Algorithm::reach, Algorithm::sssp, Algorithm::cc, Algorithm::pagerank}) {
+    for (int i = 0; i < 36; ++i) {
+      TraversalOptions options{.strategy = compiler::Strategy::launch};
+      if (i % 6 != 0) {
+        options.force_topology = static_cast<Topology>(i % 6);
+      }
+      if (i % 5 == 0) {
+        options.alone_vertices = 2;
+      }
+      CAPTURE(static_cast<int>(algorithm));
+      CAPTURE(i);
+      check(random_program(algorithm, random), device, options);
+    }
+  }
+}
+
+TEST_CASE("in one launch, with work-groups of several work-items") {
+  const device::DeviceInfo device = cpu();
+  std::mt19937 random(34);
+  for (const Algorithm algorithm : {Algorithm::bfs, Algorithm::sssp}) {
+    for (int i = 0; i < 12; ++i) {
+      TraversalOptions options{.strategy = compiler::Strategy::barrier, .workers = 1, .group_size = 8};
+      options.alone_vertices = i % 2 == 0 ? 2 : 100;
+      if (i % 6 != 0) {
+        options.force_topology = static_cast<Topology>(i % 6);
+      }
+      CAPTURE(static_cast<int>(algorithm));
+      CAPTURE(i);
+      check(random_program(algorithm, random), device, options);
+    }
+  }
+}
+
+} // namespace tidegate::traversal
