@@ -34,14 +34,15 @@ class Graphs(unittest.TestCase):
         return str(path)
 
     def traverse(self, program: Document, *options: str, code: int = 0, env: dict[str, str] | None = None) -> Any:
-        done = run("run", self.write(program), "--strategy", "launch", *options, env=env, timeout=300)
-        self.assertEqual(done.returncode, code, done.stderr)
+        strategy = [] if "--strategy" in options else ["--strategy", "launch"]
+        done = run("run", self.write(program), *strategy, *options, env=env, timeout=300)
+        self.assertEqual(done.rc, code, done.stderr)
         return json.loads(done.stdout)
 
     def refused(self, program: Document, *options: str, code: int, env: dict[str, str] | None = None) -> Any:
         done = run("run", self.write(program), "--errors", "json", "-o", str(self.folder / "report.json"), *options,
                    env=env, timeout=300)
-        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.rc, code, done.stderr)
         return json.loads(done.stderr)
 
     def words(self, name: str) -> tuple[int, ...]:
@@ -106,7 +107,7 @@ class Runs(Graphs):
 
     def test_table(self) -> None:
         done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify", timeout=300)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.rc, 0, done.stderr)
         for word in ["bfs of 512 vertices and 4096 edges", "edges a second", "the widest (", "result    right: ",
                      "choices made again by the host"]:
             self.assertIn(word, done.stdout)
@@ -147,7 +148,7 @@ class Refusals(Graphs):
         error = self.refused(bfs(), "--mode", "jit", code=2)
         self.assertEqual(error["message"], "--mode is for wave programs, and this is a frontier program")
         done = run("run", "-", "--force-topology", "fused_dense", input="{}")
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.rc, 2)
         self.assertIn("--force-topology is for frontier programs, and this is a wave program", done.stderr)
 
     def test_each_corruption_is_named(self) -> None:
