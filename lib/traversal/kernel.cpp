@@ -29,8 +29,8 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   geometry.lanes = std::min(geometry.group_size, 4U);
   geometry.wide_lanes = std::min(geometry.group_size, 32U);
   geometry.word_lanes = std::min(geometry.group_size, 8U);
-  // Measured: on an H200 up to 512 vertices (one group's levels against a barrier of all); on a CPU a thread
-  // alone is as fast as two until a wave takes longer than a launch.
+  // On an H200 one group is faster alone up to 512 vertices: measured, with a prototype. On a CPU a thread is
+  // until a wave takes longer than a launch; the number is a guess.
   constexpr std::uint32_t gpu_alone = 512;
   constexpr std::uint32_t cpu_alone = 2048;
   geometry.alone_room = cpu ? 2 * cpu_alone : 2 * gpu_alone;
