@@ -68,7 +68,7 @@ constexpr Field memory_fields[] = {
     required<&FrontierMemory::parts>("parts", "of the layout that was taken"),
 };
 
-constexpr Field graph_fields[] = {
+constexpr Field traversed_graph_fields[] = {
     required<&TraversedGraph::vertices>("vertices", "vertices"),
     required<&TraversedGraph::edges>("edges", "directed edges, as they are traversed"),
     required<&TraversedGraph::weights>("weights", "type of the weights"),
@@ -174,7 +174,7 @@ constinit const Record Description<MemoryPart>::record = record_of<MemoryPart>("
 constinit const Record Description<FrontierMemory>::record =
     record_of<FrontierMemory>("frontier_memory", memory_fields);
 constinit const Record Description<TraversedGraph>::record =
-    record_of<TraversedGraph>("traversed_graph", graph_fields);
+    record_of<TraversedGraph>("traversed_graph", traversed_graph_fields);
 constinit const Record Description<WaveSummary>::record =
     record_of<WaveSummary>("wave_summary", summary_fields);
 constinit const Record Description<WaveRecord>::record = record_of<WaveRecord>("wave_record", wave_fields);

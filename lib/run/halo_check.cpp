@@ -219,7 +219,7 @@ std::vector<cl::Buffer> filled(const device::Session& session, const ResolvedPro
   return memory;
 }
 
-Result<HaloReport> check_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
+Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                   std::uint64_t max_wall_time_ns, Monitor& monitor) {
   const ResolvedProgram& program = compiled.written;
   const auto& places = compiled.schedule.places;
@@ -283,7 +283,7 @@ Result<HaloReport> check_or_throw(const CompiledProgram& compiled, const device:
 Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                std::uint64_t max_wall_time_ns, Monitor& monitor) {
   try {
-    return check_or_throw(compiled, device, max_wall_time_ns, monitor);
+    return check_halos_or_throw(compiled, device, max_wall_time_ns, monitor);
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

@@ -432,7 +432,7 @@ class Memory(Small):
         self.assertEqual(self.report_of(document, "--dry-run", "--promote", "none")["memory"]["arena_bytes"],
                          4 * 4 * count)
         document["device_memory_budget_bytes"] = 4 * 4 * count - 1
-        refused = self.run_document(document, "--dry-run", "--errors", "json")
+        refused = self.run_document(document, "--dry-run", "--promote", "none", "--errors", "json")
         error = json.loads(refused.stderr)
         self.assertEqual((refused.rc, error["code"]), (1, "arena_over_capacity"))
 

@@ -194,7 +194,7 @@ class Limits(Safety):
         for strategy in ("launch", "barrier"):
             with self.subTest(strategy):
                 result = self.run_document(program(), "--strategy", strategy)
-                self.assertEqual((result.rc, result.stdout), (4, ""))
+                self.assertEqual((result.rc, result.stdout), (3, ""))
                 self.assertRegex(result.stderr, rf"{self.folder}/ops\.cl:2:\d+: (error: )?use of undeclared identifier 'z'")
                 self.assert_withheld()
 
