@@ -220,7 +220,7 @@ std::vector<cl::Buffer> filled(const device::Session& session, const ResolvedPro
 }
 
 Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                  std::uint64_t max_wall_time_ns, Monitor& monitor) {
+                                        std::uint64_t max_wall_time_ns, Monitor& monitor) {
   const ResolvedProgram& program = compiled.written;
   const auto& places = compiled.schedule.places;
   TIDEGATE_TRY(const device::Session session, device::open_session(device));

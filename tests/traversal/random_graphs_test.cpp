@@ -1,11 +1,10 @@
 // Random graphs on this machine's first CPU device: every algorithm, topology and rule, launch by launch and
 // in one persistent launch, against the serial algorithms and the properties of a right result.
+#include "../test_scale.hpp"
 #include <tidegate/device/select.hpp>
 #include <tidegate/traversal/run.hpp>
 
 #include <doctest/doctest.h>
-
-#include "../test_scale.hpp"
 
 #include <random>
 
