@@ -54,8 +54,8 @@ TEST_CASE("lifetimes become offsets, in order and under their ids") {
   CHECK(
       arena_json(three_buffers) ==
       R"({"kind":"arena_plan","schema_version":1,"height_bytes":4003,"lower_bound_bytes":4003,"optimal":true,)"
-      R"("proof":"meets_bound","gave_up":false,"search_nodes":0,"buffers":[{"id":"scan","offset":0},)"
-      R"({"id":7,"offset":3},{"id":"größe","offset":0}]})");
+      R"("proof":"meets_bound","gave_up":false,"search_nodes":0,"buffers":[{"id":"scan","offset":4000},)"
+      R"({"id":7,"offset":0},{"id":"größe","offset":4000}]})");
   CHECK(arena_json(R"({"buffers":[]})") ==
         R"({"kind":"arena_plan","schema_version":1,"height_bytes":0,"lower_bound_bytes":0,"optimal":true,)"
         R"("proof":"meets_bound","gave_up":false,"search_nodes":0,"buffers":[]})");
@@ -71,9 +71,9 @@ TEST_CASE("the table runs from the bottom of the arena to its top") {
         "arena of 3.9 KiB (4003 bytes) for 3 buffers, which is the least possible\n"
         "\n"
         "buffer  offset  size  alive\n"
-        "scan         0     3  [0, 2)\n"
-        "größe        0     3  [2, 4)\n"
-        "7            3  4000  [1, 3)\n"
+        "7            0  4000  [1, 3)\n"
+        "scan      4000     3  [0, 2)\n"
+        "größe     4000     3  [2, 4)\n"
         "\n"
         "lower bound  3.9 KiB (4003 bytes) alive at one moment\n"
         "capacity     976.5 KiB (1000000 bytes)\n"
