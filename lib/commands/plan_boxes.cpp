@@ -119,8 +119,7 @@ BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<
       plan.edges.push_back({plan.box_of[kept_path[i - 1]], plan.box_of[kept_path[i]]});
     }
     std::ranges::sort(plan.edges);
-    const auto repeated = std::ranges::unique(plan.edges);
-    plan.edges.erase(repeated.begin(), repeated.end());
+    plan.edges.erase(std::unique(plan.edges.begin(), plan.edges.end()), plan.edges.end());
   }
   plan.implied = all.size() - plan.edges.size();
   return plan;
