@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <compare>
 #include <map>
 #include <set>
 #include <tuple>
@@ -21,7 +20,9 @@ struct Part {
   bool meets = false;
   std::map<std::size_t, std::size_t> registers; // by parameter, the number of the register in the window
 
-  friend auto operator<=>(const Part&, const Part&) = default;
+  friend bool operator<(const Part& a, const Part& b) {
+    return std::tie(a.op, a.meets, a.registers) < std::tie(b.op, b.meets, b.registers);
+  }
 };
 using Parts = std::vector<Part>; // windows of equal parts share their code
 
