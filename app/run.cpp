@@ -3,6 +3,7 @@
 #include "options.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
+#include <tidegate/commands/report_page.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/trace.hpp>
 #include <tidegate/core/cache_folder.hpp>
@@ -86,28 +87,64 @@ void print_warnings(const run::RunReport& report, const RunSettings& settings) {
 }
 
 // A trace with gaps says so.
-void print_trace_note(const run::TraceReport& trace, const RunSettings& settings) {
-  if (trace.left_out_spans != 0 && !settings.errors_as_json) {
+void print_trace_note(const run::Timeline& timeline, const RunSettings& settings) {
+  if (timeline.left_out != 0 && !settings.errors_as_json) {
+    const run::RunOptions& options = settings.options;
     std::fputs(
         fmt::format(
             "tidegate: {}: the first {} spans are in the trace, {} had no room: --trace-spans N keeps more\n",
-            display_name(trace.file), trace.spans, trace.left_out_spans)
+            display_name(options.trace.empty() ? options.page : options.trace), timeline.span_count(),
+            timeline.left_out)
             .c_str(),
         stderr);
   }
+}
+
+// The words of this command, as they were given.
+std::vector<std::string> own_command() {
+  std::vector<std::string> words{"tidegate"};
+  if (const auto text = read_all("/proc/self/cmdline", std::size_t{1} << 20U)) {
+    const std::size_t first = text->find('\0'); // past the name of the binary
+    for (std::size_t at = first + 1; first != std::string::npos && at < text->size();) {
+      const std::size_t end = std::min(text->find('\0', at), text->size());
+      words.push_back(text->substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return words;
+}
+
+// The files beside the report itself.
+Result<ExitCode> write_pictures(const run::RunReport& report, const RunSettings& settings) {
+  const std::string program = display_name(settings.program);
+  if (report.trace) {
+    if (auto traced =
+            commands::write_text(report.trace->file, commands::trace_json(*report.timeline, program));
+        !traced) {
+      return traced;
+    }
+  }
+  if (!settings.options.page.empty()) {
+    const commands::PageOrigin origin{
+        .program = program, .command = own_command(), .version = TIDEGATE_VERSION};
+    const auto document = commands::run_document(report, settings.plan_options);
+    if (auto written = commands::write_text(settings.options.page, commands::report_page(document, origin));
+        !written) {
+      return written;
+    }
+  }
+  if (report.timeline) {
+    print_trace_note(*report.timeline, settings);
+  }
+  return ExitCode{};
 }
 
 Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
   if (!settings.errors_as_json) { // then standard error holds one document, and the report has the warnings
     print_warnings(report, settings);
   }
-  if (report.timeline) {
-    const std::string title = display_name(settings.program);
-    if (auto traced = commands::write_text(report.trace->file, commands::trace_json(*report.timeline, title));
-        !traced) {
-      return traced;
-    }
-    print_trace_note(*report.trace, settings);
+  if (auto pictures = write_pictures(report, settings); !pictures) {
+    return pictures;
   }
   auto written = commands::write_text(settings.output, report_text(report, settings));
   if (written && report.error) {
@@ -115,6 +152,27 @@ Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings)
     return exit_code(report.error->code);
   }
   return written;
+}
+
+// At most one of them is written to standard output.
+Result<void> refuse_two_outputs(const RunSettings& settings) {
+  const std::array<std::pair<std::string_view, std::string_view>, 3> outputs{
+      {{settings.options.trace, "the trace"},
+       {settings.options.page, "the page"},
+       {settings.output, "the report"}}};
+  std::string_view taken;
+  for (const auto& [file, what] : outputs) {
+    if (file != standard_stream) {
+      continue;
+    }
+    if (!taken.empty()) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                  .message = fmt::format("standard output cannot be {} and {}", taken, what),
+                                  .fix = "name a file for one of them"});
+    }
+    taken = what;
+  }
+  return {};
 }
 
 // Tests say by the environment what no sound program provokes.
@@ -187,14 +245,15 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
-  options.compile.trace = !options.trace.empty();
-  if (options.compile.trace) {
-    if (options.trace == "-" && settings.output == "-") {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = "standard output cannot be the trace and the report",
-                                  .fix = "name a file for one of them"});
-    }
+  options.compile.trace = !options.trace.empty() || !options.page.empty();
+  if (auto refused = refuse_two_outputs(settings); !refused) {
+    return tl::unexpected(std::move(refused.error()));
+  }
+  if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});
+  }
+  if (!options.page.empty()) {
+    options.files.outputs.push_back({options.page, "--report", {}});
   }
   if (settings.plan) {
     options.files.inputs.push_back({*settings.plan, "the plan", {}});
@@ -312,6 +371,10 @@ CommandModel run_command() {
                        "where the device has a clock, for launches otherwise"),
            count_option("--trace-spans", options.trace_spans,
                         "Spans that the trace keeps at most (default 200000)"),
+           file_option(
+               "--report", options.page,
+               "Write the run as one HTML page that fetches nothing: plan, timeline (as with --trace), "
+               "memory, comparison, reasons"),
            flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
            path_scope_option(options.compile.scope),
            format_option(settings->format),

@@ -118,6 +118,7 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
                                   .fix = "make them smaller"});
     }
     problem.buffers.push_back(lifetime);
+    layout.lifetimes.push_back({.lower = lifetime.lower, .upper = lifetime.upper});
   }
   auto plan = planning::plan_arena(problem);
   if (!plan) {

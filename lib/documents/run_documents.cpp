@@ -20,6 +20,7 @@ using run::StuckGroup;
 using run::Telemetry;
 using run::TraceReport;
 using run::UntilReport;
+using run::WrittenFile;
 
 template <>
 struct Description<DeviceReport> {
@@ -59,6 +60,10 @@ struct Description<UntilReport> {
 };
 template <>
 struct Description<TraceReport> {
+  static const Record record;
+};
+template <>
+struct Description<WrittenFile> {
   static const Record record;
 };
 template <>
@@ -182,6 +187,13 @@ constexpr Field trace_fields[] = {
     required<&TraceReport::left_out_spans>("left_out_spans", "that there was no room for"),
 };
 
+constexpr Field written_file_fields[] = {
+    required<&WrittenFile::role>("role", "output: of a buffer; kernel: --emit-kernel; trace: --trace; page: "
+                                         "--report"),
+    required<&WrittenFile::file>("file", "as the program or the command line names it"),
+    required<&WrittenFile::buffer>("buffer", "whose output it is; otherwise empty"),
+};
+
 constexpr Field warning_fields[] = {
     required<&Warning::message>("message", "what the program most likely does not mean"),
     required<&Warning::fix>("fix", "what to change"),
@@ -293,6 +305,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::telemetry>("telemetry", "counts"),
     reported<&RunReport::slices_ns>("slices_ns", "every persistent launch"),
     reported<&RunReport::trace>("trace", "with --trace: what its file holds"),
+    reported<&RunReport::files_written>("files_written", "beside the report itself"),
 };
 
 } // namespace
@@ -316,6 +329,8 @@ constinit const Record Description<UntilReport>::record =
     record_of<UntilReport>("until_report", until_report_fields);
 constinit const Record Description<TraceReport>::record =
     record_of<TraceReport>("trace_report", trace_fields);
+constinit const Record Description<WrittenFile>::record =
+    record_of<WrittenFile>("written_file", written_file_fields);
 constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
 constinit const Record Description<LeftBehind>::record =
     record_of<LeftBehind>("left_behind", left_behind_fields);

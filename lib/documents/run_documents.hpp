@@ -34,6 +34,10 @@ struct Choices<run::DifferenceCause> {
   static constexpr std::span<const std::string_view> names = run::difference_cause_names;
 };
 template <>
+struct Choices<run::FileRole> {
+  static constexpr std::span<const std::string_view> names = run::file_role_names;
+};
+template <>
 struct Choices<run::Side> {
   static constexpr std::span<const std::string_view> names = run::side_names;
 };

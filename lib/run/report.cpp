@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t full_bps = 10'000;
 
 // What is known once the program is compiled.
-RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
+RunReport report_of_program(const CompiledProgram& compiled, const RunOptions& options,
+                            std::uint64_t wall_time_ns) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
   RunReport report{.strategy = compiled.strategy.strategy,
                    .strategy_reason = compiled.strategy.reason,
@@ -45,6 +46,14 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .topology_evidence = compiled.recommendation.topology_evidence,
                    .promotion_evidence = compiled.recommendation.promotion_evidence};
   report.assumed_macros = compiled.assumed_macros;
+  report.program = summary_of(compiled);
+  const auto written = [&report](FileRole role, const std::string& file) {
+    if (!file.empty()) {
+      report.files_written.push_back({.role = role, .file = file, .buffer = {}});
+    }
+  };
+  written(FileRole::kernel, options.emit_kernel);
+  written(FileRole::page, options.page);
   for (const Passenger& passenger : compiled.schedule.left_behind) {
     report.left_behind.push_back(
         {.wave = compiled.program.wave_text(passenger.wave), .reason = passenger.reason});
@@ -210,10 +219,21 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   }
 }
 
+// What execute() wrote: all outputs of a run that is done, and nothing otherwise.
+void add_outputs(const ResolvedProgram& program, RunReport& report) {
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.spec.output && report.status == RunStatus::done) {
+      report.files_written.push_back(
+          {.role = FileRole::output, .file = *buffer.spec.output, .buffer = buffer.name});
+    }
+  }
+}
+
 } // namespace
 
-RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
+RunReport report_of_plan(const CompiledProgram& compiled, const RunOptions& options,
+                         std::uint64_t wall_time_ns) {
+  RunReport report = report_of_program(compiled, options, wall_time_ns);
   report.status = RunStatus::planned;
   return report;
 }
@@ -223,7 +243,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
                         std::uint64_t wall_time_ns) {
   const DispatchOutcome& outcome = executed.run.outcome;
   const Residency& residency = executed.residency;
-  RunReport report = report_of_program(compiled, wall_time_ns);
+  RunReport report = report_of_program(compiled, options, wall_time_ns);
   report.device =
       DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
   report.items_processed = outcome.tiles;
@@ -257,20 +277,24 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   }
   if (outcome.trace) {
     report.timeline = timeline_of(compiled, *outcome.trace, residency.workers, outcome.until_met);
+  }
+  if (report.timeline && !options.trace.empty()) {
     report.trace = TraceReport{
         .file = options.trace,
         .clock = std::string(compiler::device_clock_names[static_cast<std::size_t>(report.timeline->clock)]),
         .spans = report.timeline->span_count(),
         .left_out_spans = report.timeline->left_out};
+    report.files_written.push_back({.role = FileRole::trace, .file = options.trace, .buffer = {}});
   }
   tell_the_end(report, executed, options);
+  add_outputs(compiled.program, report);
   return report;
 }
 
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options,
                            std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
+  RunReport report = report_of_program(compiled, options, wall_time_ns);
   report.device =
       DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
   report.bounds = bounds;
@@ -288,7 +312,7 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
 
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
+  RunReport report = report_of_program(compiled, options, wall_time_ns);
   report.iterations = monitor.iterations;
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
   const Activity activity = monitor.activity;

@@ -13,7 +13,8 @@
 namespace tidegate::run {
 
 // Of a program that was compiled and not run: --dry-run.
-RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns);
+RunReport report_of_plan(const CompiledProgram& compiled, const RunOptions& options,
+                         std::uint64_t wall_time_ns);
 
 // Of a run that came to its end, whichever.
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,

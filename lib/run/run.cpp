@@ -87,7 +87,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));
   }
   if (options.compile.dry_run) {
-    return report_of_plan(compiled, elapsed_ns(start));
+    return report_of_plan(compiled, options, elapsed_ns(start));
   }
   TIDEGATE_CHECK(check_outputs(compiled.program));
 

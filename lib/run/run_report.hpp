@@ -11,6 +11,7 @@
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/program_summary.hpp>
 #include <tidegate/run/timeline.hpp>
 
 #include <array>
@@ -139,6 +140,16 @@ struct TraceReport {
   std::uint64_t left_out_spans = 0; // that there was no room for
 };
 
+// What a run leaves behind.
+enum class FileRole : std::uint8_t { output, kernel, trace, page };
+inline constexpr std::array<std::string_view, 4> file_role_names{"output", "kernel", "trace", "page"};
+
+struct WrittenFile {
+  FileRole role = FileRole::output;
+  std::string file;   // as the program or the command line names it
+  std::string buffer; // of an output
+};
+
 struct LeftBehind {
   std::string wave;
   std::string reason;
@@ -215,7 +226,9 @@ struct RunReport {
   Telemetry telemetry;
   std::vector<std::uint64_t> slices_ns; // of persistent launches
   std::optional<TraceReport> trace;
-  std::optional<Timeline> timeline; // what that file holds
+  std::vector<WrittenFile> files_written;
+  std::optional<Timeline> timeline; // of a traced run
+  ProgramSummary program;
 };
 
 } // namespace tidegate::run

@@ -1,0 +1,19 @@
+// Reads the data and shows it, part by part.
+
+// What cannot be drawn is told, and nothing else is lost by it.
+window.addEventListener("error", (event) => {
+  const failure = document.getElementById("failure");
+  failure.textContent = `A part of this page could not be drawn: ${event.message}`;
+  failure.hidden = false;
+});
+
+{
+  const data = JSON.parse(document.getElementById("data").textContent);
+  for (const show of [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showPlan, showMemory, showPolicy, showAgain]) {
+    try {
+      show(data);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}
