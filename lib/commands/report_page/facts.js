@@ -147,12 +147,6 @@ function showWallTime(report, box) {
     legend(parts.map(([name, , ns, colour]) => [swatch(colour), `${name} ${time(ns)}`])));
 }
 
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
 function showSpeed(data) {
   const {comparison, status} = data.report;
   const box = document.getElementById("speed-body");
@@ -169,21 +163,21 @@ function showSpeed(data) {
     : `Plain launches are ${digits(1 / comparison.speedup)} times as fast, by the medians of ${plural(comparison.rounds, "round")} in turn.`),
   chart,
   table(["", "#min", "#median", "#max"], rows.map(([name, key, rounds, middle]) => [name,
-    figure(`comparison.${key}_rounds_ns.min`, Math.min(...rounds), time(Math.min(...rounds))),
+    figure(`comparison.${key}_rounds_ns.min`, least(rounds), time(least(rounds))),
     figure(`comparison.${key}_ns`, middle, time(middle)),
-    figure(`comparison.${key}_rounds_ns.max`, Math.max(...rounds), time(Math.max(...rounds)))])));
+    figure(`comparison.${key}_rounds_ns.max`, most(rounds), time(most(rounds)))])));
   drawnToWidth(chart, (width) => chart.replaceChildren(spreadChart(rows, width)));
 }
 
 // Each round a dot, from the fastest to the slowest a line, the median a bar.
 function spreadChart(rows, width) {
   const [left, right, rowHeight, height] = [104, 12, 44, 126];
-  const most = Math.max(...rows.flatMap((row) => row[2]));
-  const step = niceStep(most, Math.max(2, (width - left) / 90));
-  const end = Math.ceil(most / step - 1e-9) * step;
+  const slowest = most(rows.flatMap((row) => row[2]));
+  const step = niceStep(slowest, Math.max(2, (width - left) / 90));
+  const end = Math.ceil(slowest / step - 1e-9) * step;
   const x = (ns) => left + (width - left - right) * ns / end;
   const picture = drawn("svg", {width, height, role: "img", "aria-label": rows.map(([name, , rounds, middle]) =>
-    `${name}: ${time(Math.min(...rounds))} to ${time(Math.max(...rounds))}, median ${time(middle)}`).join("; ")});
+    `${name}: ${time(least(rounds))} to ${time(most(rounds))}, median ${time(middle)}`).join("; ")});
   for (let tick = 0; tick <= end * 1.001; tick += step) {
     picture.append(drawn("line", {class: "rule", x1: x(tick), x2: x(tick), y1: 4, y2: height - 24}),
       drawn("text", {class: "quiet", x: Math.min(x(tick), width - 2), y: height - 8, "font-size": 11,
@@ -194,7 +188,7 @@ function spreadChart(rows, width) {
     const y = 8 + rowHeight * (row + 0.5);
     const colour = row === 0 ? COLOURS[0] : COLOURS[1];
     picture.append(drawn("text", {x: 0, y: y + 4, "font-size": 13}, name),
-      drawn("line", {x1: x(Math.min(...rounds)), x2: x(Math.max(...rounds)), y1: y, y2: y, stroke: colour, "stroke-width": 2}),
+      drawn("line", {x1: x(least(rounds)), x2: x(most(rounds)), y1: y, y2: y, stroke: colour, "stroke-width": 2}),
       ...rounds.map((ns) => drawn("circle", {cx: x(ns), cy: y, r: 4, fill: colour, "fill-opacity": 0.55})),
       drawn("rect", {x: x(middle) - 2, y: y - 12, width: 4, height: 24, rx: 2, fill: colour},
         drawn("title", {}, `median ${time(middle)}`)));

@@ -82,6 +82,29 @@ function percent(share) {
   return value !== 0 && value < 0.01 ? "less than 0.01 %" : `${Number(value.toPrecision(3))} %`;
 }
 
+// Of a list of any length.
+function least(values) {
+  return values.reduce((a, b) => Math.min(a, b), Infinity);
+}
+
+function most(values) {
+  return values.reduce((a, b) => Math.max(a, b), -Infinity);
+}
+
+// The lists of values that share a key.
+function gathered(pairs) {
+  const lists = new Map();
+  for (const [key, value] of pairs) {
+    const list = lists.get(key);
+    if (list) {
+      list.push(value);
+    } else {
+      lists.set(key, [value]);
+    }
+  }
+  return lists;
+}
+
 // Steps of 1, 2 or 5 times a power of ten, about so many of them.
 function niceStep(length, about) {
   const rough = length / Math.max(about, 1);

@@ -61,12 +61,12 @@ function memoryLegend(program, arena) {
 function arenaChart(data, buffers, live, width) {
   const {program, report} = data;
   const arena = report.memory.arena_bytes;
-  const [left, right, top, bottom, height] = [66, 8, 8, 30, 260];
-  const most = Math.max(arena, ...(budgetInSight(program, arena) ? [program.budget_bytes] : []));
+  const [left, right, above, below, height] = [66, 8, 8, 30, 260];
+  const top = budgetInSight(program, arena) ? Math.max(arena, program.budget_bytes) : arena;
   const x = (group) => left + (width - left - right) * group / live.length;
-  const y = (address) => height - bottom - (height - top - bottom) * address / most;
+  const y = (address) => height - below - (height - above - below) * address / top;
   const picture = drawn("svg", {width, height, role: "img",
-    "aria-label": `Bytes live over ${plural(live.length, "group")}: at most ${bytes(live.reduce((a, b) => Math.max(a, b), 0))}; `
+    "aria-label": `Bytes live over ${plural(live.length, "group")}: at most ${bytes(most(live))}; `
     + "the table below has every buffer"});
   drawBuffers(picture, buffers, x, y);
   const level = (address, dash, colour) => drawn("line", {x1: left, x2: width - right, y1: y(address), y2: y(address),
@@ -77,10 +77,10 @@ function arenaChart(data, buffers, live, width) {
   }
   picture.append(drawn("path", {fill: "none", stroke: "var(--ink)", "stroke-width": 2, "stroke-linejoin": "round",
     d: live.map((count, group) => `${group === 0 ? "M" : "L"}${x(group)} ${y(count)} H${x(group + 1)}`).join(" ")}));
-  for (const address of [0, most / 2, most]) {
+  for (const address of [0, top / 2, top]) {
     picture.append(drawn("text", {class: "quiet", x: left - 8, y: y(address) + 4, "font-size": 11, "text-anchor": "end"}, bytes(Math.round(address))));
   }
-  drawGroupAxis(picture, live.length, x, height - bottom);
+  drawGroupAxis(picture, live.length, x, height - below);
   return picture;
 }
 

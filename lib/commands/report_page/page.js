@@ -9,6 +9,7 @@ window.addEventListener("error", (event) => {
 
 {
   const data = JSON.parse(document.getElementById("data").textContent);
+  data.colours = coloursOfWaves(data.program);
   for (const show of [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showPlan, showMemory, showPolicy, showAgain]) {
     try {
       show(data);

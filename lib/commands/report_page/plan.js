@@ -6,22 +6,16 @@ const COLUMN = {padding: 12, head: 40, gap: 54};
 const LIMITS = {waves: 8, groups: 16, columns: 300, edges: 4000, rows: 500};
 
 // Waves and their ops have the colours that they have in the timeline.
-function colourOfWave(program, wave) {
-  const ops = [...new Set(program.waves.map((other) => other.op))];
-  const index = program.waves.length <= COLOURS.length ? wave : ops.indexOf(program.waves[wave].op);
-  return COLOURS[index % COLOURS.length];
+function coloursOfWaves({waves}) {
+  const indexOf = new Map([...new Set(waves.map((wave) => wave.op))].map((op, index) => [op, index]));
+  return waves.map((wave, index) => COLOURS[(waves.length <= COLOURS.length ? index : indexOf.get(wave.op)) % COLOURS.length]);
 }
 
 function nodesOfGroup(program, waves) {
   if (waves.length <= LIMITS.waves) {
     return waves.map((wave) => ({waves: [wave]}));
   }
-  const alike = new Map();
-  for (const wave of waves) {
-    const {op, tiles} = program.waves[wave];
-    const key = `${tiles} ${op}`;
-    alike.set(key, [...(alike.get(key) ?? []), wave]);
-  }
+  const alike = gathered(waves.map((wave) => [`${program.waves[wave].tiles} ${program.waves[wave].op}`, wave]));
   return [...alike.values()].map((same) => ({waves: same}));
 }
 
@@ -61,11 +55,8 @@ function foldedEdges(program, columns) {
 
 // Nodes near those that they depend on: columns in order, each sorted by the mean height of the nodes before.
 function placeNodes(columns, edges) {
-  const before = new Map();
-  for (const {from, to} of edges) {
-    before.set(to, [...(before.get(to) ?? []), from]);
-  }
-  const tallest = Math.max(...columns.map((column) => column.nodes.length));
+  const before = gathered(edges.map(({from, to}) => [to, from]));
+  const tallest = most(columns.map((column) => column.nodes.length));
   const inner = tallest * (NODE.height + NODE.gap) - NODE.gap;
   columns.forEach((column, index) => {
     column.x = index * (NODE.width + 2 * COLUMN.padding + COLUMN.gap);
@@ -88,22 +79,22 @@ function groupNames({groups}) {
 }
 
 function drawColumn(data, column, height) {
-  const most = Math.max(...column.groups.map((group) => data.report.plan.barriers.groups[group].fused_bytes));
+  const largest = most(column.groups.map((group) => data.report.plan.barriers.groups[group].fused_bytes));
   const [x, width] = [column.x, NODE.width + 2 * COLUMN.padding];
   return drawn("g", {},
     drawn("rect", {class: "plan-group", x: x + 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 8}),
     drawn("text", {x: x + COLUMN.padding, y: 17, "font-size": 12, "font-weight": 600}, groupNames(column)),
     drawn("text", {class: "quiet", x: x + COLUMN.padding, y: 31, "font-size": 11},
-      column.groups.length === 1 ? bytes(most) : `${column.groups.length} alike, ${bytes(most)} each`));
+      column.groups.length === 1 ? bytes(largest) : `${column.groups.length} alike, ${bytes(largest)} each`));
 }
 
-function drawNode(program, node) {
+function drawNode({program, colours}, node) {
   const first = program.waves[node.waves[0]];
   const many = node.waves.length > 1;
   const name = many ? `${shortened(first.op, 12)} × ${number(node.waves.length)}` : shortened(first.name, 17);
   const what = `${many ? `${node.waves.length} waves of ${first.op}` : `${first.name}, op ${first.op}`}, `
     + plural(first.tiles, "tile") + (many ? " each" : "");
-  const colour = colourOfWave(program, node.waves[0]);
+  const colour = colours[node.waves[0]];
   const top = node.y + 0.5;
   const picture = drawn("g", {class: "plan-node"}, drawn("title", {}, what),
     drawn("rect", {x: node.x + 0.5, y: top, width: NODE.width - 1, height: NODE.height - 1, rx: 5}),
@@ -130,11 +121,11 @@ function drawRepetition(data, columns, y) {
   }
   const [x1, x2] = [repeats[0].x + 1, repeats.at(-1).x + NODE.width + 2 * COLUMN.padding - 1];
   const ran = data.report.iterations;
-  const most = data.program.most_iterations;
+  const all = data.program.most_iterations;
   return drawn("g", {}, drawn("path", {class: "axis", fill: "none", d: `M${x1} ${y} v6 H${x2} v-6`}),
     drawn("text", {class: "quiet", x: x1, y: y + 21, "font-size": 11},
-      data.report.status === "planned" || ran === most ? plural(most, "iteration")
-        : `${number(ran)} of ${number(most)} iterations`));
+      data.report.status === "planned" || ran === all ? plural(all, "iteration")
+        : `${number(ran)} of ${number(all)} iterations`));
 }
 
 function drawPlan(data, columns, edges) {
@@ -149,7 +140,7 @@ function drawPlan(data, columns, edges) {
   columns.map((column) => drawColumn(data, column, height)), shown.map((edge) => edge.line),
   drawRepetition(data, columns, height + 5));
   for (const node of columns.flatMap((column) => column.nodes)) {
-    const box = drawNode(data.program, node);
+    const box = drawNode(data, node);
     const near = shown.filter((edge) => edge.from === node || edge.to === node);
     box.addEventListener("pointerenter", () => highlight(picture, near, true));
     box.addEventListener("pointerleave", () => highlight(picture, near, false));
@@ -166,10 +157,7 @@ function highlight(picture, edges, on) {
 function wavesTable(data) {
   const {program, report} = data;
   const groupOf = new Map(report.plan.barriers.groups.flatMap((group, index) => group.waves.map((wave) => [wave, index + 1])));
-  const after = new Map();
-  for (const [first, then] of program.dependencies) {
-    after.set(then, [...(after.get(then) ?? []), first]);
-  }
+  const after = gathered(program.dependencies.map(([first, then]) => [then, first]));
   const order = report.plan.barriers.groups.flatMap((group) => group.waves).slice(0, LIMITS.rows);
   const names = (waves) => waves.slice(0, 6).map((wave) => program.waves[wave].name).join(", ")
     + (waves.length > 6 ? ` and ${waves.length - 6} more` : "");

@@ -62,9 +62,9 @@ function waveNames(text) {
 }
 
 // By name: the colour of the first wave in it.
-function coloursOfNames({program, timeline}) {
-  const colours = new Map(program.waves.map((wave, index) => [wave.text, colourOfWave(program, index)]));
-  return timeline.names.map((name) => colours.get(name) ?? colours.get(name.split(" + ")[0]) ?? COLOURS[0]);
+function coloursOfNames({program, timeline, colours}) {
+  const colourOf = new Map(program.waves.map((wave, index) => [wave.text, colours[index]]));
+  return timeline.names.map((name) => colourOf.get(name) ?? colourOf.get(name.split(" + ")[0]) ?? COLOURS[0]);
 }
 
 function tools(timeline) {
@@ -91,10 +91,8 @@ function frame(timeline) {
 }
 
 function timelineLegend(timeline) {
-  const kinds = new Set(timeline.rows.flatMap(({lane}) => (lane ? [...new Set(lane.kind)] : [])));
-  const used = new Set(timeline.rows.flatMap(({lane}) => (lane ? [...new Set(lane.title)] : [])));
-  const isWave = (name) => timeline.rows.some(({lane}) => lane && namesWave(timeline, lane, name));
-  const waves = [...used].filter(isWave).sort((a, b) => a - b);
+  const {kinds, waves: named} = namesByKind(timeline);
+  const waves = [...named].sort((a, b) => a - b);
   const entries = waves.slice(0, 10).map((name) => [swatch(timeline.colours[name]), timeline.names[name]]);
   if (waves.length > 10) {
     entries.push([swatch("transparent"), `and ${waves.length - 10} more`]);
@@ -108,9 +106,19 @@ function timelineLegend(timeline) {
   return legend(entries);
 }
 
-function namesWave(timeline, lane, name) {
-  const at = lane.title.indexOf(name);
-  return at !== -1 && ["work", "launch"].includes(timeline.kinds[lane.kind[at]]);
+// The kinds that there are, and the names of spans that are waves.
+function namesByKind(timeline) {
+  const kinds = new Set();
+  const waves = new Set();
+  for (const {lane} of timeline.rows.filter((row) => row.lane)) {
+    for (let i = 0; i < lane.count; ++i) {
+      kinds.add(lane.kind[i]);
+      if (["work", "launch"].includes(timeline.kinds[lane.kind[i]])) {
+        waves.add(lane.title[i]);
+      }
+    }
+  }
+  return {kinds, waves};
 }
 
 // Moving.
