@@ -141,7 +141,7 @@ class Page(Programs):
         """Every number that says where it is from is the one that is there."""
         special = {"plan.groups": len(report["plan"]["barriers"]["groups"]),
                    "memory.taken": sum(report["memory"][part] for part in ("arena_bytes", "table_bytes", "image_bytes"))}
-        if timeline := block(self.folder / "page.html")["timeline"]: # nine numbers a span
+        if timeline := block(self.folder / "page.html")["timeline"]:  # nine numbers a span
             special["timeline.spans"] = sum(len(lane["spans"]) for lane in timeline["measured"]) / 9
         for name, function in (("min", min), ("max", max)):
             for way in ("plain", "run"):

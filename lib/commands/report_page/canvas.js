@@ -25,8 +25,8 @@ function brush(timeline) {
     .map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
   const font = style.getPropertyValue("--text");
   const scale = (width - gutter) / (view.to - view.from);
-  return {context, theme, font: (size, weight = 400) => `${weight} ${size}px ${font}`, x: (ns) => gutter + (ns - view.from) * scale,
-    y: (top) => LANE.axis + top - timeline.scroller.scrollTop};
+  return {context, theme, font: (size, weight = 400) => `${weight} ${size}px ${font}`,
+    x: (ns) => gutter + (ns - view.from) * scale, y: (top) => LANE.axis + top - timeline.scroller.scrollTop};
 }
 
 function draw(timeline) {
@@ -35,7 +35,8 @@ function draw(timeline) {
   }
   const tool = brush(timeline);
   const {context} = tool;
-  const rows = timeline.rows.filter((row) => tool.y(row.top) < timeline.canvasHeight && tool.y(row.top) + row.height > LANE.axis);
+  const rows = timeline.rows.filter((row) =>
+    tool.y(row.top) < timeline.canvasHeight && tool.y(row.top) + row.height > LANE.axis);
   rows.forEach((row) => row.lane && drawStripe(timeline, tool, row));
   context.save();
   context.beginPath();
@@ -60,7 +61,8 @@ function draw(timeline) {
 function ticks({view, width, gutter}) {
   const step = niceStep(view.to - view.from, (width - gutter) / 110);
   const first = Math.ceil(view.from / step - 1e-9);
-  return {step, moments: Array.from({length: Math.max(0, Math.floor(view.to / step + 1e-9) - first + 1)}, (_, i) => (first + i) * step)};
+  const count = Math.max(0, Math.floor(view.to / step + 1e-9) - first + 1);
+  return {step, moments: Array.from({length: count}, (_, i) => (first + i) * step)};
 }
 
 function drawGrid(timeline, {context, theme, x}) {
@@ -164,7 +166,8 @@ function drawArrows(timeline, {context, theme, x, y}) {
   context.globalAlpha = 0.55;
   for (const at of shown) {
     const [from, to] = [rowOfMeasured[arrows[at]], rowOfMeasured[arrows[at + 2]]];
-    const [x1, y1, x2, y2] = [x(arrows[at + 1]), y(from.top) + LANE.height / 2, x(arrows[at + 3]), y(to.top) + LANE.height / 2];
+    const [x1, y1] = [x(arrows[at + 1]), y(from.top) + LANE.height / 2];
+    const [x2, y2] = [x(arrows[at + 3]), y(to.top) + LANE.height / 2];
     const bend = Math.max(8, Math.min(40, Math.abs(x2 - x1)));
     context.beginPath();
     context.moveTo(x1, y1);

@@ -10,9 +10,10 @@ function showHeader(data) {
       report.status.replaceAll("_", " ")));
   const groups = report.plan.barriers.groups.length;
   const shape = `${plural(program.waves.length, "wave")} in ${plural(groups, "group")}`;
-  document.getElementById("lead").replaceChildren(report.status === "planned"
+  fill(document.getElementById("lead"), report.status === "planned"
     ? `${shape}, planned and not run.`
-    : `${shape}, ${plural(report.iterations, "iteration")}${howLaunched(report)}${report.device ? ` on ${visible(report.device.name)}` : ""}.`);
+    : `${shape}, ${plural(report.iterations, "iteration")}${howLaunched(report)}`
+      + `${report.device ? ` on ${report.device.name}` : ""}.`);
   document.getElementById("origin").replaceChildren(
     `Made by tidegate ${data.version}. Everything on this page is in it: nothing is fetched.`);
 }
@@ -53,12 +54,14 @@ function showFigures(data) {
   const box = document.getElementById("figures");
   const ran = report.telemetry.kernel_launches !== 0;
   const {arena_bytes: arena, sum_bytes: sum} = report.memory;
+  const built = report.telemetry.compiled_pipeline_cache_hit ? "from an earlier run" : `built in ${time(report.build_ns)}`;
   const entries = [
-    report.comparison && ["Speed", figure("comparison.speedup", report.comparison.speedup, `${digits(report.comparison.speedup)}×`),
+    report.comparison && ["Speed",
+      figure("comparison.speedup", report.comparison.speedup, `${digits(report.comparison.speedup)}×`),
       "as fast as plain launches"],
     ["Outputs", ...verdict(report)],
     ran && ["Dispatch", figure("backend_dispatch_ns", report.backend_dispatch_ns, time(report.backend_dispatch_ns)),
-      `kernels ${report.telemetry.compiled_pipeline_cache_hit ? "from an earlier run" : `built in ${time(report.build_ns)}`}`],
+      `kernels ${built}`],
     ran && report.iterations > 1 && ["An iteration", time(report.backend_dispatch_ns / report.iterations), "in the mean",
       ` of ${number(report.iterations)}`],
     ["Tiles", figure("items_processed", report.items_processed, number(report.items_processed)),
@@ -158,9 +161,9 @@ function showSpeed(data) {
   const rows = [["this run", "run", comparison.run_rounds_ns, comparison.run_ns],
     ["plain launches", "plain", comparison.plain_rounds_ns, comparison.plain_ns]];
   const chart = element("div");
-  fill(box, element("p", {}, comparison.speedup >= 1
-    ? `${digits(comparison.speedup)} times as fast as plain launches, by the medians of ${plural(comparison.rounds, "round")} in turn.`
-    : `Plain launches are ${digits(1 / comparison.speedup)} times as fast, by the medians of ${plural(comparison.rounds, "round")} in turn.`),
+  const {speedup, rounds: count} = comparison;
+  fill(box, element("p", {}, speedup >= 1 ? `${digits(speedup)} times as fast as plain launches, `
+    : `Plain launches are ${digits(1 / speedup)} times as fast, `, `by the medians of ${plural(count, "round")} in turn.`),
   chart,
   table(["", "#min", "#median", "#max"], rows.map(([name, key, rounds, middle]) => [name,
     figure(`comparison.${key}_rounds_ns.min`, least(rounds), time(least(rounds))),
@@ -223,7 +226,8 @@ function showAgain(data) {
   const {report} = data;
   const what = {output: "output of", kernel: "generated kernel", trace: "timeline for ui.perfetto.dev", page: "this page"};
   fill(document.getElementById("again-body"),
-    element("pre", {id: "command", tabindex: 0, "aria-label": "the command that made this page"}, data.command.map(shellWord).join(" ")),
+    element("pre", {id: "command", tabindex: 0, "aria-label": "the command that made this page"},
+      data.command.map(shellWord).join(" ")),
     report.files_written.length === 0 ? element("p", {class: "soft"}, "No file was written.")
       : facts(report.files_written.map((file) => [file.role, quoted(file.file),
         element("span", {class: "soft"}, `, ${what[file.role]}`, file.buffer ? [" ", quoted(file.buffer)] : "")])));

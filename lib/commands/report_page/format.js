@@ -132,6 +132,12 @@ function table(heads, rows, attributes = {}) {
       (column === 0 ? element("th", {scope: "row"}, value) : cell("td")(value, column)))))));
 }
 
+// Says so where a list shows only the first of all.
+function firstOf(shown, all) {
+  return shown.length === all.length ? null
+    : element("p", {class: "soft small"}, `The first ${number(shown.length)} of ${number(all.length)}.`);
+}
+
 function legend(entries) {
   return element("ul", {class: "legend"}, entries.map(([mark, ...text]) =>
     element("li", {}, mark, element("span", {}, text))));

@@ -16,14 +16,14 @@ function liveBytes(buffers, groups) {
 
 function showMemory(data) {
   const {report, program} = data;
-  const {arena_bytes: arena, sum_bytes: sum, table_bytes: tables, image_bytes: images, optimal, lower_bound_bytes: least} = report.memory;
+  const {arena_bytes: arena, sum_bytes: sum, table_bytes: tables, image_bytes: images} = report.memory;
   const box = document.getElementById("memory-body");
   const groups = Math.max(report.plan.barriers.groups.length, 1);
   const buffers = program.buffers.filter((buffer) => !buffer.image);
   const live = liveBytes(buffers, groups);
   const taken = arena + tables + images;
   fill(box, element("p", {}, "An arena of ", figure("memory.arena_bytes", arena, bytes(arena)),
-    optimal ? ", proved to be the least" : `, at least ${bytes(least)}`,
+    report.memory.optimal ? ", proved to be the least" : `, at least ${bytes(report.memory.lower_bound_bytes)}`,
     sum > arena ? [" (", figure("memory.sum_bytes", sum, bytes(sum)), " without sharing)"] : "",
     images !== 0 ? [", images of ", figure("memory.image_bytes", images, bytes(images))] : "",
     ", tables of ", figure("memory.table_bytes", tables, bytes(tables)), "."));
@@ -33,7 +33,8 @@ function showMemory(data) {
   if (buffers.length !== 0 && arena !== 0) {
     const chart = element("div", {style: "margin-top:1rem"});
     fill(box, chart, memoryLegend(program, arena),
-      buffers.length > MOST_BUFFERS ? element("p", {class: "hint"}, `The ${MOST_BUFFERS} largest of ${number(buffers.length)} buffers are drawn.`) : null,
+      buffers.length <= MOST_BUFFERS ? null
+        : element("p", {class: "hint"}, `The ${MOST_BUFFERS} largest of ${number(buffers.length)} buffers are drawn.`),
       buffersTable(program));
     drawnToWidth(chart, (width) => chart.replaceChildren(arenaChart(data, buffers, live, width)));
   }
@@ -44,7 +45,8 @@ function showBudget(program, taken, box) {
   fill(box, element("div", {class: "bar", role: "img", "aria-label": `${percent(share)} of the budget`},
     element("span", {style: `width:${Math.min(100, share * 100)}%;background:${COLOURS[0]}`})),
   element("p", {class: "soft small"}, figure("memory.taken", taken, bytes(taken)), ` is ${percent(share)} of the budget of `,
-    figure("budget", program.budget_bytes, bytes(program.budget_bytes)), program.budget_given ? ", which the program gives." : ", which is what the device has."));
+    figure("budget", program.budget_bytes, bytes(program.budget_bytes)),
+    program.budget_given ? ", which the program gives." : ", which is what the device has."));
 }
 
 function budgetInSight(program, arena) {
@@ -52,7 +54,8 @@ function budgetInSight(program, arena) {
 }
 
 function memoryLegend(program, arena) {
-  const line = (colour, dashed) => element("span", {class: dashed ? "line-swatch dashed" : "line-swatch", style: `color:${colour}`});
+  const line = (colour, dashed) =>
+    element("span", {class: dashed ? "line-swatch dashed" : "line-swatch", style: `color:${colour}`});
   return legend([[line("var(--ink)", false), "bytes live"], [line("var(--soft)", true), "arena"],
     ...(budgetInSight(program, arena) ? [[line("var(--bad)", true), "budget"]] : [])]);
 }
@@ -78,7 +81,8 @@ function arenaChart(data, buffers, live, width) {
   picture.append(drawn("path", {fill: "none", stroke: "var(--ink)", "stroke-width": 2, "stroke-linejoin": "round",
     d: live.map((count, group) => `${group === 0 ? "M" : "L"}${x(group)} ${y(count)} H${x(group + 1)}`).join(" ")}));
   for (const address of [0, top / 2, top]) {
-    picture.append(drawn("text", {class: "quiet", x: left - 8, y: y(address) + 4, "font-size": 11, "text-anchor": "end"}, bytes(Math.round(address))));
+    picture.append(drawn("text", {class: "quiet", x: left - 8, y: y(address) + 4, "font-size": 11, "text-anchor": "end"},
+      bytes(Math.round(address))));
   }
   drawGroupAxis(picture, live.length, x, height - below);
   return picture;
@@ -89,9 +93,10 @@ function drawBuffers(picture, buffers, x, y) {
   for (const [index, buffer] of shown) {
     const [x1, x2, y1, y2] = [x(buffer.lower), x(buffer.upper), y(buffer.offset + buffer.bytes), y(buffer.offset)];
     const colour = COLOURS[index % COLOURS.length];
-    picture.append(drawn("g", {}, drawn("title", {}, `${buffer.name}: ${bytes(buffer.bytes)} at ${number(buffer.offset)}, ${aliveText(buffer)}`),
-      drawn("rect", {x: x1 + 0.5, y: y1, width: Math.max(0.5, x2 - x1 - 1), height: Math.max(0.5, y2 - y1 - 1), fill: colour, "fill-opacity": 0.3,
-        stroke: colour, "stroke-opacity": 0.8, "stroke-width": 1}),
+    const what = `${buffer.name}: ${bytes(buffer.bytes)} at ${number(buffer.offset)}, ${aliveText(buffer)}`;
+    picture.append(drawn("g", {}, drawn("title", {}, what),
+      drawn("rect", {x: x1 + 0.5, y: y1, width: Math.max(0.5, x2 - x1 - 1), height: Math.max(0.5, y2 - y1 - 1),
+        fill: colour, "fill-opacity": 0.3, stroke: colour, "stroke-opacity": 0.8, "stroke-width": 1}),
       y2 - y1 >= 16 && x2 - x1 >= 60 ? drawn("text", {x: x1 + 8, y: (y1 + y2) / 2 + 4, "font-size": 11.5},
         shortened(buffer.name, Math.floor((x2 - x1 - 12) / 7.5))) : null));
   }
@@ -101,7 +106,8 @@ function drawGroupAxis(picture, groups, x, y) {
   const step = Math.max(1, niceStep(groups, Math.max(1, (x(groups) - x(0)) / 60)));
   const first = groups === 1 ? "group 1" : "1";
   for (let group = 0; group < groups; group += step) {
-    picture.append(drawn("text", {class: "quiet", x: (x(group) + x(group + 1)) / 2, y: y + 18, "font-size": 11, "text-anchor": "middle"},
+    const middle = (x(group) + x(group + 1)) / 2;
+    picture.append(drawn("text", {class: "quiet", x: middle, y: y + 18, "font-size": 11, "text-anchor": "middle"},
       group === 0 ? first : number(group + 1)));
   }
   if (groups > 1) {
@@ -119,5 +125,5 @@ function buffersTable(program) {
     element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Buffers in words"},
       table(["buffer", "#bytes", "#offset", "alive"], shown.map((buffer) => [quoted(buffer.name), number(buffer.bytes),
         buffer.image ? "an image" : number(buffer.offset), aliveText(buffer)]))),
-    program.buffers.length > shown.length ? element("p", {class: "soft small"}, `The first ${LIMITS.rows} of ${number(program.buffers.length)}.`) : null);
+    firstOf(shown, program.buffers));
 }

@@ -10,7 +10,9 @@ window.addEventListener("error", (event) => {
 {
   const data = JSON.parse(document.getElementById("data").textContent);
   data.colours = coloursOfWaves(data.program);
-  for (const show of [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showPlan, showMemory, showPolicy, showAgain]) {
+  const parts = [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showPlan, showMemory,
+    showPolicy, showAgain];
+  for (const show of parts) {
     try {
       show(data);
     } catch (error) {

@@ -8,7 +8,8 @@ const LIMITS = {waves: 8, groups: 16, columns: 300, edges: 4000, rows: 500};
 // Waves and their ops have the colours that they have in the timeline.
 function coloursOfWaves({waves}) {
   const indexOf = new Map([...new Set(waves.map((wave) => wave.op))].map((op, index) => [op, index]));
-  return waves.map((wave, index) => COLOURS[(waves.length <= COLOURS.length ? index : indexOf.get(wave.op)) % COLOURS.length]);
+  const place = (wave, index) => (waves.length <= COLOURS.length ? index : indexOf.get(wave.op));
+  return waves.map((wave, index) => COLOURS[place(wave, index) % COLOURS.length]);
 }
 
 function nodesOfGroup(program, waves) {
@@ -91,9 +92,10 @@ function drawColumn(data, column, height) {
 function drawNode({program, colours}, node) {
   const first = program.waves[node.waves[0]];
   const many = node.waves.length > 1;
+  const tiles = plural(first.tiles, "tile");
   const name = many ? `${shortened(first.op, 12)} × ${number(node.waves.length)}` : shortened(first.name, 17);
   const what = `${many ? `${node.waves.length} waves of ${first.op}` : `${first.name}, op ${first.op}`}, `
-    + plural(first.tiles, "tile") + (many ? " each" : "");
+    + tiles + (many ? " each" : "");
   const colour = colours[node.waves[0]];
   const top = node.y + 0.5;
   const picture = drawn("g", {class: "plan-node"}, drawn("title", {}, what),
@@ -101,7 +103,7 @@ function drawNode({program, colours}, node) {
     drawn("path", {fill: colour, d: `M${node.x + 5} ${top} h-1 a4 4 0 0 0 -4 4 v${NODE.height - 9} a4 4 0 0 0 4 4 h1 z`}),
     drawn("text", {x: node.x + 14, y: node.y + 18, "font-size": 13}, name),
     drawn("text", {class: "quiet", x: node.x + 14, y: node.y + 33, "font-size": 11},
-      shortened(`${first.op === first.name || many ? "" : `${shortened(first.op, 11)}, `}${plural(first.tiles, "tile")}`, 24)));
+      shortened(`${first.op === first.name || many ? "" : `${shortened(first.op, 11)}, `}${tiles}`, 24)));
   return picture;
 }
 
@@ -130,10 +132,11 @@ function drawRepetition(data, columns, y) {
 
 function drawPlan(data, columns, edges) {
   const {width, height} = placeNodes(columns, edges);
+  const groups = plural(data.report.plan.barriers.groups.length, "group");
   const below = data.program.most_iterations > 1 ? 32 : 0;
   const shown = edges.slice(0, LIMITS.edges).map((edge) => ({...edge, line: drawEdge(edge)}));
   const picture = drawn("svg", {class: "plan-picture", width, height: height + below + 1, role: "img",
-    "aria-label": `${plural(data.program.waves.length, "wave")} in ${plural(data.report.plan.barriers.groups.length, "group")}; `
+    "aria-label": `${plural(data.program.waves.length, "wave")} in ${groups}; `
       + "the table below has the same in words"},
   drawn("defs", {}, drawn("marker", {id: "plan-arrow", viewBox: "0 0 8 8", refX: 3, refY: 4, markerWidth: 7, markerHeight: 7,
     markerUnits: "userSpaceOnUse", orient: "auto"}, drawn("path", {class: "plan-arrow", d: "M0 0 L8 4 L0 8 z"}))),
@@ -156,16 +159,19 @@ function highlight(picture, edges, on) {
 
 function wavesTable(data) {
   const {program, report} = data;
-  const groupOf = new Map(report.plan.barriers.groups.flatMap((group, index) => group.waves.map((wave) => [wave, index + 1])));
+  const {groups} = report.plan.barriers;
+  const groupOf = new Map(groups.flatMap((group, index) => group.waves.map((wave) => [wave, index + 1])));
   const after = gathered(program.dependencies.map(([first, then]) => [then, first]));
-  const order = report.plan.barriers.groups.flatMap((group) => group.waves).slice(0, LIMITS.rows);
+  const order = groups.flatMap((group) => group.waves).slice(0, LIMITS.rows);
   const names = (waves) => waves.slice(0, 6).map((wave) => program.waves[wave].name).join(", ")
     + (waves.length > 6 ? ` and ${waves.length - 6} more` : "");
   return element("details", {}, element("summary", {}, "Waves in words"),
     element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Waves in words"},
-      table(["wave", "op", "#tiles", "#group", "waits for"], order.map((wave) => [quoted(program.waves[wave].name),
-        quoted(program.waves[wave].op), number(program.waves[wave].tiles), number(groupOf.get(wave)), names(after.get(wave) ?? [])]))),
-    program.waves.length > LIMITS.rows ? element("p", {class: "soft small"}, `The first ${LIMITS.rows} of ${number(program.waves.length)}.`) : null);
+      table(["wave", "op", "#tiles", "#group", "waits for"], order.map((wave) => {
+        const {name, op, tiles} = program.waves[wave];
+        return [quoted(name), quoted(op), number(tiles), number(groupOf.get(wave)), names(after.get(wave) ?? [])];
+      }))),
+    firstOf(order, program.waves));
 }
 
 function showPlan(data) {
@@ -177,7 +183,8 @@ function showPlan(data) {
   const groups = plan.barriers.groups.length;
   const bound = plan.optimal ? "no plan has fewer" : `at least ${plan.lower_bound_groups} are needed`;
   const box = document.getElementById("plan-body");
-  fill(box, element("p", {}, figure("plan.groups", groups, plural(groups, "group")), ` of waves, a barrier between each and the next; ${bound}. `,
+  fill(box, element("p", {}, figure("plan.groups", groups, plural(groups, "group")),
+    ` of waves, a barrier between each and the next; ${bound}. `,
     element("span", {class: "soft"}, data.program.derived ? "Dependencies follow from what the kernels read and write."
       : "Dependencies are those that the program lists.")));
   if (columns.length !== 0) {
@@ -185,7 +192,8 @@ function showPlan(data) {
       drawPlan(data, columns, edges)));
   }
   if (all.length > columns.length || edges.length > LIMITS.edges) {
-    fill(box, element("p", {class: "hint"}, `The picture shows the first ${plural(columns.at(-1).groups.at(-1) + 1, "group")} of ${number(groups)}`
+    const last = columns.at(-1).groups.at(-1) + 1;
+    fill(box, element("p", {class: "hint"}, `The picture shows the first ${plural(last, "group")} of ${number(groups)}`
       + (edges.length > LIMITS.edges ? ` and ${number(LIMITS.edges)} of ${number(edges.length)} dependencies.` : ".")));
   }
   fill(box, wavesTable(data));

@@ -5,8 +5,9 @@ const NUMBERS_PER_SPAN = 9; // report_page.cpp, add_spans()
 
 function decodeLane({name, spans}, measured) {
   const count = spans.length / NUMBERS_PER_SPAN;
-  const lane = {name, measured, count, kind: new Uint8Array(count), title: new Uint32Array(count), begin: new Float64Array(count),
-    end: new Float64Array(count), iteration: new Float64Array(count), stage: new Int32Array(count),
+  const lane = {name, measured, count, kind: new Uint8Array(count), title: new Uint32Array(count),
+    begin: new Float64Array(count), end: new Float64Array(count),
+    iteration: new Float64Array(count), stage: new Int32Array(count),
     first: new Float64Array(count), step: new Int32Array(count), tiles: new Float64Array(count)};
   let [end, iteration] = [0, 0];
   for (let i = 0, at = 0; i < count; ++i, at += NUMBERS_PER_SPAN) {
@@ -88,8 +89,8 @@ function tilesText(first, step, tiles) {
 // A span in words: what, then when.
 function spanText(names, kinds, lane, i) {
   const kind = kinds[lane.kind[i]];
-  const title = kind === "wait" ? `waits in front of stage ${lane.stage[i]}` : kind === "until" ? "looks at until" : names[lane.title[i]];
-  const details = [kind === "iteration" ? "" : `iteration ${number(lane.iteration[i])}`, tilesText(lane.first[i], lane.step[i], lane.tiles[i]),
-    time(lane.end[i] - lane.begin[i])].filter((text) => text !== "");
+  const title = {wait: `waits in front of stage ${lane.stage[i]}`, until: "looks at until"}[kind] ?? names[lane.title[i]];
+  const details = [kind === "iteration" ? "" : `iteration ${number(lane.iteration[i])}`,
+    tilesText(lane.first[i], lane.step[i], lane.tiles[i]), time(lane.end[i] - lane.begin[i])].filter((text) => text !== "");
   return {title, details: details.join(", "), when: `from ${time(lane.begin[i])} to ${time(lane.end[i])}`};
 }

@@ -8,19 +8,24 @@ const MOST_ARROWS = 80; // more cannot be told apart
 function showTimeline(data) {
   const box = document.getElementById("timeline-body");
   const source = data.timeline;
-  const lanes = source ? [...source.measured.map((lane) => decodeLane(lane, true)), ...source.planned.map((lane) => decodeLane(lane, false))] : [];
+  const lanes = source === null ? [] : [...source.measured.map((lane) => decodeLane(lane, true)),
+    ...source.planned.map((lane) => decodeLane(lane, false))];
   if (!lanes.some((lane) => lane.count !== 0)) {
-    fill(box, element("p", {class: "soft"}, data.report.status === "planned" ? "Nothing was run." : "There is no timeline of this run."));
+    const planned = data.report.status === "planned";
+    fill(box, element("p", {class: "soft"}, planned ? "Nothing was run." : "There is no timeline of this run."));
     return;
   }
   const timeline = makeTimeline(data, lanes);
   fill(box, introduction(source, lanes), tools(timeline), frame(timeline), timeline.output, timelineLegend(timeline),
-    element("p", {class: "hint"}, "Drag to move; with the timeline in focus the wheel zooms (elsewhere with ", element("kbd", {}, "Ctrl"),
-      "), arrows go from span to span and lane to lane, ", element("kbd", {}, "+"), " ", element("kbd", {}, "−"), " zoom, ",
-      element("kbd", {}, "Enter"), " zooms to the span, ", element("kbd", {}, "Shift"), " and arrows move, ", element("kbd", {}, "0"),
-      " shows the whole run."));
+    element("p", {class: "hint"}, "Drag to move; with the timeline in focus the wheel zooms (elsewhere with ", key("Ctrl"),
+      "), arrows go from span to span and lane to lane, ", key("+"), " ", key("−"), " zoom, ", key("Enter"),
+      " zooms to the span, ", key("Shift"), " and arrows move, ", key("0"), " shows the whole run."));
   listen(timeline);
   drawnToWidth(timeline.scroller, (width) => resize(timeline, width));
+}
+
+function key(name) {
+  return element("kbd", {}, name);
 }
 
 function introduction(source, lanes) {
@@ -49,11 +54,14 @@ function makeTimeline(data, lanes) {
   const end = Math.max(1, ...lanes.map((lane) => (lane.count === 0 ? 0 : lane.end[lane.count - 1])));
   const canvas = element("canvas", {id: "lanes", tabindex: 0, role: "application", "aria-roledescription": "timeline",
     "aria-label": "Timeline of the run", "aria-describedby": "selected"});
-  return {names: data.timeline.names.map(waveNames), kinds: data.timeline.kinds, untilMet: data.timeline.until_met_ns, arrows: data.timeline.arrows,
-    rows, rowOfMeasured: data.timeline.measured.map((_, index) => rows.find((row) => row.lane === lanes[index])), height: top, end,
-    colours: coloursOfNames(data), view: {from: 0, to: end}, canvas, scroller: element("div", {class: "lanes-scroll"}),
-    tip: element("div", {class: "tip", "aria-hidden": "true", hidden: true}), range: element("output", {class: "range", id: "range"}),
-    output: element("output", {id: "selected", class: "soft", "aria-live": "polite"}), showArrows: true, picked: null, width: 0, gutter: 0};
+  const {names, kinds, until_met_ns: untilMet, arrows, measured: source} = data.timeline;
+  return {names: names.map(waveNames), kinds, untilMet, arrows, rows, height: top, end, canvas, view: {from: 0, to: end},
+    rowOfMeasured: source.map((_, index) => rows.find((row) => row.lane === lanes[index])), colours: coloursOfNames(data),
+    scroller: element("div", {class: "lanes-scroll"}),
+    tip: element("div", {class: "tip", "aria-hidden": "true", hidden: true}),
+    range: element("output", {class: "range", id: "range", "aria-live": "off"}),
+    output: element("output", {id: "selected", class: "soft", "aria-live": "polite"}),
+    showArrows: true, picked: null, width: 0, gutter: 0};
 }
 
 // wave "a" is a where spans are told of.
@@ -78,7 +86,8 @@ function tools(timeline) {
     timeline.showArrows = arrows.checked;
     draw(timeline);
   });
-  return element("div", {class: "tools"}, button("+", "Zoom in", () => zoom(timeline, 0.5)), button("−", "Zoom out", () => zoom(timeline, 2)),
+  return element("div", {class: "tools"},
+    button("+", "Zoom in", () => zoom(timeline, 0.5)), button("−", "Zoom out", () => zoom(timeline, 2)),
     button("Whole run", "Show the whole run", () => look(timeline, 0, timeline.end)),
     timeline.arrows.length === 0 ? null : element("label", {}, arrows, "dependencies"), timeline.range);
 }
@@ -154,7 +163,9 @@ function pickedMoment({picked, view}) {
 function pick(timeline, row, span) {
   timeline.picked = {row, lane: row.lane, span};
   const {title, details, when} = spanText(timeline.names, timeline.kinds, row.lane, span);
-  timeline.output.replaceChildren(element("strong", {}, `${row.lane.name}${row.lane.measured ? "" : ", planned"}: `), `${title}; ${details}, ${when}`);
+  timeline.output.replaceChildren(
+    element("strong", {}, `${row.lane.name}${row.lane.measured ? "" : ", planned"}: `),
+    visible(`${title}; ${details}, ${when}`));
   const {scroller} = timeline;
   const room = timeline.canvasHeight - LANE.axis;
   scroller.scrollTop = Math.min(Math.max(scroller.scrollTop, row.top + row.height - room), row.top);
@@ -263,7 +274,8 @@ function nsPerPixel({view, width, gutter}) {
 }
 
 function momentAt(timeline, event) {
-  return timeline.view.from + (event.clientX - timeline.canvas.getBoundingClientRect().left - timeline.gutter) * nsPerPixel(timeline);
+  const {left} = timeline.canvas.getBoundingClientRect();
+  return timeline.view.from + (event.clientX - left - timeline.gutter) * nsPerPixel(timeline);
 }
 
 // The lane and the spans under the pointer.
@@ -285,7 +297,8 @@ function hover(timeline, event) {
   if (found) {
     const {title, details, when} = spanText(timeline.names, timeline.kinds, found.row.lane, found.first);
     const more = found.last - found.first - 1;
-    tip.replaceChildren(element("strong", {}, title), element("span", {}, details), element("br"), element("span", {class: "soft"}, when),
+    tip.replaceChildren(element("strong", {}, title), element("span", {}, details), element("br"),
+      element("span", {class: "soft"}, when),
       more > 0 ? element("span", {class: "soft"}, `; ${more >= 999 ? "many" : more} more here, zoom in`) : "");
     const box = canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
