@@ -215,7 +215,8 @@ inline constexpr ListAccess list_access{
         },
     .append = [](void* list, std::size_t index) -> void* {
       if constexpr (ListTraits<List>::fixed_length == 0) {
-        static_cast<List*>(list)->emplace_back();
+        // Wrong items before it are counted and have no place.
+        return &static_cast<List*>(list)->emplace_back();
       }
       return static_cast<List*>(list)->data() + index;
     },
