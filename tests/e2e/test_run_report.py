@@ -49,12 +49,26 @@ WORK = """<script>{
     found.keys = Object.fromEntries(["0", "+", "ArrowDown", "ArrowRight", "Enter", "Escape", "-"].map((key) => [key, press(key)]));
     found.keys.shift = press("ArrowRight", true);
     found.keys.whole = press("Home");
-    const pixels = lanes.getContext("2d").getImageData(0, 0, lanes.width, lanes.height).data;
-    found.colours = {};
-    for (let i = 0; i < pixels.length; i += 4) {
-      const colour = "#" + [...pixels.slice(i, i + 3)].map((part) => part.toString(16).padStart(2, "0")).join("");
-      found.colours[colour] = (found.colours[colour] ?? 0) + 1;
-    }
+    // The span of a wave in the first work-group's lane, as large as it gets, and the pixels of each colour then.
+    found.drawn = Object.fromEntries(["spread", "total"].map((wave) => {
+      let at = press("Escape");
+      press("Home");
+      for (let step = 0; step < 20 && !at.selected.startsWith("work-group 0: "); ++step) {
+        at = press("ArrowDown");
+      }
+      for (let step = 0; step < 100 && at.selected !== (at = press("ArrowLeft")).selected; ++step); // to the first
+      for (let step = 0; step < 100 && !at.selected.startsWith(`work-group 0: ${wave};`); ++step) {
+        at = press("ArrowRight");
+      }
+      press("Enter");
+      const pixels = lanes.getContext("2d").getImageData(0, 0, lanes.width, lanes.height).data;
+      const colours = {};
+      for (let i = 0; i < pixels.length; i += 4) {
+        const colour = "#" + [...pixels.slice(i, i + 3)].map((part) => part.toString(16).padStart(2, "0")).join("");
+        colours[colour] = (colours[colour] ?? 0) + 1;
+      }
+      return [wave, {selected: at.selected, colours: COLOURS.map((colour) => colours[colour] ?? 0)}];
+    }));
   }
   const left = document.createElement("script");
   left.type = "application/json";
@@ -229,9 +243,10 @@ class Page(Programs):
         self.assertIn("execution_mode", elements.texts["policy-body"])
         self.assertIn("spread, 8 tiles", elements.texts["plan-body"])
         self.assertIn("trace.json", elements.texts["again-body"])
-        # Both waves are drawn, in their colours.
-        for colour in colours()[:2]:
-            self.assertGreater(found["colours"].get(colour, 0), 50, found["colours"])
+        # Both waves are drawn, in their colours: a third of the lane, but for the label.
+        for index, name in enumerate(("spread", "total")):
+            self.assertIn(f"{name}; iteration ", found["drawn"][name]["selected"])
+            self.assertGreater(found["drawn"][name]["colours"][index], 2000, found["drawn"])
         keys = found["keys"]
         self.assertTrue(found["focused"])
         self.assertEqual(found["outline"], "solid")

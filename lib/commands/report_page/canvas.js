@@ -133,7 +133,11 @@ function drawLane(timeline, {context, theme, font, x, y}, row) {
     const right = Math.min(x(lane.end[last - 1]), timeline.width + 4);
     const wide = right - left;
     context.fillStyle = fillOfSpan(timeline, theme, lane, seen);
-    context.fillRect(left, top, Math.max(wide - (wide > 4 ? 1 : 0), 1), LANE.bar);
+    if (wide > 4) {
+      context.fillRect(left, top, wide - 1, LANE.bar); // a gap to the next
+    } else {
+      context.fillRect(Math.floor(left), top, Math.max(wide, 1), LANE.bar);
+    }
     if (wide > 26 && last - first === 1) {
       drawLabel(timeline, context, theme, lane, first, left, wide, top + LANE.bar / 2 + 0.5);
     }
