@@ -54,9 +54,11 @@ function makeTimeline(data, lanes) {
   const end = Math.max(1, ...lanes.map((lane) => (lane.count === 0 ? 0 : lane.end[lane.count - 1])));
   const canvas = element("canvas", {id: "lanes", tabindex: 0, role: "application", "aria-roledescription": "timeline",
     "aria-label": "Timeline of the run", "aria-describedby": "selected"});
-  const {names, kinds, until_met_ns: untilMet, arrows, measured: source} = data.timeline;
-  return {names: names.map(waveNames), kinds, untilMet, arrows, rows, height: top, end, canvas, view: {from: 0, to: end},
-    rowOfMeasured: source.map((_, index) => rows.find((row) => row.lane === lanes[index])), colours: coloursOfNames(data),
+  const {kinds, until_met_ns: untilMet, arrows, measured: source} = data.timeline;
+  const named = namedSpans(data);
+  return {names: named.map((span) => span.name), colours: named.map((span) => span.colour),
+    kinds, untilMet, arrows, rows, height: top, end, canvas, view: {from: 0, to: end},
+    rowOfMeasured: source.map((_, index) => rows.find((row) => row.lane === lanes[index])),
     scroller: element("div", {class: "lanes-scroll"}),
     tip: element("div", {class: "tip", "aria-hidden": "true", hidden: true}),
     range: element("output", {class: "range", id: "range", "aria-live": "off"}),
@@ -64,15 +66,14 @@ function makeTimeline(data, lanes) {
     showArrows: true, picked: null, width: 0, gutter: 0};
 }
 
-// wave "a" is a where spans are told of.
-function waveNames(text) {
-  return text.replaceAll(/\bwave ("?)([^"]+)\1/g, (all, mark, name) => (mark ? name : all));
-}
-
-// By name: the colour of the first wave in it.
-function coloursOfNames({program, timeline, colours}) {
-  const colourOf = new Map(program.waves.map((wave, index) => [wave.text, colours[index]]));
-  return timeline.names.map((name) => colourOf.get(name) ?? colourOf.get(name.split(" + ")[0]) ?? COLOURS[0]);
+// What spans are called, and the colour of the first wave in it: those of several waves have a + between them.
+function namedSpans({program, timeline, colours}) {
+  const waveOf = new Map(program.waves.map((wave, index) => [wave.text, index]));
+  return timeline.names.map((text) => {
+    const parts = waveOf.has(text) ? [text] : text.split(" + ");
+    const name = parts.map((part) => program.waves[waveOf.get(part)]?.name ?? part).join(" + ");
+    return {name, colour: colours[waveOf.get(parts[0])] ?? COLOURS[0]};
+  });
 }
 
 function tools(timeline) {
