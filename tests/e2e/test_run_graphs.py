@@ -151,8 +151,9 @@ class Refusals(Graphs):
         self.assertEqual((error["code"], error["pointer"]), ("outside_folder", "/outputs/levels"))
 
     def test_options_of_the_other_kind(self) -> None:
-        error = self.refused(bfs(), "--mode", "jit", code=2)
-        self.assertEqual(error["message"], "--mode is for wave programs, and this is a frontier program")
+        for option in (("--mode", "jit"), ("--trace", "trace.json"), ("--promote", "all"), ("--check-halos",)):
+            error = self.refused(bfs(), *option, code=2)
+            self.assertEqual(error["message"], f"{option[0]} is for wave programs, and this is a frontier program")
         done = run("run", "-", "--force-topology", "fused_dense", input="{}")
         self.assertEqual(done.rc, 2)
         self.assertIn("--force-topology is for frontier programs, and this is a wave program", done.stderr)
