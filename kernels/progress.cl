@@ -4,7 +4,7 @@
 //
 //   words 0 … 15 | 8 words a group: tg_await's report | a word a group: its spans | the spans, `room` a group
 //
-// The clock is what the device has (TG_CLOCK: the numbers of lib/compiler/device_features.hpp). Its rate need not be
+// The clock is what the device has (TG_CLOCK: the numbers of lib/compiler/device_clock.hpp). Its rate need not be
 // known: the host knows by its own clock when a launch began and ended.
 
 #define TG_PROGRESS_ITERATION 0

@@ -15,10 +15,7 @@ namespace {
 
 using device::require;
 
-constexpr std::size_t line_words = 64;           // TG_LINE of the kernels
-constexpr std::size_t gave_up_word = line_words; // TG_GAVE_UP
-
-// Words of the progress that kernels/persistent.cl writes.
+// Words of the progress of kernels/progress.cl.
 enum Progress : std::uint8_t {
   iteration_word,
   stage_word,
@@ -103,7 +100,7 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
   }
   waits_ = upload_rows(session_, waits);
   words_ = upload_rows(session_, tables_.words);
-  make_counters();
+  counters_.emplace(session_, limits_.workers, monitor_);
   if (is_persistent(strategy_) && limits_.clock != compiler::DeviceClock::none) {
     span_room_ = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
@@ -112,26 +109,6 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
   require(session_.queue.enqueueFillBuffer(progress_, cl_uint{span_room_}, span_room_word * sizeof(cl_uint),
                                            sizeof(cl_uint)),
           "clearing counters");
-}
-
-Dispatcher::~Dispatcher() {
-  monitor_.gave_up = nullptr;
-}
-
-// Arrivals, groups that gave up, and how far each group has come. They count on from launch to launch. On a
-// CPU a work-group may wait long for one whose core is busy: there the host can end the wait.
-void Dispatcher::make_counters() {
-  const std::size_t words = (2 + std::size_t{limits_.workers}) * line_words;
-  if (!session_.on_host) {
-    counters_ = allocate_cleared(session_, words);
-    return;
-  }
-  shared_counters_.resize(words);
-  cl_int status = CL_SUCCESS;
-  counters_ = cl::Buffer(session_.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, words * sizeof(cl_uint),
-                         shared_counters_.data(), &status);
-  require(status, "sharing the counters");
-  monitor_.gave_up = shared_counters_.data() + gave_up_word;
 }
 
 DispatchOutcome Dispatcher::run() {
@@ -171,25 +148,25 @@ std::uint32_t Dispatcher::row_of(std::size_t stage) const {
 }
 
 bool Dispatcher::slice(Position& position, const Rows& rows) {
-  PersistentArguments arguments{
-      .memory = {arena_, stages_, entries_, waits_, words_, counters_, progress_, counters_},
-      .stage_count = static_cast<cl_uint>(tables_.stages.size()),
-      .wait_count = static_cast<cl_uint>(tables_.waits.size()),
-      .stage_end = rows.stage_end,
-      .repeat_begin = rows.repeat_begin,
-      .repeat_end = rows.repeat_end,
-      .steps = tables_.steps,
-      .phase_count = schedule_.phases(),
-      .entries_per_phase = tables_.entries_per_phase,
-      .order = static_cast<cl_uint>(order_),
-      .iterations = program_.iterations,
-      .iteration = position.iteration,
-      .stage = position.stage,
-      .round = position.round,
-      .budget = static_cast<cl_uint>(budget_),
-      .arrivals = arrivals_,
-      .arrivals_per_barrier = limits_.arrivals_per_barrier,
-      .most_polls = limits_.most_polls};
+  PersistentArguments arguments{.memory = {arena_, stages_, entries_, waits_, words_, counters_->memory(),
+                                           progress_, counters_->memory()},
+                                .stage_count = static_cast<cl_uint>(tables_.stages.size()),
+                                .wait_count = static_cast<cl_uint>(tables_.waits.size()),
+                                .stage_end = rows.stage_end,
+                                .repeat_begin = rows.repeat_begin,
+                                .repeat_end = rows.repeat_end,
+                                .steps = tables_.steps,
+                                .phase_count = schedule_.phases(),
+                                .entries_per_phase = tables_.entries_per_phase,
+                                .order = static_cast<cl_uint>(order_),
+                                .iterations = program_.iterations,
+                                .iteration = position.iteration,
+                                .stage = position.stage,
+                                .round = position.round,
+                                .budget = static_cast<cl_uint>(budget_),
+                                .arrivals = arrivals_,
+                                .arrivals_per_barrier = limits_.arrivals_per_barrier,
+                                .most_polls = limits_.most_polls};
   arguments.set(kernel_->kernel, tables_.dynamic_local_bytes);
 
   const auto start = Clock::now();

@@ -7,6 +7,7 @@
 #include <tidegate/compiler/schedule.hpp>
 #include <tidegate/device/handles.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/counters.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/kernel_cache.hpp>
 #include <tidegate/run/launch_times.hpp>
@@ -62,7 +63,6 @@ public:
              PlainWaves* plain, const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
-  ~Dispatcher();
 
   // From the first wave to the last. Throws device::Refused.
   DispatchOutcome run();
@@ -89,7 +89,6 @@ private:
   void launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
   bool settle(bool always);
-  void make_counters();
   bool out_of_time();
   [[nodiscard]] std::chrono::nanoseconds compiled() const;
   bool until_met(std::uint32_t phase);
@@ -112,8 +111,8 @@ private:
 
   static constexpr std::uint64_t most_budget = std::uint64_t{1} << 30U;
 
-  cl::Buffer stages_, entries_, waits_, words_, counters_, progress_;
-  std::vector<cl_uint> shared_counters_; // of the device that works in the host's memory
+  cl::Buffer stages_, entries_, waits_, words_, progress_;
+  std::optional<Counters> counters_;     // where there is a kernel
   std::vector<std::uint64_t> row_tiles_; // by row of the tables
   cl_uint arrivals_ = 0;                 // at the barrier, so far
   std::uint64_t budget_ = 256; // rounds of the next slice: of a millisecond each they are a slice and a half

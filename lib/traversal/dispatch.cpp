@@ -1,5 +1,6 @@
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
+#include <tidegate/run/counters.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/traversal/dispatch.hpp>
 #include <tidegate/traversal/kernel_layout.hpp>
@@ -18,7 +19,6 @@ namespace {
 using device::require;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 constexpr std::size_t report_words = 8;
 
 // What a launch is for: the numbers of kernels/frontier.cl.
@@ -89,36 +89,6 @@ WaveRecord record_of(const tg_log_row& row) {
           .alone = row.alone != 0};
 }
 
-// Arrivals at the barrier and groups that gave up. On a CPU the host can end a wait.
-class Counters {
-public:
-  Counters(const device::Session& session, std::uint32_t groups, run::Monitor& monitor) : monitor_(monitor) {
-    const std::size_t words = (2 + std::size_t{groups}) * line_words;
-    if (!session.on_host) {
-      memory_ = run::allocate(session, words * sizeof(cl_uint));
-      require(session.queue.enqueueFillBuffer(memory_, cl_uint{0}, 0, words * sizeof(cl_uint)),
-              "clearing counters");
-      return;
-    }
-    shared_.resize(words);
-    cl_int status = CL_SUCCESS;
-    memory_ = cl::Buffer(session.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, words * sizeof(cl_uint),
-                         shared_.data(), &status);
-    require(status, "sharing the counters");
-    monitor_.gave_up = shared_.data() + line_words;
-  }
-  Counters(const Counters&) = delete;
-  Counters& operator=(const Counters&) = delete;
-  ~Counters() { monitor_.gave_up = nullptr; }
-
-  [[nodiscard]] const cl::Buffer& memory() const { return memory_; }
-
-private:
-  run::Monitor& monitor_;
-  std::vector<cl_uint> shared_;
-  cl::Buffer memory_;
-};
-
 // The groups that gave up waiting, as they report it.
 std::vector<run::StuckGroup> stuck_groups(const device::Session& session, const cl::Buffer& reports,
                                           std::uint32_t groups) {
@@ -166,7 +136,8 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
 
 void compile_now(const device::Session& session, run::BuiltKernel& kernel, const FrontierGeometry& geometry,
                  const FrontierGroups& groups) {
-  constexpr std::uint64_t poll_bytes = 6 * line_words * sizeof(cl_uint); // of kernels/occupancy.cl
+  constexpr std::uint64_t poll_bytes =
+      6 * run::Counters::line_words * sizeof(cl_uint); // of kernels/occupancy.cl
   const cl::Buffer nothing = run::allocate(session, poll_bytes);
   require(session.queue.enqueueFillBuffer(nothing, cl_uint{0}, 0, poll_bytes), "clearing a buffer");
   set_poll(kernel.kernel, nothing, 1, 1);
@@ -185,7 +156,7 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
   TraversalOutcome outcome;
   const cl::NDRange group(geometry.group_size);
   const cl::NDRange all(std::size_t{limits.groups.groups} * geometry.group_size);
-  const Counters counters(session, limits.groups.groups, monitor);
+  const run::Counters counters(session, limits.groups.groups, monitor);
   const std::uint64_t report_bytes = report_words * sizeof(cl_uint) * limits.groups.groups;
   const cl::Buffer reports = run::allocate(session, report_bytes);
   require(session.queue.enqueueFillBuffer(reports, cl_uint{0}, 0, report_bytes), "clearing reports");
