@@ -41,19 +41,12 @@ Adapter adapter_of(const device::DeviceInfo* device) {
           .max_compute_invocations_per_workgroup = size};
 }
 
-bool has_named_barriers(const device::DeviceInfo& device) {
-  const auto& trials = device.profile ? device.profile->trials : std::vector<device::OrderingTrial>();
-  return std::ranges::any_of(trials, [](const device::OrderingTrial& trial) {
-    return trial.ordering == device::Ordering::ptx && trial.verdict == device::TrialVerdict::passed;
-  });
-}
-
 KernelLimits kernel_limits(const device::DeviceInfo* device, std::uint32_t side_by_side) {
   KernelLimits limits{.group_size = adapter_of(device).max_workgroup_size_x};
   if (device != nullptr) {
     // What a CPU runs side by side are work-groups: more work-items in one gain nothing there.
     limits.tiles_side_by_side = device->type == device::DeviceType::cpu ? 0 : side_by_side;
-    limits.named_barriers = limits.tiles_side_by_side != 0 && has_named_barriers(*device);
+    limits.named_barriers = limits.tiles_side_by_side != 0 && takes_ptx(*device);
     limits.local_bytes =
         device->local_memory_bytes - std::min<std::uint64_t>(device->local_memory_bytes, 2048);
     limits.objects = {.read_images = device->max_read_images,
@@ -288,16 +281,16 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
   const DeviceClock clock = options.trace && device != nullptr && is_persistent(strategy)
                                 ? device_clock(*device)
                                 : DeviceClock::none;
-  KernelSource source = generate_kernel(
-      program, ops, schedule, tables, memory,
-      {.strategy = strategy,
-       .ordering = ordering.value_or(device::Ordering::classic),
-       .order = synchronization.order,
-       .clock = clock,
-       .restricts = device != nullptr && has_named_barriers(*device), // Oclgrind (21.10) cannot run it
-       .stages_apart = device != nullptr && !cpu,
-       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
-       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
+  KernelSource source =
+      generate_kernel(program, ops, schedule, tables, memory,
+                      {.strategy = strategy,
+                       .ordering = ordering.value_or(device::Ordering::classic),
+                       .order = synchronization.order,
+                       .clock = clock,
+                       .restricts = device != nullptr && takes_ptx(*device), // Oclgrind (21.10) cannot run it
+                       .stages_apart = device != nullptr && !cpu,
+                       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+                       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
 
   ModeChoice mode_choice = choose_mode(options.mode, recommendation, tables);
   return CompiledProgram{.written = input.written,

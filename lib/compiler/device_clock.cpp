@@ -1,6 +1,5 @@
 #include <tidegate/compiler/device_clock.hpp>
-
-#include <algorithm>
+#include <tidegate/compiler/device_features.hpp>
 
 namespace tidegate::compiler {
 namespace {
@@ -10,14 +9,6 @@ constexpr bool x86 = true;
 #else
 constexpr bool x86 = false; // elsewhere reading the counter may be forbidden to programs
 #endif
-
-// Those that passed the self-test with orderings in PTX take PTX.
-bool takes_ptx(const device::DeviceInfo& device) {
-  return device.profile &&
-         std::ranges::any_of(device.profile->trials, [](const device::OrderingTrial& trial) {
-           return trial.ordering == device::Ordering::ptx && trial.verdict == device::TrialVerdict::passed;
-         });
-}
 
 } // namespace
 

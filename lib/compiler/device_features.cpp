@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -66,6 +67,13 @@ Result<void> check_sub_groups(const ResolvedProgram& program, const OutlinedOps&
 }
 
 } // namespace
+
+bool takes_ptx(const device::DeviceInfo& device) {
+  return device.profile &&
+         std::ranges::any_of(device.profile->trials, [](const device::OrderingTrial& trial) {
+           return trial.ordering == device::Ordering::ptx && trial.verdict == device::TrialVerdict::passed;
+         });
+}
 
 std::string_view sub_group_extension(std::string_view function) {
   struct Family {

@@ -13,6 +13,10 @@ namespace tidegate::compiler {
 // The extension that a sub-group function belongs to: cl_khr_subgroup_shuffle for sub_group_shuffle_xor.
 std::string_view sub_group_extension(std::string_view function);
 
+// NVIDIA's, by what the self-test found: PTX can stand in kernels, so that they have named barriers and a
+// clock.
+bool takes_ptx(const device::DeviceInfo& device);
+
 // unsupported_kernel, with the place in the program that asks for it. `device` may be null: then nothing is
 // known.
 Result<void> check_features(const ResolvedProgram& program, const OutlinedOps& ops,
