@@ -47,9 +47,19 @@ SOURCES = {
 #else
 #define IMAGES 7
 #endif
+#ifdef __clang__
+#define CLANG 0.25f
+#else
+#define CLANG 0
+#endif
+#ifdef __opencl_c_int64
+#define FEATURE 0.5f
+#else
+#define FEATURE 0
+#endif
 kernel void pi(global float* a) { a[get_global_id(0)] += M_PI; }
 kernel void about(global float* a) {
-  a[get_global_id(0)] = OWN + HAS + NEW + FAST + IMAGES + __OPENCL_C_VERSION__ * 10000;
+  a[get_global_id(0)] = OWN + HAS + NEW + FAST + IMAGES + CLANG + FEATURE + __OPENCL_C_VERSION__ * 10000;
 }
 """,
     # Pragmas of file scope.
@@ -73,6 +83,13 @@ kernel void natural(global float* a) { a[get_global_id(0)] = sizeof(pair); }
     "apart.cl": """
 #pragma OPENCL FP_CONTRACT OFF
 kernel void apart(global float* a) { float x = 1 + a[get_global_id(0)] * 0x1p-12f; a[get_global_id(0)] = x * x - x; }
+""",
+    "clang_apart.cl": """
+#pragma clang fp contract(off)
+kernel void clang_apart(global float* a) {
+  float x = 1 + a[get_global_id(0)] * 0x1p-12f;
+  a[get_global_id(0)] = x * x - x;
+}
 """,
     "fused.cl": """
 kernel void fused(global float* a) { float x = 1 + a[get_global_id(0)] * 0x1p-12f; a[get_global_id(0)] = x * x - x; }
@@ -137,8 +154,8 @@ kernel void tg_run_tile(global float* tg_locals) {
 }
 """,
 }
-OPS = {"pi": "macros", "about": "macros", "packed": "packed", "natural": "natural", "apart": "apart", "fused": "fused",
-       "unrolled": "unrolled", "declared": "declared", "chosen": "declared", "operate": "declared", "first": "first",
+OPS = {"pi": "macros", "about": "macros", "packed": "packed", "natural": "natural", "apart": "apart",
+       "clang_apart": "clang_apart", "fused": "fused", "unrolled": "unrolled", "declared": "declared", "chosen": "declared", "operate": "declared", "first": "first",
        "second": "second", "tg_run_tile": "generated"}
 MORE: dict[str, list[Document]] = {"chosen": [{"buffer": "given"}, {"i32": 1}],
                                    "operate": [{"u32": 7}, {"i32": -1}]}
@@ -168,7 +185,7 @@ class Sources(Programs):
             with self.subTest(way):
                 report = self.report_of(program(*OPS), *way, "--verify")
                 self.assertTrue(report["output_parity"]["equal"], report)
-                self.assertEqual([alone["wave"] for alone in report["fallbacks"]], ["wave 8 (chosen)"])
+                self.assertEqual([alone["wave"] for alone in report["fallbacks"]], ["wave 9 (chosen)"])
                 self.assertIn("this pointer gets addresses of constant memory here",
                               report["fallbacks"][0]["reason"])
                 self.assertEqual([round(x - i, 3) for i, x in enumerate(self.value("pi"))], [4.142] * SIZE)
@@ -183,6 +200,7 @@ class Sources(Programs):
                 self.assertEqual(self.value("tg_run_tile"), [7 + 15 - i for i in range(SIZE)])
                 contracted = contracted or self.value("fused")
                 self.assertEqual(self.value("fused"), contracted)
+                self.assertEqual(self.value("clang_apart"), self.value("apart"))
 
     def test_options(self) -> None:
         """What the compiler says depends on what it is told."""
