@@ -108,9 +108,9 @@ class Planning(unittest.TestCase):
         (self.folder / name).write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
         return str(self.folder / name)
 
-    def answer(self, command: str, given: Document | str, *options: str, timeout: float = 60) -> Any:
+    def answer(self, command: str, given: Document | str, *options: str) -> Any:
         """The document that the command answers `given` with, in any format but JSON its text."""
-        result = run(command, *options, input=given if isinstance(given, str) else json.dumps(given), timeout=timeout)
+        result = run(command, *options, input=given if isinstance(given, str) else json.dumps(given))
         self.assertEqual((result.rc, result.stderr), (0, ""))
         return result.stdout if "--format" in options else parse(result.stdout)
 

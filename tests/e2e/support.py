@@ -66,6 +66,9 @@ def load_vectors(kind: str, folder: Path | None = None) -> list[Document]:
 
 # Running the binary.
 
+# Seconds after which a process is taken for one that hangs: a busy machine takes minutes for what takes a second.
+PATIENCE = 1200.0
+
 class Result(NamedTuple):
     rc: int
     stdout: str
@@ -79,22 +82,22 @@ class Stream(NamedTuple):
 
 
 def run(*args: str, input: bytes | str | None = None, env: dict[str, str] | None = None,
-        timeout: float = 60, stdout: IO[bytes] | None = None) -> Result:
+        stdout: IO[bytes] | None = None) -> Result:
     """Run the binary; `env` is laid over the present environment. A signal gives a negative rc.
     With `stdout` the output goes to that file instead of the result."""
     data = input.encode() if isinstance(input, str) else input
     done = subprocess.run([binary(), *args], input=b"" if data is None else data,
                           stdout=stdout or subprocess.PIPE, stderr=subprocess.PIPE,
-                          env={**os.environ, **(env or {})}, timeout=timeout, check=False)
+                          env={**os.environ, **(env or {})}, timeout=PATIENCE, check=False)
     return Result(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
 
 
-def run_stream(args: Sequence[str], documents: Iterable[Any], timeout: float = 60) -> Stream:
+def run_stream(args: Sequence[str], documents: Iterable[Any]) -> Stream:
     """Send documents as NDJSON (a string goes as it is) and parse the lines that come back."""
     sent = "".join((document if isinstance(document, str) else
                     json.dumps(document, allow_nan=False, separators=(",", ":"))) + "\n"
                    for document in documents)
-    done = run(*args, "--stream", input=sent, timeout=timeout)
+    done = run(*args, "--stream", input=sent)
     *lines, rest = done.stdout.split("\n")
     if rest:
         raise AssertionError(f"the last line of the stream does not end: {rest[-200:]!r}")
@@ -181,10 +184,10 @@ def line_problem(got: Any, number: int, expect: Document, extra_ok: bool) -> str
 
 
 def check_stream(test: TestCase, args: Sequence[str], cases: Sequence[Case], *,
-                 extra_ok: bool = False, timeout: float = 60) -> Stream:
+                 extra_ok: bool = False) -> Stream:
     """Send every case through one process and fail with the first wrong lines and their input."""
     test.assertTrue(cases, "no cases: a test that cannot fail")
-    stream = run_stream(args, [case.document for case in cases], timeout)
+    stream = run_stream(args, [case.document for case in cases])
     problems = [f"{case.name}: {problem}\n  input {json.dumps(case.document)}"
                 for number, (case, got) in enumerate(zip(cases, stream.lines), start=1)
                 if (problem := line_problem(got, number, case.expect, extra_ok))]

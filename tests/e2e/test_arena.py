@@ -117,7 +117,7 @@ class Layouts(Arena):
         given = lifetimes(*[buffer(i if i % 2 else f"buffer {i}", lower, lower + rng.randint(1, 500),
                                    64 * rng.randint(1, 4096), 64) for i, lower in enumerate(starts)])
         for options in (("--effort", "0"), ()):
-            plan = self.answer("arena", given, *options, timeout=240)
+            plan = self.answer("arena", given, *options)
             self.assertEqual([placed["id"] for placed in plan["buffers"]], [one["id"] for one in given["buffers"]])
             self.assertLess(plan["height_bytes"], 1.3 * plan["lower_bound_bytes"])
             self.assertEqual(self.check(given, plan).rc, 0)

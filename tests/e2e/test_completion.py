@@ -107,7 +107,7 @@ class Shell(unittest.TestCase):
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.script.parent), "TERM": "xterm",
                  "LC_ALL": "C.UTF-8", **(env or {})}
         done = subprocess.run(command, cwd=self.folder, env=clean, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=300, check=False)
+                              capture_output=True, timeout=support.PATIENCE, check=False)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""), done.stdout.decode())
         return done.stdout.decode()
 
@@ -365,7 +365,7 @@ class ManualPage(unittest.TestCase):
         if not page.exists() or not shutil.which("groff"):
             self.skipTest(f"no {page}" if not page.exists() else "groff is not installed")
         done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", str(page)],
-                              capture_output=True, timeout=300, check=False)
+                              capture_output=True, timeout=support.PATIENCE, check=False)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         text = done.stdout.decode()
         for expected in ("tidegate - plans and runs", "--previous-topology NAME", "CLICOLOR_FORCE",

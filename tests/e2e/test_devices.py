@@ -13,7 +13,7 @@ from pathlib import Path
 
 import jsonschema
 
-from support import binary, run
+from support import PATIENCE, binary, run
 
 
 def devices(*args: str, env: dict[str, str] | None = None) -> dict:
@@ -214,7 +214,7 @@ class Crash(unittest.TestCase):
 
     def test_an_ignored_child_is_waited_for_all_the_same(self) -> None:
         done = subprocess.run(["/bin/sh", "-c", 'trap "" CHLD; exec "$0" devices --device abacus', binary()],
-                              capture_output=True, check=False, timeout=60)
+                              capture_output=True, check=False, timeout=PATIENCE)
         self.assertEqual(done.returncode, 4)
 
 

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import binary, EXAMPLES, parse, run
+from support import PATIENCE, binary, EXAMPLES, parse, run
 
 REQUEST = '{"queue_len": 300, "requested_worker_groups": 64, "max_workgroup_size_x": 256, "graph_node_count": 10000}'
 
@@ -39,7 +39,7 @@ def on_a_terminal(*arguments: str, **variables: str) -> str:
         if not block:
             break
         text += block
-    process.wait(timeout=60)
+    process.wait(timeout=PATIENCE)
     os.close(leader)
     return text.decode().replace("\r\n", "\n")
 
@@ -172,7 +172,7 @@ class Documents(unittest.TestCase):
                     if "--compare" in line or "--check-bounds" in line or "--probe" in line or "svg" in line:
                         continue  # run by other tests, and slow
                     done = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], cwd=folder, env=env, capture_output=True,
-                                          text=True, timeout=60, check=False)
+                                          text=True, check=False)
                     told = "runs as it is" in done.stderr if command == "init" else done.stderr == ""
                     self.assertEqual((done.returncode, told), (0, True), line)
 

@@ -365,7 +365,7 @@ class AgainstBinary(unittest.TestCase):
     """The same inputs through tidegate, line by line against the reference."""
 
     def test_recommend(self) -> None:
-        check_stream(self, ["recommend", "--evidence", "all"], cases(), timeout=120)
+        check_stream(self, ["recommend", "--evidence", "all"], cases())
 
     def check_small(self, *command: str) -> None:
         check_stream(self, command, small_cases(command), extra_ok=True)

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import EXAMPLES, binary
+from support import PATIENCE, EXAMPLES, binary
 from test_run import environment
 
 REPOSITORY = EXAMPLES.parent
@@ -58,7 +58,7 @@ class Readme(unittest.TestCase):
                 for command, output in commands(text) if language == "console" else []:
                     with self.subTest(command):
                         done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, env=env, text=True,
-                                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
+                                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
                         self.assertEqual(done.returncode == 0, "error: " not in output, done.stdout)
                         if output:
                             self.assertRegex(done.stdout, f"^{pattern(output)}$")

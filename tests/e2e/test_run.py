@@ -24,7 +24,7 @@ from typing import Any
 
 import jsonschema
 
-from support import Document, Result, binary, parse, run
+from support import PATIENCE, Document, Result, binary, parse, run
 
 SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"
 
@@ -87,11 +87,10 @@ class Programs(unittest.TestCase):
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         return path
 
-    def run_document(self, program: Document | str, *args: str, env: dict[str, str] | None = None,
-                     timeout: float = 120) -> Result:
+    def run_document(self, program: Document | str, *args: str, env: dict[str, str] | None = None) -> Result:
         text = program if isinstance(program, str) else json.dumps(program)
         path = self.file("program.json", text)
-        return run("run", str(path), *args, env={**environment(), **(env or {})}, timeout=timeout)
+        return run("run", str(path), *args, env={**environment(), **(env or {})})
 
     def report_of(self, program: Document, *args: str, env: dict[str, str] | None = None,
                   warnings: int = 0) -> Document:
@@ -462,7 +461,7 @@ class Places(Small):
             for output in ("b.npy", "c.bin"):
                 (self.folder / output).unlink(missing_ok=True)
             done = subprocess.run([binary(), "run", name, "--strategy", "launch"], cwd=folder, input=input_,
-                                  capture_output=True, check=False, timeout=120,
+                                  capture_output=True, check=False, timeout=PATIENCE,
                                   env={**os.environ, **environment()})
             self.assertEqual((done.returncode, done.stderr), (0, b""), name)
             self.assertEqual(self.output("b.npy"), [0, 2, 4, 6, 8, 10, 12, 14], name)

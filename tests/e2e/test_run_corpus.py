@@ -20,8 +20,6 @@ from test_run import environment
 
 CORPUS = REPOSITORY / "tests" / "corpus"
 COMBINATIONS = tuple(itertools.product(("launch", "barrier", "counters"), ("interpreter", "jit"), ("all", "none")))
-TIMEOUT_SECONDS = 120
-
 
 class Corpus(unittest.TestCase):
     def setUp(self) -> None:
@@ -31,12 +29,12 @@ class Corpus(unittest.TestCase):
         shutil.copytree(CORPUS, self.folder)
         self.env = environment()
         # The self-test of the device, alone on the machine and once.
-        self.assertEqual(run("devices", "--probe", env=self.env, timeout=TIMEOUT_SECONDS).rc, 0)
+        self.assertEqual(run("devices", "--probe", env=self.env).rc, 0)
 
     def problem(self, path: Path, strategy: str, mode: str, promote: str) -> str | None:
         """What is wrong with a run of the program, or None."""
         result = run("run", str(path), "--verify", "--strategy", strategy, "--mode", mode, "--promote", promote,
-                     env=self.env, timeout=TIMEOUT_SECONDS)
+                     env=self.env)
         if result.rc != 0:
             return f"exit code {result.rc}: {result.stderr[-1000:]}"
         report = parse(result.stdout)

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import REPOSITORY, binary
+from support import PATIENCE, REPOSITORY, binary
 
 ICDS = pathlib.Path("/etc/OpenCL/vendors")
 OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
@@ -35,7 +35,7 @@ class FurtherDevices(unittest.TestCase):
     def verify(self, program: str, environment: dict, *options: str) -> str:
         """The standard error of a run whose outputs equal those of plain launches."""
         result = subprocess.run([binary(), "run", f"{program}.json", "--verify", *options],
-                                cwd=self.folder / "corpus", text=True, capture_output=True, timeout=120,
+                                cwd=self.folder / "corpus", text=True, capture_output=True, timeout=PATIENCE,
                                 env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), **environment})
         self.assertEqual(result.returncode, 0, f"{program}: {result.stderr}")
         report = json.loads(result.stdout)

@@ -39,7 +39,7 @@ class FailingDriver(Safety):
         """Runs with that call failing; whether it came at all."""
         for name in ("x.npy", "y.npy"):
             self.file(name, OLD)
-        result = self.run_document(program(REPEAT), *OPTIONS, timeout=60, env={
+        result = self.run_document(program(REPEAT), *OPTIONS, env={
             "OPENCL_LAYERS": DRIVER, "TIDEGATE_FAILING_CALL": call, "XDG_CACHE_HOME": str(cache)})
         self.assert_no_process()
         if result.rc == 0:

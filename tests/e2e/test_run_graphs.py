@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import Document, binary, run
+from support import PATIENCE, Document, binary, run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "graphs"
 TOPOLOGIES = ["sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"]
@@ -41,13 +41,13 @@ class Graphs(unittest.TestCase):
 
     def traverse(self, program: Document, *options: str, code: int = 0, env: dict[str, str] | None = None) -> Any:
         strategy = [] if "--strategy" in options else ["--strategy", "launch"]
-        done = run("run", self.write(program), *strategy, *options, env=env, timeout=300)
+        done = run("run", self.write(program), *strategy, *options, env=env)
         self.assertEqual(done.rc, code, done.stderr)
         return json.loads(done.stdout)
 
     def refused(self, program: Document, *options: str, code: int, env: dict[str, str] | None = None) -> Any:
         done = run("run", self.write(program), "--errors", "json", "-o", str(self.folder / "report.json"), *options,
-                   env=env, timeout=300)
+                   env=env)
         self.assertEqual(done.rc, code, done.stderr)
         return json.loads(done.stderr)
 
@@ -112,7 +112,7 @@ class Runs(Graphs):
         self.assertEqual(persistent["waves"], launches)
 
     def test_table(self) -> None:
-        done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify", timeout=300)
+        done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify")
         self.assertEqual(done.rc, 0, done.stderr)
         for word in ["bfs of 512 vertices and 4096 edges", "edges a second", "the widest (", "result    right: ",
                      "choices made again by the host"]:
@@ -191,7 +191,7 @@ class Refusals(Graphs):
                 self.assertIsNone(process.poll())
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=300)
+            _, errors = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 130, errors)
         self.assertFalse((self.folder / "ranks.bin").exists())
 

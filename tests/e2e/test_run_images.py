@@ -186,7 +186,7 @@ class Images(Programs):
     def test_example(self) -> None:
         folder = self.folder / "blur"
         shutil.copytree(EXAMPLES / "programs" / "blur", folder)
-        result = run("run", str(folder / "program.json"), "--verify", env=environment(), timeout=120)
+        result = run("run", str(folder / "program.json"), "--verify", env=environment())
         self.assertEqual(result.rc, 0, result.stderr)
         self.assertTrue(parse(result.stdout)["output_parity"]["equal"])
         self.assertEqual(len(rows_of(folder / "small.png", 80)), 60)

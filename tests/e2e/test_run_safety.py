@@ -16,7 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import Document, binary, parse, run
+from support import PATIENCE, Document, binary, parse, run
 from test_run import SANITIZED, Programs, environment, npy, read_array
 
 # Of several work-groups on a busy CPU each waits for one whose core is taken; one alone runs on.
@@ -86,10 +86,9 @@ class Safety(Programs):
         except OSError:
             return False  # it has just ended
 
-    def negative(self, document: Document, *args: str, provoke: str = "none", timeout: float = 60) -> Document:
+    def negative(self, document: Document, *args: str, provoke: str = "none") -> Document:
         """The report of a run that ends with exit code 1 and its error on standard error."""
-        result = self.run_document(document, *args, "--errors", "json", env={"TIDEGATE_PROVOKE": provoke},
-                                   timeout=timeout)
+        result = self.run_document(document, *args, "--errors", "json", env={"TIDEGATE_PROVOKE": provoke})
         self.assertEqual(result.rc, 1, result.stderr)
         report = parse(result.stdout)
         error = json.loads(result.stderr.splitlines()[-1])
@@ -104,7 +103,7 @@ class Safety(Programs):
     def at_work(self, document: Document, *args: str) -> Document:
         """Ended by its wall time, however long this machine needs until it is at work."""
         for wall_time in (1, 4, 16, 60):
-            report = self.negative(document, "--max-wall-time", str(wall_time), *args, timeout=120)
+            report = self.negative(document, "--max-wall-time", str(wall_time), *args)
             if report["iterations"] != 0:
                 break
         return report
@@ -299,7 +298,7 @@ class Signals(Safety):
                 self.assertIsNone(process.poll(), "it has ended by itself")
                 time.sleep(0.1)
             (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=PATIENCE)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -338,7 +337,7 @@ class Cache(Safety):
 
     def setUp(self) -> None:
         super().setUp()
-        run("devices", "--probe", env=environment(), timeout=120)
+        run("devices", "--probe", env=environment())
         other = tempfile.TemporaryDirectory(prefix="tidegate-cache-")
         self.addCleanup(other.cleanup)
         self.home = Path(other.name)

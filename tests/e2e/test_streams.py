@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import binary, EXAMPLES, run
+from support import PATIENCE, binary, EXAMPLES, run
 
 REQUEST = '{"queue_len": %d, "requested_worker_groups": 64, "max_workgroup_size_x": 256}\n'
 
@@ -54,7 +54,7 @@ class Stream(unittest.TestCase):
             self.assertTrue(ready, "no answer although input paused")
             self.assertEqual(json.loads(process.stdout.readline())["kind"], "launch_recommendation")
         process.stdin.close()
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait(timeout=PATIENCE), 0)
         process.stdout.close()
 
     def test_memory_does_not_grow_with_the_stream(self) -> None:
@@ -75,7 +75,7 @@ class Stream(unittest.TestCase):
 
 class Pipes(unittest.TestCase):
     def shell(self, command: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(["bash", "-c", command], capture_output=True, timeout=60,
+        return subprocess.run(["bash", "-c", command], capture_output=True, timeout=PATIENCE,
                               env={**os.environ, "T": binary(), "REQUEST": REQUEST % 300})
 
     def test_a_closed_pipe_is_no_error(self) -> None:
@@ -92,7 +92,7 @@ class Pipes(unittest.TestCase):
         os.close(write_end)
         time.sleep(0.2)
         os.close(read_end)
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait(timeout=PATIENCE), 0)
         assert process.stdin
         process.stdin.close()
 
@@ -120,7 +120,7 @@ class Pipes(unittest.TestCase):
         assert process.stdin
         process.stdin.write((REQUEST % 1).encode())
         process.stdin.flush()
-        self.assertEqual(process.wait(timeout=30), 4)
+        self.assertEqual(process.wait(timeout=PATIENCE), 4)
         process.stdin.close()
 
     def test_documents_compose(self) -> None:
@@ -146,7 +146,7 @@ class Interrupts(unittest.TestCase):
                     time.sleep(0.05)
                 self.assertEqual(len(os.listdir(folder)), 1)  # the unfinished file
                 process.send_signal(number)
-                self.assertEqual(process.wait(timeout=30), 130)
+                self.assertEqual(process.wait(timeout=PATIENCE), 130)
                 self.assertEqual(os.listdir(folder), [])
                 self.assertEqual(process.stderr.read(), b"")
                 process.stdin.close()
@@ -158,7 +158,7 @@ class Interrupts(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as file:
             file.truncate(600_000_000)
             process = subprocess.run(
-                [binary(), "recommend", file.name], capture_output=True, timeout=60,
+                [binary(), "recommend", file.name], capture_output=True, timeout=PATIENCE,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (300_000_000, 300_000_000)))
         self.assertEqual(process.returncode, 70)
         self.assertEqual(process.stderr, b"tidegate: error: out of memory [internal_error]\n"
