@@ -116,7 +116,7 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->near = tg_next_near(at, setting);
     at->far = counts.far;
     at->nearest = counts.nearest;
-    at->far_side = 1 - at->far_side;
+    at->far_turn += 1;
   } else {
     at->far += counts.far;
     at->nearest = min(at->nearest, counts.nearest);
@@ -321,8 +321,8 @@ void tg_clear_counters(const tg_job* job, const tg_position* at) {
     next[i] = 0;
   }
 #if TG_ALGORITHM == TG_SSSP
-  if (get_local_id(0) == 0 && at->step != TG_STEP_REFILL) {
-    job->state->far_tail[(1 - at->far_side) * TG_COUNTER_LINE] = 0; // of what has been gone through
+  if (get_local_id(0) == 0) {
+    *tg_far_tail(job, at->far_turn + 2) = 0; // of what was gone through a turn ago
   }
 #endif
 }

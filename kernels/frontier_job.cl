@@ -75,6 +75,10 @@ global uint4* tg_queue_of(const tg_job* job, uint wave) {
   return job->queues + (TG_ALGORITHM == TG_PAGERANK ? 0u : (ulong)(wave & 1u) * job->queue_room);
 }
 global uint* tg_far_bits(const tg_job* job) { return job->far + 2ul * job->vertices; }
+global uint* tg_far_queue(const tg_job* job, uint turn) { return job->far + (ulong)(turn & 1u) * job->vertices; }
+volatile global uint* tg_far_tail(const tg_job* job, uint turn) {
+  return job->state->far_tails + turn % 3u * TG_COUNTER_LINE;
+}
 
 volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state->slots + round % 3u * TG_SLOT_WORDS; }
 

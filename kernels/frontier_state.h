@@ -43,7 +43,7 @@ typedef struct {
   tg_u32 near;             // sssp: distances below this are worked on, as bits
   tg_u32 far;              // sssp: vertices put off
   tg_u32 nearest;          // sssp: no distance put off is less
-  tg_u32 far_side;
+  tg_u32 far_turn;         // sssp: refills so far: which far queue is whose
   tg_u32 arrivals;         // wanted of the next device barrier, less one round's
   tg_u32 unused;
 } tg_position;
@@ -101,7 +101,7 @@ typedef struct {
   tg_u32 stuck;          // groups that gave up waiting
   tg_u32 unused[TG_COUNTER_LINE - 1];
   tg_position alone[2];  // where the group that worked alone has come to
-  tg_u32 far_tail[2 * TG_COUNTER_LINE];
+  tg_u32 far_tails[3 * TG_COUNTER_LINE]; // of the far queues, in turns of three as those of steps
   tg_u32 slots[3 * TG_SLOT_WORDS];
 } tg_state;
 

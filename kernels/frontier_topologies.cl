@@ -36,8 +36,7 @@ void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, ui
 #if TG_ALGORITHM == TG_SSSP
   if (to.queue != 0 && value >= at->near) {
     if ((atomic_or(&tg_far_bits(job)[v >> 5], bit) & bit) == 0) {
-      const uint place = atomic_inc((volatile global uint*)&job->state->far_tail[at->far_side * TG_COUNTER_LINE]);
-      job->far[(ulong)at->far_side * job->vertices + place] = v;
+      tg_far_queue(job, at->far_turn)[atomic_inc(tg_far_tail(job, at->far_turn))] = v;
       found->far += 1;
     }
     found->nearest = max(found->nearest, ~value);
@@ -323,15 +322,13 @@ uint tg_next_near(const tg_position* at, const tg_setting* setting) { return tg_
 
 void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
   const uint near = tg_next_near(at, setting);
-  global const uint* const put_off = job->far + (ulong)at->far_side * job->vertices;
-  const uint other_side = 1 - at->far_side;
+  global const uint* const put_off = tg_far_queue(job, at->far_turn);
   const uint step = tg_item_step(job, 1);
   for (uint i = tg_first_item(job, 1); i < at->far; i += step) {
     const uint v = put_off[i];
     const uint distance = job->values[v];
     if (distance >= near && near != 0xffffffffu) {
-      const uint place = atomic_inc((volatile global uint*)&job->state->far_tail[other_side * TG_COUNTER_LINE]);
-      job->far[(ulong)other_side * job->vertices + place] = v;
+      tg_far_queue(job, at->far_turn + 1)[atomic_inc(tg_far_tail(job, at->far_turn + 1))] = v;
       found->far += 1;
       found->nearest = max(found->nearest, ~distance);
       continue;

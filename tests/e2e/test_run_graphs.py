@@ -104,6 +104,17 @@ class Runs(Graphs):
         self.assertEqual([each["selected_topology"] for each in report["evidence"]],
                          list(dict.fromkeys(wave["topology"] for wave in waves)))
 
+    def test_far_vertices_outlast_refills_that_find_nothing(self) -> None:
+        """Of 1, 2 and 3, put off at 100, 110 and 200, the first is worked on before its turn: the first refill finds nothing, the
+        second finds 2 and puts 3 off for a third. Many short edges elsewhere keep the bound of the near narrow."""
+        edges = [(0, 1, 100), (0, 2, 110), (0, 3, 200), (0, 4, 0), (4, 1, 0), (3, 5, 1)]
+        edges += [(a, b, 1) for a in range(6, 96) for b in range(6, 96) if a != b]
+        (self.folder / "far.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n96 96 " + f"{len(edges)}\n" +
+                                             "".join(f"{a + 1} {b + 1} {w}\n" for a, b, w in edges))
+        self.traverse({"graph": {"file": "far.mtx"}, "algorithm": "sssp", "sources": [0],
+                       "outputs": {"distances": "distances.bin"}}, "--force-topology", "sparse_frontier", "--verify")
+        self.assertEqual(self.words("distances.bin")[:6], (0, 0, 110, 200, 0, 201))
+
     def test_one_launch_makes_the_same_choices(self) -> None:
         launches = self.traverse(bfs())["waves"]
         persistent = self.traverse(bfs(), "--strategy", "barrier", "--workers", "1", "--verify")
