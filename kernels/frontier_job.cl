@@ -25,6 +25,7 @@
 #define TG_SSSP 2
 #define TG_CC 3
 #define TG_PAGERANK 4
+#define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // those begin with all vertices
 
 #define TG_CHUNK 64u
 #define TG_NOBODY 0xffffffffu
@@ -84,28 +85,48 @@ volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state
 
 tg_offset tg_degree(const tg_job* job, uint v) { return job->offsets[v + 1ul] - job->offsets[v]; }
 
-// Adds to a number of two words; its sum is read behind a barrier.
-void tg_add_wide(volatile global uint* words, ulong value) {
-  const uint low = (uint)value;
-  uint high = (uint)(value >> 32);
-  if (low != 0) {
-    high += atomic_add(&words[0], low) > 0xffffffffu - low;
+// A sum in two words that nobody has to carry between, so that adding to it is over at once: the low 16 bits of what is
+// added, and the rest. Good for 2^16 work-groups (or work-items of one) that add to it.
+#define TG_ADD_PARTS(words, value)                     \
+  do {                                                 \
+    const ulong added = (value);                       \
+    atomic_add(&(words)[0], (uint)added & 0xffffu);    \
+    if (added > 0xffffu) {                             \
+      atomic_add(&(words)[1], (uint)(added >> 16));    \
+    }                                                  \
+  } while (0)
+#define TG_PARTS(words) ((words)[0] + ((ulong)(words)[1] << 16))
+
+// A sum of 64 bits, which may wrap around between its words.
+#define TG_ADD_WIDE(words, value)                                     \
+  do {                                                                \
+    const uint low = (uint)(value);                                   \
+    const uint high = (uint)((ulong)(value) >> 32);                   \
+    const uint carry = atomic_add(&(words)[0], low) > 0xffffffffu - low; \
+    if (high + carry != 0) {                                          \
+      atomic_add(&(words)[1], high + carry);                          \
+    }                                                                 \
+  } while (0)
+#define TG_WIDE_SUM(words) ((words)[0] | (ulong)(words)[1] << 32)
+
+// A place for each of the work-items that ask at the same moment. On NVIDIA those of a warp ask together: thousands of
+// requests at one word would be served one after another.
+uint tg_take_place(volatile global uint* counter) {
+#if TG_ORDERING == TG_ORDERING_PTX
+  uint asking, lane;
+  asm volatile("activemask.b32 %0;" : "=r"(asking));
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  const uint first = 31 - clz(asking & (0u - asking));
+  uint begin = 0;
+  if (lane == first) {
+    begin = atomic_add(counter, popcount(asking));
   }
-  if (high != 0) {
-    atomic_add(&words[1], high);
-  }
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(begin) : "r"(begin), "r"(first), "r"(asking));
+  return begin + popcount(asking & ((1u << lane) - 1));
+#else
+  return atomic_inc(counter);
+#endif
 }
-void tg_add_wide_local(volatile local uint* words, ulong value) {
-  const uint low = (uint)value;
-  uint high = (uint)(value >> 32);
-  if (low != 0) {
-    high += atomic_add(&words[0], low) > 0xffffffffu - low;
-  }
-  if (high != 0) {
-    atomic_add(&words[1], high);
-  }
-}
-ulong tg_wide(volatile global uint* words) { return words[0] | (ulong)words[1] << 32; }
 
 // What a work-item has found in a step.
 typedef struct {
@@ -118,17 +139,23 @@ typedef struct {
   uint nearest; // complement of the least distance put off
 } tg_found;
 
+// What a step of a group adds up, in its local memory.
+#define TG_SUM_TAIL 0
+#define TG_SUM_VERTICES 1
+#define TG_SUM_EDGES 2   // in parts
+#define TG_SUM_SCANNED 4 // in parts
+#define TG_SUM_FAR 6
+#define TG_SUM_NEAREST 7
+#define TG_SUM_CHANGE 8
+#define TG_SUM_IDLE 10
+#define TG_SUMS 12
+
 // Where a group that works alone keeps the queues as well: the next wave reads them there, half the way to memory
 // nearer. What does not fit stands in the global one only.
 typedef struct {
   uint4 queues[2 * TG_ALONE_ROOM];
-  uint slots[3 * 8]; // of three waves in turn: tail, vertices, edges (2), far, nearest
+  uint sums[3 * TG_SUMS]; // of three waves in turn
 } tg_alone;
-#define TG_ALONE_TAIL 0
-#define TG_ALONE_VERTICES 1
-#define TG_ALONE_EDGES 2
-#define TG_ALONE_FAR 4
-#define TG_ALONE_NEAREST 5
 
 // Where found vertices go.
 typedef struct {
@@ -145,14 +172,22 @@ void tg_enqueue(tg_target to, uint v, tg_offset begin, tg_offset degree) {
   if (chunks == 0) {
     return; // nothing to expand
   }
-  const uint first = to.local_tail != 0 ? atomic_add(to.local_tail, chunks) : atomic_add(to.tail, chunks);
+  uint first;
+  if (to.local_tail != 0) {
+    first = atomic_add(to.local_tail, chunks);
+  } else if (chunks == 1) {
+    first = tg_take_place(to.tail);
+  } else {
+    first = atomic_add(to.tail, chunks);
+  }
   for (uint i = 0; i < chunks; ++i) {
     const ulong at = begin + (ulong)i * TG_CHUNK;
     const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)TG_CHUNK);
     const uint4 entry = (uint4)(v, (uint)at, (uint)(at >> 32), edges);
-    to.queue[first + i] = entry;
     if (to.local_tail != 0 && first + i < TG_ALONE_ROOM) {
       to.local_queue[first + i] = entry;
+    } else {
+      to.queue[first + i] = entry;
     }
   }
 }

@@ -34,9 +34,8 @@ typedef struct {
   tg_u32 chosen_vertices;
   tg_u32 entries;          // of its queue
   tg_u32 topology;         // of the wave
-  tg_u32 previous_topology;
+  tg_u32 previous_topology; // of the last one that has run
   tg_u32 rule;
-  tg_u32 density_bps;
   tg_u32 has;              // TG_HAS_…
   tg_u32 dense_waves;      // in a row
   tg_u32 mixed;            // a fused wave has run: levels may have to be put right
@@ -45,7 +44,6 @@ typedef struct {
   tg_u32 nearest;          // sssp: no distance put off is less
   tg_u32 far_turn;         // sssp: refills so far: which far queue is whose
   tg_u32 arrivals;         // wanted of the next device barrier, less one round's
-  tg_u32 unused;
 } tg_position;
 
 // What the log keeps of a wave.
@@ -56,13 +54,13 @@ typedef struct {
   tg_u64 scanned_edges;
   tg_u64 threshold;
   tg_u32 vertices;
-  tg_u32 density_bps;
   tg_u32 topology;
   tg_u32 previous_topology;
   tg_u32 rule;
   tg_u32 dense_waves; // in a row before it
   tg_u32 alone;       // worked by one group
   tg_u32 wave;
+  tg_u32 unused;
 } tg_log_row;
 
 // What does not change while a traversal runs.
@@ -88,8 +86,8 @@ typedef struct {
 #define TG_COUNTER_LINE 32
 #define TG_TAIL 0                          // of the next queue
 #define TG_VERTICES (1 * TG_COUNTER_LINE)  // of the next frontier
-#define TG_EDGES (2 * TG_COUNTER_LINE)     // that leave it, low and high word
-#define TG_SCANNED (3 * TG_COUNTER_LINE)
+#define TG_EDGES (2 * TG_COUNTER_LINE)     // that leave it, in parts
+#define TG_SCANNED (3 * TG_COUNTER_LINE)   // in parts
 #define TG_FAR (4 * TG_COUNTER_LINE)
 #define TG_NEAREST (5 * TG_COUNTER_LINE)   // the complement of the least distance put off
 #define TG_CHANGE (6 * TG_COUNTER_LINE)    // pagerank

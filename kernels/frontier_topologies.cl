@@ -36,7 +36,7 @@ void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, ui
 #if TG_ALGORITHM == TG_SSSP
   if (to.queue != 0 && value >= at->near) {
     if ((atomic_or(&tg_far_bits(job)[v >> 5], bit) & bit) == 0) {
-      tg_far_queue(job, at->far_turn)[atomic_inc(tg_far_tail(job, at->far_turn))] = v;
+      tg_far_queue(job, at->far_turn)[tg_take_place(tg_far_tail(job, at->far_turn))] = v;
       found->far += 1;
     }
     found->nearest = max(found->nearest, ~value);
@@ -58,36 +58,60 @@ void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, ui
   found->edges += degree;
 }
 
+#if TG_ALGORITHM != TG_CC
+// What has to be fetched of an edge: the vertex that it leads to, its row, and the weight.
+typedef struct {
+  tg_offset begin;
+  tg_offset end;
+  uint w;
+  uint weight;
+} tg_edge;
+
+tg_edge tg_fetch_edge(const tg_job* job, ulong e) {
+  tg_edge edge;
+  edge.w = job->neighbours[e];
+  edge.weight = tg_weight(job->weights, (tg_offset)e);
+  edge.begin = job->offsets[edge.w];
+  edge.end = job->offsets[edge.w + 1ul];
+  return edge;
+}
+
+void tg_push_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, tg_edge edge,
+                     tg_found* found) {
+  const uint candidate = tg_along(value, edge.weight);
+  if (!tg_better(candidate, tg_merge(&job->values[edge.w], candidate))) {
+    return;
+  }
+  if (TG_FOUND_ONCE(at)) {
+    tg_came_from(job, edge.w, u);
+  }
+  tg_enter(job, at, to, edge.w, candidate, edge.begin, edge.end - edge.begin, found);
+}
+#endif
+
 // Along edge e of u. Eagerly: where few edges are under way, what may be needed is asked for at once, as waiting is what
 // costs.
 void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
                   tg_found* found) {
-  const uint w = job->neighbours[e];
 #if TG_ALGORITHM == TG_CC
+  const uint w = job->neighbours[e];
   if (w < u) { // its opposite is there as well
     tg_join(job, u, w);
   }
 #else
-  const uint candidate = tg_along(value, tg_weight(job->weights, (tg_offset)e));
-  tg_offset begin = 0;
-  tg_offset end = 0;
   if (eager) {
-    begin = job->offsets[w];
-    end = job->offsets[w + 1ul];
-  } else if (!tg_better(candidate, job->values[w])) {
+    tg_push_fetched(job, at, to, u, value, tg_fetch_edge(job, e), found);
     return;
   }
-  if (!tg_better(candidate, tg_merge(&job->values[w], candidate))) {
+  tg_edge edge;
+  edge.w = job->neighbours[e];
+  edge.weight = tg_weight(job->weights, (tg_offset)e);
+  if (!tg_better(tg_along(value, edge.weight), job->values[edge.w])) {
     return;
   }
-  if (!eager) {
-    begin = job->offsets[w];
-    end = job->offsets[w + 1ul];
-  }
-  if (TG_FOUND_ONCE(at)) {
-    tg_came_from(job, w, u);
-  }
-  tg_enter(job, at, to, w, candidate, begin, end - begin, found);
+  edge.begin = job->offsets[edge.w];
+  edge.end = job->offsets[edge.w + 1ul];
+  tg_push_fetched(job, at, to, u, value, edge, found);
 #endif
 }
 
@@ -328,7 +352,7 @@ void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setti
     const uint v = put_off[i];
     const uint distance = job->values[v];
     if (distance >= near && near != 0xffffffffu) {
-      tg_far_queue(job, at->far_turn + 1)[atomic_inc(tg_far_tail(job, at->far_turn + 1))] = v;
+      tg_far_queue(job, at->far_turn + 1)[tg_take_place(tg_far_tail(job, at->far_turn + 1))] = v;
       found->far += 1;
       found->nearest = max(found->nearest, ~distance);
       continue;

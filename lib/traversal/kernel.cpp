@@ -21,9 +21,10 @@ constexpr std::string_view types =
 FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
                               std::optional<std::uint32_t> alone_vertices) {
   const bool cpu = device.type == device::DeviceType::cpu;
-  constexpr std::uint32_t gpu_group = 1024;
-  const auto most =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, gpu_group));
+  // An H200 has 126 registers for each work-item of 512, and 64 for 1024: those keep a barrier waiting
+  // longer.
+  constexpr std::uint32_t gpu_group = 512;
+  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, 1024));
   FrontierGeometry geometry;
   geometry.group_size = std::bit_floor(std::clamp(group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
   geometry.lanes = std::min(geometry.group_size, 4U);

@@ -34,8 +34,12 @@ WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers) {
   chosen.topology = static_cast<policy::Topology>(choice.topology);
   chosen.rule = static_cast<FrontierRule>(choice.rule);
   chosen.threshold = choice.threshold;
-  chosen.density_bps = choice.density_bps;
+  chosen.density_bps = tg_density_bps(numbers.vertices, policy.vertices);
   return chosen;
+}
+
+std::uint32_t surely_sparse(const ReplayPolicy& policy) {
+  return tg_surely_sparse(policy_of(policy));
 }
 
 Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves) {

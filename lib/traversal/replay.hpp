@@ -27,6 +27,9 @@ struct ReplayPolicy {
 // The choice for a wave whose numbers are given: topology, rule, threshold and density are worked out.
 WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers);
 
+// How many vertices of a frontier behind a sparse wave are worked sparsely for certain.
+std::uint32_t surely_sparse(const ReplayPolicy& policy);
+
 struct Replay {
   std::uint64_t waves = 0;
   std::uint64_t agreed = 0;

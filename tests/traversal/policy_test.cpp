@@ -93,6 +93,34 @@ TEST_CASE("a forced topology stands, and memory pressure comes before the edges"
   CHECK(choose(policy, wave).rule == FrontierRule::memory_pressure);
 }
 
+TEST_CASE("what is surely sparse is, and one vertex more may be something else") {
+  std::mt19937 random(3);
+  const auto below = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+  std::size_t tight = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    ReplayPolicy policy{
+        .switch_rule = below(2) == 0 ? graphs::SwitchRule::density : graphs::SwitchRule::edges, .forced = {}};
+    if (below(4) == 0) {
+      policy.forced = static_cast<Topology>(1 + below(5));
+    }
+    policy.vertices = 1 + below(5000);
+    policy.edges = below(140'000);
+    policy.pressure_bps = static_cast<std::uint16_t>(below(8) == 0 ? 8000 + below(2001) : 0);
+    policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
+    const std::uint32_t sure = surely_sparse(policy);
+    WaveRecord wave{.previous_topology = Topology::sparse_frontier,
+                    .vertices = sure == 0 ? 0 : 1 + below(sure),
+                    .frontier_edges = below(100'000),
+                    .previous_edges = below(100'000),
+                    .unexplored_edges = below(1'000'000)};
+    CAPTURE(i);
+    REQUIRE(choose(policy, wave).topology == (sure == 0 ? Topology::empty : Topology::sparse_frontier));
+    wave.vertices = sure + 1;
+    tight += sure < policy.vertices && choose(policy, wave).topology != Topology::sparse_frontier ? 1 : 0;
+  }
+  CHECK(tight > 8000);
+}
+
 TEST_CASE("a replay finds the wave that was chosen otherwise") {
   const ReplayPolicy policy{.forced = {}, .edges = 100, .vertices = 100};
   std::vector<WaveRecord> waves;
