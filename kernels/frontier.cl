@@ -59,8 +59,7 @@ uint tg_plan(const tg_position* at) {
 
 void tg_choose_topology(tg_position* at, const tg_setting* setting) {
   const tg_signals signals = {at->frontier_edges, at->previous_edges, at->unexplored_edges, at->vertices, at->dense_waves};
-  const tg_choice choice = tg_choose(setting->policy, signals, at->topology);
-  at->previous_topology = at->topology;
+  const tg_choice choice = tg_choose(setting->policy, signals, at->previous_topology);
   at->topology = choice.topology;
   at->rule = choice.rule;
   at->threshold = choice.threshold;
@@ -90,6 +89,7 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   }
   at->wave += 1;
   at->scanned_edges = 0;
+  at->previous_topology = at->topology;
   at->previous_edges = at->chosen_edges;
   at->dense_waves = at->topology == TG_DENSE || at->topology == TG_FUSED ? at->dense_waves + 1 : 0;
 #if TG_ALGORITHM == TG_PAGERANK

@@ -97,6 +97,18 @@ TEST_CASE("launch by launch") {
   }
 }
 
+// Dense waves look at no bound of the near, so what they leave may all be put off: the wave is chosen anew.
+TEST_CASE("a wave that is chosen twice follows the topology of the last that ran") {
+  const device::DeviceInfo device = cpu();
+  if (test::scale != 1) {
+    return;
+  }
+  graphs::FrontierProgram program{.algorithm = Algorithm::sssp, .sources = {0}};
+  program.graph.generate = graphs::GeneratorSpec{.rmat = {}, .grid = graphs::GridSpec{10, 10}, .uniform = {}};
+  program.graph.weights = graphs::ProgramWeights::u32;
+  check(program, device, {.strategy = compiler::Strategy::launch, .force_topology = {}});
+}
+
 TEST_CASE("in one launch, with work-groups of several work-items") {
   const device::DeviceInfo device = cpu();
   std::mt19937 random(34);
