@@ -74,7 +74,7 @@ WaveRecord record_of(const tg_log_row& row) {
   return {.wave = row.wave,
           .topology = static_cast<policy::Topology>(row.topology),
           .previous_topology = static_cast<policy::Topology>(row.previous_topology),
-          .rule = static_cast<FrontierRule>(row.rule),
+          .rule = static_cast<policy::TopologyRule>(row.rule),
           .threshold = row.threshold,
           .vertices = row.vertices,
           .density_bps = row.density_bps,

@@ -63,7 +63,8 @@ void check(const graphs::FrontierProgram& program, const device::DeviceInfo& dev
   options.verify = true;
   options.allow_outside = true;
   options.max_wall_time_ns = 600'000'000'000;
-  const auto report = run_traversal(program, ".", &device, options);
+  run::Monitor monitor;
+  const auto report = run_traversal(program, ".", &device, options, monitor);
   REQUIRE_MESSAGE(report, report.error().message);
   REQUIRE_MESSAGE(report->status == run::RunStatus::done, (report->error ? report->error->message : ""));
   REQUIRE(report->replay->agreed == report->waves.size());
