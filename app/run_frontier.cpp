@@ -102,7 +102,7 @@ Result<ExitCode> tell(const traversal::FrontierReport& report, const RunSettings
 
 } // namespace
 
-Result<ExitCode> run_frontier(const RunSettings& settings) {
+Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor, Progress& progress) {
   if (auto usable = refuse_others(settings); !usable) {
     return tl::unexpected(std::move(usable.error()));
   }
@@ -111,12 +111,14 @@ Result<ExitCode> run_frontier(const RunSettings& settings) {
     return tl::unexpected(at_program(program.error(), settings));
   }
   traversal::TraversalOptions options = options_of(settings);
-  options.abandon = [&settings](const traversal::FrontierReport& report) {
+  options.abandon = [&settings, &progress](const traversal::FrontierReport& report) {
+    progress.finish();
     const auto told = tell(report, settings);
     ::_exit(static_cast<int>(told ? *told : exit_code(told.error().code)));
   };
   std::optional<device::DeviceInfo> device;
   if (!options.dry_run || !settings.selector.empty()) {
+    monitor.begin(run::Activity::asking);
     auto found = find_device(settings);
     if (!found) {
       return tl::unexpected(std::move(found.error()));
@@ -124,7 +126,8 @@ Result<ExitCode> run_frontier(const RunSettings& settings) {
     device = std::move(*found);
   }
   const auto report = traversal::run_traversal(*program, commands::program_folder(settings.program),
-                                               device ? &*device : nullptr, options);
+                                               device ? &*device : nullptr, options, monitor);
+  progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "options.hpp"
+#include "progress.hpp"
 #include <tidegate/commands/plan.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/run/run_options.hpp>
@@ -40,6 +41,6 @@ Error at_program(Error error, const RunSettings& settings);
 Result<device::DeviceInfo> find_device(const RunSettings& settings);
 
 // Runs a frontier program and tells of it; the options of wave programs were refused or are left alone.
-Result<ExitCode> run_frontier(const RunSettings& settings);
+Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor, Progress& progress);
 
 } // namespace tidegate::app

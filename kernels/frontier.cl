@@ -87,6 +87,7 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   }
   at->wave += 1;
   at->scanned_edges = 0;
+  at->previous_topology = at->topology;
   at->previous_edges = at->chosen_edges;
   at->previous_topology = at->topology;
   at->dense_waves = at->topology == TG_DENSE || at->topology == TG_FUSED ? at->dense_waves + 1 : 0;

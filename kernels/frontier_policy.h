@@ -1,6 +1,7 @@
-// Which topology the next wave of a traversal takes: the topology rules of the launch policy with their
-// hysteresis, and rules that look at edges. Plain C that a C++ compiler and an OpenCL C compiler read alike, in
-// integers alone: what a device decides, the host works out again from the logged numbers, bit for bit.
+// Which topology a launch or the next wave of a traversal takes: the topology rules of the launch policy with
+// their hysteresis, and rules that look at edges. They stand here alone: lib/policy asks them for a launch request, a
+// device for a wave, and the host that replays a traversal. Plain C that a C++ compiler and an OpenCL C compiler
+// read alike, in integers alone, so that all of them come to the same bit for bit.
 //
 // The caller has the types tg_u32 and tg_u64, and TG_U32 that makes the former of the latter. Densities and pressures are basis points (bps, 10000 = 100 %).
 // Sources: the launch policy's steps 4 and 5 (density); Beamer, Asanovic, Patterson, Direction-Optimizing

@@ -34,7 +34,7 @@ typedef struct {
   tg_u32 chosen_vertices;
   tg_u32 entries;          // of its queue
   tg_u32 topology;         // of the wave
-  tg_u32 previous_topology; // of the last one that has run
+  tg_u32 previous_topology; // of the last wave that has run: a choice may be made again before its wave does
   tg_u32 rule;
   tg_u32 has;              // TG_HAS_…
   tg_u32 dense_waves;      // in a row

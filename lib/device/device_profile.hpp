@@ -1,6 +1,8 @@
 // What the self-test of a device (probe.hpp) finds out. Plain data.
 #pragma once
 
+#include <tidegate/policy/topology.hpp>
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -35,6 +37,12 @@ struct OrderingTrial {
   std::optional<double> barrier_ns; // of one barrier of all groups, when it passed
 };
 
+// Where traversals change their ways on this device. What is left out is as usual for its type of device.
+struct TraversalProfile {
+  std::optional<std::uint32_t> alone_up_to; // vertices of a frontier that one work-group works alone
+  std::optional<policy::SwitchRule> switch_rule;
+};
+
 struct DeviceProfile {
   std::string device;
   std::string driver_version;
@@ -46,6 +54,7 @@ struct DeviceProfile {
   double launch_ns = 0;                 // one of many launches in a row
   double launch_round_trip_ns = 0;      // a launch and the wait for it
   double claimed_items_per_second = 0;  // work-groups claim batches of 256 items
+  std::optional<TraversalProfile> traversal;
 };
 
 } // namespace tidegate::device

@@ -21,6 +21,11 @@ struct Choices<device::TrialVerdict> {
 };
 
 template <>
+struct Choices<policy::SwitchRule> {
+  static constexpr std::span<const std::string_view> names = policy::switch_rule_names;
+};
+
+template <>
 struct DocumentOf<device::DeviceProfile> {
   static const Document document;
 };

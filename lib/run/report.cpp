@@ -246,6 +246,25 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   }
 }
 
+// Of a check that runs the program wave by wave: what it has found, else whether it came to its end.
+RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                          const RunOptions& options, std::uint64_t wall_time_ns, bool complete,
+                          std::optional<Error> found, RunStatus status_of_found) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.device =
+      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.status = RunStatus::checked;
+  if (found) {
+    report.status = status_of_found;
+    report.error = std::move(found);
+  } else if (!complete) {
+    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+    report.error =
+        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
+  }
+  return report;
+}
+
 } // namespace
 
 WrittenFile written_file(const std::string& file, std::string what) {
@@ -313,38 +332,21 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options,
                            std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
-  report.device =
-      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  const bool broken = !bounds.violations.empty() || !bounds.findings.empty();
+  RunReport report =
+      report_of_check(compiled, device, options, wall_time_ns, bounds.complete,
+                      broken ? std::optional(bounds_error(bounds)) : std::nullopt, RunStatus::out_of_bounds);
   report.bounds = bounds;
-  report.status = RunStatus::checked;
-  if (!bounds.violations.empty() || !bounds.findings.empty()) {
-    report.status = RunStatus::out_of_bounds;
-    report.error = bounds_error(bounds);
-  } else if (!bounds.complete) {
-    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
-    report.error =
-        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
-  }
   return report;
 }
 
 RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
                           const device::DeviceInfo& device, const RunOptions& options,
                           std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
-  report.device =
-      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  RunReport report = report_of_check(
+      compiled, device, options, wall_time_ns, halos.complete,
+      halos.violation ? std::optional(halo_error(*halos.violation)) : std::nullopt, RunStatus::outside_halo);
   report.halos = halos;
-  report.status = RunStatus::checked;
-  if (halos.violation) {
-    report.status = RunStatus::outside_halo;
-    report.error = halo_error(*halos.violation);
-  } else if (!halos.complete) {
-    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
-    report.error =
-        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
-  }
   return report;
 }
 

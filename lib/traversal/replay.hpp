@@ -6,9 +6,11 @@
 #include <tidegate/traversal/memory.hpp>
 #include <tidegate/traversal/wave_record.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tidegate::traversal {
@@ -40,5 +42,15 @@ Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves);
 // The evidence of every distinct choice, in the order of the waves.
 std::vector<policy::TopologyEvidence> topology_evidence(std::span<const WaveRecord> waves,
                                                         const FrontierMemory& memory, std::uint32_t lanes);
+
+// A field of the evidence that is not complete, or does not follow from the waves.
+struct EvidenceFlaw {
+  std::size_t item = 0; // of the list; its length: one is missing
+  std::string field;
+  bool incomplete = false;
+};
+std::optional<EvidenceFlaw> first_flaw(std::span<const policy::TopologyEvidence> evidence,
+                                       std::span<const WaveRecord> waves, const FrontierMemory& memory,
+                                       std::uint32_t lanes);
 
 } // namespace tidegate::traversal
