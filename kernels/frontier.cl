@@ -590,7 +590,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     }
     if (lane == 0) {
       const uint arrivals = at.arrivals + arrivals_per_barrier;
-      if (!tg_meet(counters, arrivals, most_polls, reports + 8 * job.group, (uint3)(at.wave, at.step, at.topology))) {
+      if (!tg_arrive_and_await(counters, arrivals, most_polls, reports + 8 * job.group, (uint3)(at.wave, at.step, at.topology))) {
         group.gave_up = 1;
       } else if (alone) {
         at = state->alone[round & 1u];
