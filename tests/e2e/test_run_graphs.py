@@ -138,7 +138,7 @@ class Runs(Graphs):
             self.assertIn(word, done.stdout)
 
     def test_verbose(self) -> None:
-        done = run("run", self.write(bfs()), "--strategy", "launch", "--verify", "-v", timeout=300)
+        done = run("run", self.write(bfs()), "--strategy", "launch", "--verify", "-v")
         self.assertEqual(done.rc, 0, done.stderr)
         told = [re.sub("^tidegate: |(, wave [0-9]+)?, [0-9.]+ s$", "", line) for line in done.stderr.splitlines()]
         self.assertEqual(list(dict.fromkeys(told)),  # a busy machine takes longer, and what takes long is told again
