@@ -301,6 +301,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     to.tail = 0;
     to.local_tail = sums + TG_SUM_TAIL;
     to.local_queue = next_entries;
+    to.held = 0;
     to.wave = at->wave + 1;
     tg_found found = {0, 0, 0, 0, 0, 0, 0};
     if (errand.is_there) {
@@ -384,6 +385,9 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
   to.tail = slot + TG_TAIL;
   to.local_tail = 0;
   to.local_queue = 0;
+  tg_held held;
+  held.count = 0;
+  to.held = TG_GROUP_SIZE == 1 ? &held : 0;
   if (wave) {
     if (at->topology == TG_SPARSE || at->topology == TG_HYBRID) {
       tg_push_queue(job, at, to, at->frontier_edges <= TG_EAGER_EDGES, found);
@@ -410,16 +414,15 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
     tg_apply(job, at, setting, found);
 #endif
   } else {
-    tg_finish(job, tg_first_item(job, 1), tg_item_step(job, 1));
+    tg_finish(job);
   }
+  tg_flush(to);
 }
 
 // What everything holds at first.
 void tg_begin(const tg_job* job, const tg_setting* setting) {
-  const uint first = (uint)get_global_id(0);
-  const uint step = (uint)get_global_size(0);
   ulong idle = 0;
-  for (uint v = first; v < job->vertices; v += step) {
+  for (uint v = tg_first_item(job, 1); v < job->vertices; v = tg_next_item(job, v, 1)) {
 #if TG_ALGORITHM == TG_PAGERANK
     const float rank = 1.0f / (float)job->vertices;
     const tg_offset degree = tg_degree(job, v);
@@ -445,7 +448,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting) {
 #else
   const bool all = false;
 #endif
-  for (uint word = first; word < job->words; word += step) {
+  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
     const uint rest = job->vertices - word * 32;
     job->bitmaps[word] = !all ? 0u : rest < 32 ? (1u << rest) - 1 : 0xffffffffu;
 #if TG_ALGORITHM != TG_PAGERANK
@@ -485,6 +488,7 @@ void tg_seed(const tg_job* job, const tg_setting* setting, global const uint* so
   to.tail = slot + TG_TAIL;
   to.local_tail = 0;
   to.local_queue = 0;
+  to.held = 0;
   to.wave = 0;
   ulong edges = 0;
   for (uint i = 0; i < setting->source_count; ++i) {

@@ -28,7 +28,13 @@
 #define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // those begin with all vertices
 
 #define TG_CHUNK 64u
+#define TG_TILE 128u // items that a group of one work-item takes one after the other
+#define TG_HELD 64u  // entries that it keeps before it asks for their places
+#define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_NOBODY 0xffffffffu
+
+// What is done for every edge: some compilers for CPUs leave such calls as they are, with the job in memory.
+#define TG_INLINE __attribute__((always_inline))
 
 #if TG_WIDE_OFFSETS
 typedef ulong tg_offset;
@@ -84,6 +90,26 @@ volatile global uint* tg_far_tail(const tg_job* job, uint turn) {
 volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state->slots + round % 3u * TG_SLOT_WORDS; }
 
 tg_offset tg_degree(const tg_job* job, uint v) { return job->offsets[v + 1ul] - job->offsets[v]; }
+
+// Work-item `lane` of `width` that share item after item: the first of its items, and the next one.
+//
+// Neighbouring warps belong to different groups, so that a small frontier uses all of the device. Groups of one work-item, on
+// CPUs, take tiles of neighbours: each core has lines and pages of its own, and reads ahead.
+uint tg_first_item(const tg_job* job, uint width) {
+#if TG_GROUP_SIZE == 1
+  return job->group * TG_TILE;
+#else
+  const uint lane = (uint)get_local_id(0);
+  return (lane / TG_WARP * job->groups + job->group) * (TG_WARP / width) + lane % TG_WARP / width;
+#endif
+}
+TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
+#if TG_GROUP_SIZE == 1
+  return (item + 1) % TG_TILE != 0 ? item + 1 : item + 1 + (job->groups - 1) * TG_TILE;
+#else
+  return item + job->groups * (TG_GROUP_SIZE / width);
+#endif
+}
 
 // A sum in two words that nobody has to carry between, so that adding to it is over at once: the low 16 bits of what is
 // added, and the rest. Good for 2^16 work-groups (or work-items of one) that add to it.
@@ -157,6 +183,12 @@ typedef struct {
   uint sums[3 * TG_SUMS]; // of three waves in turn
 } tg_alone;
 
+// Entries of a queue on their way, of a work-item that shares its tail with other cores.
+typedef struct {
+  uint4 entries[TG_GROUP_SIZE == 1 ? TG_HELD : 1];
+  uint count;
+} tg_held;
+
 // Where found vertices go.
 typedef struct {
   global uint4* queue;         // or 0
@@ -164,16 +196,52 @@ typedef struct {
   volatile global uint* tail;  // of the queue
   volatile local uint* local_tail; // instead, where a group works alone
   local uint4* local_queue;
+  tg_held* held;               // or 0
   uint wave;                   // that the frontier is of
 } tg_target;
 
-void tg_enqueue(tg_target to, uint v, tg_offset begin, tg_offset degree) {
+// Whether one work-item works alone, as groups do on CPUs: nobody else reads or writes meanwhile, and without atomics
+// the memory system looks at many vertices at a time.
+TG_INLINE bool tg_undisturbed(tg_target to) { return TG_GROUP_SIZE == 1 && to.local_tail != 0; }
+
+// A vertex's run of edges number i.
+uint4 tg_entry(uint v, tg_offset begin, tg_offset degree, uint i) {
+  const ulong at = begin + (ulong)i * TG_CHUNK;
+  const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)TG_CHUNK);
+  return (uint4)(v, (uint)at, (uint)(at >> 32), edges);
+}
+
+// Entries that are held get their places.
+void tg_flush(tg_target to) {
+  if (TG_GROUP_SIZE == 1 && to.held != 0 && to.held->count != 0) {
+    const uint first = atomic_add(to.tail, to.held->count);
+    for (uint i = 0; i < to.held->count; ++i) {
+      to.queue[first + i] = to.held->entries[i];
+    }
+    to.held->count = 0;
+  }
+}
+
+TG_INLINE void tg_enqueue(tg_target to, uint v, tg_offset begin, tg_offset degree) {
   const uint chunks = (uint)((degree + (TG_CHUNK - 1)) / TG_CHUNK);
   if (chunks == 0) {
     return; // nothing to expand
   }
+  if (TG_GROUP_SIZE == 1 && to.held != 0 && chunks <= TG_HELD) {
+    if (to.held->count + chunks > TG_HELD) {
+      tg_flush(to);
+    }
+    for (uint i = 0; i < chunks; ++i) {
+      to.held->entries[to.held->count + i] = tg_entry(v, begin, degree, i);
+    }
+    to.held->count += chunks;
+    return;
+  }
   uint first;
-  if (to.local_tail != 0) {
+  if (tg_undisturbed(to)) {
+    first = *to.local_tail;
+    *to.local_tail = first + chunks;
+  } else if (to.local_tail != 0) {
     first = atomic_add(to.local_tail, chunks);
   } else if (chunks == 1) {
     first = tg_take_place(to.tail);
@@ -181,9 +249,7 @@ void tg_enqueue(tg_target to, uint v, tg_offset begin, tg_offset degree) {
     first = atomic_add(to.tail, chunks);
   }
   for (uint i = 0; i < chunks; ++i) {
-    const ulong at = begin + (ulong)i * TG_CHUNK;
-    const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)TG_CHUNK);
-    const uint4 entry = (uint4)(v, (uint)at, (uint)(at >> 32), edges);
+    const uint4 entry = tg_entry(v, begin, degree, i);
     if (to.local_tail != 0 && first + i < TG_ALONE_ROOM) {
       to.local_queue[first + i] = entry;
     } else {

@@ -104,7 +104,7 @@ class Runs(Graphs):
         self.assertEqual(sum(wave["vertices"] for wave in waves), reached)
         self.assertEqual([each["selected_topology"] for each in report["evidence"]],
                          list(dict.fromkeys(wave["topology"] for wave in waves)))
-        for spoiled, code in (({}, 0), ({"queue_pressure": "empty"}, 3), ({"output_parity_required": False}, 3)):
+        for spoiled, code in (({}, 0), ({"queue_pressure": "empty"}, 1), ({"output_parity_required": False}, 1)):
             path = self.folder / "report.json"
             path.write_text(json.dumps({**report, "evidence": [{**report["evidence"][0], **spoiled}, *report["evidence"][1:]]}))
             done = run("check", str(path))
@@ -138,7 +138,7 @@ class Runs(Graphs):
             self.assertIn(word, done.stdout)
 
     def test_verbose(self) -> None:
-        done = run("run", self.write(bfs()), "--strategy", "launch", "--verify", "-v", timeout=300)
+        done = run("run", self.write(bfs()), "--strategy", "launch", "--verify", "-v")
         self.assertEqual(done.rc, 0, done.stderr)
         told = [re.sub("^tidegate: |(, wave [0-9]+)?, [0-9.]+ s$", "", line) for line in done.stderr.splitlines()]
         self.assertEqual(list(dict.fromkeys(told)),  # a busy machine takes longer, and what takes long is told again
