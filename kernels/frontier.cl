@@ -288,6 +288,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
   const bool absorbs = lane == TG_GROUP_SIZE - 1;
   const uint round = at->round;
   const uint sure_vertices = min(setting->alone_vertices, tg_surely_sparse(setting->policy));
+  const uint sure_edges = min(setting->alone_edges, setting->vertices);
   tg_errand errand = tg_first_errand(job, *at, at->entries, tg_queue_of(job, at->wave), 0);
   for (uint sequence = 0; sequence < 0xffffffffu; ++sequence) {
     local uint* const sums = group->sums + sequence % 3u * TG_SUMS;
@@ -328,7 +329,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     next.entries = sums[TG_SUM_TAIL];
     const uint kept = min(next.entries, (uint)TG_ALONE_ROOM);
     const bool sure = vertices != 0 && vertices <= sure_vertices && next.entries <= TG_ALONE_ROOM &&
-                      TG_PARTS(sums + TG_SUM_EDGES) <= setting->alone_edges && next.wave < limit_wave;
+                      TG_PARTS(sums + TG_SUM_EDGES) <= sure_edges && next.wave < limit_wave;
     errand = tg_first_errand(job, next, kept, 0, next_entries);
     if (absorbs) {
       group->goes_on = TG_SURELY;

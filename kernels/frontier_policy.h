@@ -38,7 +38,7 @@
 #define TG_RULE_HOLD_DENSE 10u
 #define TG_RULE_HOLD_FUSED 11u
 // Of the edges:
-#define TG_RULE_FEW_VERTICES 12u   // too few to look at all vertices for
+#define TG_RULE_FEW_VERTICES 12u   // with too few edges to look at all vertices for
 #define TG_RULE_MANY_EDGES_FUSED 13u
 #define TG_RULE_MANY_EDGES 14u     // of the frontier, growing: pull
 #define TG_RULE_HOLD_PULL 15u      // growing, or still many vertices
@@ -49,7 +49,8 @@
 #define TG_RULES 20u
 
 // Pull when the frontier's edges are more than 1/15 of those not explored, until fewer than 1/18 of the
-// vertices are in the frontier; below 1/512 of them a look at all vertices never pays. Edge by edge from 1/128
+// vertices are in the frontier; below 1/512 of them, with no more edges than the graph has vertices, a look at all of
+// those never pays. Edge by edge from 1/128
 // of the edges that are not explored, down to 1/256.
 #define TG_PULL_EDGES 15u
 #define TG_PUSH_VERTICES 18u
@@ -183,7 +184,7 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   if (pulled && (growing || vertices > push_vertices)) {
     return tg_chosen(may_fuse ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices);
   }
-  if (vertices <= few_vertices) {
+  if (vertices <= few_vertices && of.edges <= policy.vertices) { // hubs may be few
     return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices);
   }
   if (growing && of.edges > pull_edges) {
@@ -227,7 +228,8 @@ static inline tg_choice tg_choose(tg_policy policy, tg_signals of, tg_u32 previo
   return tg_with_hysteresis(densities, tg_raw_topology(densities), previous);
 }
 
-// How many vertices of a frontier are worked sparsely for certain behind a sparse wave, whatever else is known of it.
+// How many vertices of a frontier are worked sparsely for certain behind a sparse wave, as long as no more edges than the
+// graph has vertices leave them.
 static inline tg_u32 tg_surely_sparse(tg_policy policy) {
   const tg_u64 whole = policy.vertices;
   if (policy.forced != TG_EMPTY) {

@@ -29,7 +29,8 @@ struct ReplayPolicy {
 // The choice for a wave whose numbers are given: topology, rule, threshold and density are worked out.
 WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers);
 
-// How many vertices of a frontier behind a sparse wave are worked sparsely for certain.
+// How many vertices of a frontier behind a sparse wave are worked sparsely for certain, as long as no more
+// edges than the graph has vertices leave them.
 std::uint32_t surely_sparse(const ReplayPolicy& policy);
 
 struct Replay {

@@ -60,7 +60,10 @@ TEST_CASE("the edge rules") {
                   .previous_edges = 10,
                   .unexplored_edges = 900'000};
   const auto rule = [&] { return name(choose(policy, wave).rule); };
+  CHECK(rule() == "many_edges"); // hubs
+  wave.frontier_edges = 51'200;
   CHECK(rule() == "few_vertices");
+  wave.frontier_edges = 90'000;
   wave.vertices = 101;
   CHECK(rule() == "many_edges");
   CHECK(choose(policy, wave).topology == Topology::dense_frontier);
@@ -110,7 +113,7 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
     const std::uint32_t sure = surely_sparse(policy);
     WaveRecord wave{.previous_topology = Topology::sparse_frontier,
                     .vertices = sure == 0 ? 0 : 1 + below(sure),
-                    .frontier_edges = below(100'000),
+                    .frontier_edges = below(policy.vertices + 1),
                     .previous_edges = below(100'000),
                     .unexplored_edges = below(1'000'000)};
     CAPTURE(i);
