@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace tidegate::compiler {
+
+#include "queue_state.h"
+
 namespace {
 
 // The unsigned type as wide as an element, and the name of a type in OpenCL C.
@@ -63,6 +66,7 @@ public:
     run_tile();
     if (is_persistent(request_.strategy)) {
       until();
+      queues();
       if (is_lean()) {
         lean_step();
       }
@@ -95,6 +99,7 @@ private:
       source_ += fmt::format("#define TG_HAS_BEFORE {}\n", schedule_.repeat_begin != 0 ? 1 : 0);
       source_ += fmt::format("#define TG_HAS_UNTIL {}\n", request_.until_on_device ? 1 : 0);
       source_ += fmt::format("#define TG_GUARD_UNTIL {}\n", guards_until() ? 1 : 0);
+      source_ += fmt::format("#define TG_HAS_QUEUES {}\n", queue_rows().empty() ? 0 : 1);
     }
   }
 
@@ -442,6 +447,49 @@ private:
         "static uint tg_until_met(global const uchar* arena, global const ulong* words, uint phase) {{\n"
         "  return *(global const {}*)(arena + words[{}u + phase]) == {};\n}}\n",
         in_quotes(buffer.name), type, tables_.until_word, literal(type, program_.until->value));
+  }
+
+  // Shared stages that run in rounds until their queue is empty, with its wave.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> queue_rows() const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
+    std::uint32_t row = 0;
+    for (const Stage& stage : schedule_.stages) {
+      const auto& queue = program_.waves[stage.waves.front()].queue;
+      if (!stage.plain && queue && queue->requeues) {
+        rows.emplace_back(row, stage.waves.front());
+      }
+      row += stage.plain ? 0 : 1;
+    }
+    return rows;
+  }
+
+  void queues() {
+    const auto rows = queue_rows();
+    if (rows.empty()) {
+      return;
+    }
+    std::string is_queue;
+    std::string turns;
+    std::string goes_on;
+    for (const auto& [row, wave] : rows) {
+      const ProgramQueue& queue = *program_.waves[wave].queue;
+      const std::string state =
+          fmt::format("(global uint*)(arena + {}ul)", memory_.offsets[queue.state_buffer]);
+      is_queue += fmt::format("{}stage == {}u", is_queue.empty() ? "" : " || ", row);
+      turns += fmt::format("  case {}: {}(nowhere, {}, {}u, {}u, {}u); break;\n", row,
+                           ops_.kernels[turn_op(program_.waves[wave])].function, state, queue.age_threshold,
+                           queue.most_stalled_rounds, queue.capacity);
+      goes_on += fmt::format("  case {}: return ({})[{}] != 0;\n", row, state,
+                             static_cast<int>(TG_QUEUE_MORE));
+    }
+    source_ += fmt::format("// Stages that run in rounds.\n"
+                           "static bool tg_is_queue(uint stage) {{ return {}; }}\n"
+                           "static void tg_turn_queue(uint stage, global uchar* arena) {{\n"
+                           "  const tg_item nowhere = {{{{1}}}};\n"
+                           "  switch (stage) {{\n{}  default: break;\n  }}\n}}\n"
+                           "static bool tg_queue_goes_on(uint stage, global uchar* arena) {{\n"
+                           "  switch (stage) {{\n{}  default: return false;\n  }}\n}}\n",
+                           is_queue, turns, goes_on);
   }
 
   // As the user's own options, without what the preprocessor has dealt with; atomics with scopes need 2.0.
