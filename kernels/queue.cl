@@ -4,10 +4,10 @@
 //   published          params of one op, input and output side by side, in tiles of one work-group's share:
 //
 //     tile 0: op 1, buffers 0 and 2 | tile 1: the same | tile 2: op 4, buffers 0 and 3 | …
-//     p p p p p p p p p p p p p p p | p p p p p p p    | p p p p p p p                 |
+//     p p p p p p p p p p p p p p p | p p p p p p p    | p, p + 1, p + 2, …            |
 //
-// So a work-group reads its op and its buffers once, branches as one, and loads four bytes an item; nothing is
-// claimed, because tiles are dealt out as those of every wave are. A tile has 256 lanes with one item each, or
+// So a work-group reads its op and its buffers once, branches as one, and loads four bytes an item, or none where params
+// count up; nothing is claimed, because tiles are dealt out as those of every wave are. A tile has 256 lanes with one item each, or
 // four where there are many: enough loads under way to fill the memory of a GPU (1024 items a work-group measured best).
 //
 // Where ops requeue, the wave runs in rounds. A lane keeps a bit for each of its items that waits: every item has its
@@ -43,7 +43,11 @@ void tg_queue_fail(global uint* state, uint place, uint result) {
   atomic_inc(&state[TG_QUEUE_FAULTS]);
 }
 
-// A tile: op, input, output, priority, its first item, items.
+// A tile: op, input, output, priority, place of its first item, items, param, whether that is listed there.
+uint tg_queue_param(uint8 tile, global const uint* params, uint at) {
+  return tile.s7 != 0u ? params[tile.s6 + at] : tile.s6 + at;
+}
+
 #if TG_QUEUE_IN_ROUNDS
 kernel void tidegate_queue_drain(global const uint8* tiles, global const uint* params, global uint* state,
                                  global uint* left TG_QUEUE_BUFFERS) {
@@ -60,7 +64,7 @@ kernel void tidegate_queue_drain(global const uint8* tiles, global const uint* p
   for (uint i = 0; i < TG_QUEUE_PER_LANE; ++i) {
     const uint at = i * TG_QUEUE_LANES + lane;
     if (at < tile.s5 && (waiting >> i & 1u) != 0u) {
-      const uint result = tg_queue_run(tile.s0, in, out, params[tile.s4 + at]);
+      const uint result = tg_queue_run(tile.s0, in, out, tg_queue_param(tile, params, at));
       if (result == TIDEGATE_REQUEUE) {
         again |= 1u << i;
         state[TG_QUEUE_LAST_REQUEUED] = tile.s4 + at; // of any: one is enough to name
@@ -84,7 +88,7 @@ kernel void tidegate_queue_drain(global const uint8* tiles, global const uint* p
   uint own[TG_QUEUE_PER_LANE]; // all are under way before the first is used
   for (uint i = 0; i < TG_QUEUE_PER_LANE; ++i) {
     const uint at = i * TG_QUEUE_LANES + lane;
-    own[i] = at < tile.s5 ? params[tile.s4 + at] : 0u;
+    own[i] = at < tile.s5 ? tg_queue_param(tile, params, at) : 0u;
   }
   for (uint i = 0; i < TG_QUEUE_PER_LANE; ++i) {
     const uint at = i * TG_QUEUE_LANES + lane;

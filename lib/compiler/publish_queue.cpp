@@ -62,6 +62,36 @@ Params params_of(std::span<const QueueItem> items, const QueueCombination& combi
   return {least, most, combination.items()};
 }
 
+bool count_up(std::span<const std::uint32_t> params) {
+  bool all = true;
+  for (std::uint32_t i = 1; i < params.size(); ++i) {
+    all &= params[i] == params[0] + i;
+  }
+  return all;
+}
+
+void add_tiles(const QueueCombination& combination, std::uint32_t priority,
+               std::span<const std::uint32_t> params, PublishedQueue& queue) {
+  const std::size_t tile_items = std::size_t{queue_lanes} * queue.items_per_lane;
+  for (std::size_t at = 0; at < params.size(); at += tile_items) {
+    const auto own = params.subspan(at, std::min(tile_items, params.size() - at));
+    const bool listed = !count_up(own);
+    queue.tiles.push_back({.op = combination.op,
+                           .input = combination.input,
+                           .output = combination.output,
+                           .priority = priority,
+                           .first = static_cast<std::uint32_t>(queue.published_items),
+                           .count = static_cast<std::uint32_t>(own.size()),
+                           .param = listed ? static_cast<std::uint32_t>(queue.params.size()) : own[0],
+                           .listed = listed ? 1U : 0U});
+    if (listed) {
+      queue.params.insert(queue.params.end(), own.begin(), own.end());
+    }
+    queue.published_items += own.size();
+  }
+  queue.by_priority[priority] += static_cast<std::uint32_t>(params.size());
+}
+
 } // namespace
 
 std::uint64_t QueueCombination::items() const {
@@ -112,44 +142,34 @@ PublishedQueue publish_queue(std::span<const QueueItem> items,
   // In one run after the other every item keeps its place.
   const bool in_place = !any_pure && std::ranges::is_sorted(order) &&
                         std::ranges::all_of(combinations, [](const auto& one) { return one.runs.size() == 1; });
-  queue.params.reserve(items.size());
   queue.items.reserve(in_place ? 0 : items.size());
+  std::vector<std::uint32_t> params; // of a combination
   for (const std::uint32_t index : order) {
     const QueueCombination& combination = combinations[index];
     const QueueOpTraits& op = ops[combination.op];
-    const std::size_t first = queue.params.size();
+    params.clear();
     if (op.pure) {
       Params seen = params_of(items, combination);
       for (const auto& [begin, end] : combination.runs) {
         for (std::uint32_t i = begin; i < end; ++i) {
           if (seen.insert(items[i].param)) {
-            queue.params.push_back(items[i].param);
+            params.push_back(items[i].param);
             queue.items.push_back(i);
           }
         }
       }
-      queue.deduped_items += combination.items() - (queue.params.size() - first);
+      queue.deduped_items += combination.items() - params.size();
     } else {
       for (const auto& [begin, end] : combination.runs) {
         for (std::uint32_t i = begin; i < end; ++i) {
-          queue.params.push_back(items[i].param);
+          params.push_back(items[i].param);
         }
         for (std::uint32_t i = begin; i < end && !in_place; ++i) {
           queue.items.push_back(i);
         }
       }
     }
-    queue.by_priority[op.priority] += static_cast<std::uint32_t>(queue.params.size() - first);
-    const std::size_t tile_items = std::size_t{queue_lanes} * queue.items_per_lane;
-    for (std::size_t at = first; at < queue.params.size(); at += tile_items) {
-      queue.tiles.push_back(
-          {.op = combination.op,
-           .input = combination.input,
-           .output = combination.output,
-           .priority = op.priority,
-           .first = static_cast<std::uint32_t>(at),
-           .count = static_cast<std::uint32_t>(std::min(tile_items, queue.params.size() - at))});
-    }
+    add_tiles(combination, op.priority, params, queue);
   }
   return queue;
 }

@@ -4,7 +4,8 @@
 //   published  tile 0: op 1, 0 -> 2: a c     op 1 is pure: the second (1,0,2,a) is left out
 //              tile 1: op 4, 0 -> 3: b
 //
-// A tile has one op and two buffers, so that its work-group branches as one, and four bytes an item.
+// A tile has one op and two buffers, so that its work-group branches as one, and four bytes an item; none
+// where the params count up, as indices do.
 #pragma once
 
 #include <tidegate/compiler/program.hpp>
@@ -46,15 +47,17 @@ struct QueueTile { // as kernels/queue.cl reads it
   std::uint32_t input = 0;
   std::uint32_t output = 0;
   std::uint32_t priority = 0;
-  std::uint32_t first = 0; // of its items
-  std::uint32_t count = 0;
-  std::array<std::uint32_t, 2> unused{};
+  std::uint32_t first = 0;  // place of its first item
+  std::uint32_t count = 0;  // of items
+  std::uint32_t param = 0;  // of the first item, from where on they count up; or where they are listed
+  std::uint32_t listed = 0; // 1: among the params
 };
 
 struct PublishedQueue {
   std::uint32_t items_per_lane = 1;
   std::vector<QueueTile> tiles;      // those of better priorities first
-  std::vector<std::uint32_t> params; // by place
+  std::uint64_t published_items = 0; // whose places are counted from 0 on, tile by tile
+  std::vector<std::uint32_t> params; // of tiles that list them
   std::vector<std::uint32_t> items;  // by place the index of the item; empty where that is the same
   std::array<std::uint32_t, queue_priorities> by_priority{};
   std::uint64_t deduped_items = 0;

@@ -316,7 +316,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
   state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
   state[TG_QUEUE_RUNNING] = std::uint32_t{1} << published.tiles.front().priority;
-  wave.own_buffers = {own_buffer(title, "tiles", published.tiles), own_buffer(title, "params", published.params),
+  wave.own_buffers = {own_buffer(title, "tiles", published.tiles), own_buffer(title, "params", published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
                       own_buffer(title, "state", state)};
   wave.own_accesses = {Access::read, Access::read, Access::read_write};
   if (drain.requeues) {
@@ -338,7 +338,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   wave.queue = {.items = std::move(items),
                 .file = spec.file ? beside(folder, *spec.file) : "",
                 .published = published.items,
-                .published_items = published.params.size(),
+                .published_items = published.published_items,
                 .deduped_items = published.deduped_items,
                 .op_names = {},
                 .requeues = drain.requeues,
