@@ -177,7 +177,14 @@ void QueueRounds::launch(const cl::Kernel& kernel, std::size_t items, std::size_
   compile_ns_ += first ? device::time_before_start(session_, *event) : 0;
 }
 
+// What first launches spend compiling does not count as wall time.
+bool QueueRounds::out_of_time(Clock::time_point deadline) const {
+  return InterruptWatch::interrupted() ||
+         Clock::now() >= deadline + std::chrono::nanoseconds(compile_ns_ - compile_ns_before_);
+}
+
 bool QueueRounds::run(Clock::time_point deadline, cl::Event* event) {
+  compile_ns_before_ = compile_ns_;
   return way_ == QueueWay::drain ? drain(deadline, event) : check(deadline, event);
 }
 
@@ -191,7 +198,7 @@ bool QueueRounds::drain(Clock::time_point deadline, cl::Event* event) {
     if (state[TG_QUEUE_MORE] == 0) {
       return state[TG_QUEUE_END] == TG_QUEUE_DRAINED;
     }
-    if (Clock::now() >= deadline || InterruptWatch::interrupted()) {
+    if (out_of_time(deadline)) {
       return false;
     }
   }
@@ -220,7 +227,7 @@ bool QueueRounds::check(Clock::time_point deadline, cl::Event* event) {
     if (state[TG_QUEUE_MORE] == 0) {
       return true;
     }
-    if (Clock::now() >= deadline || InterruptWatch::interrupted()) {
+    if (out_of_time(deadline)) {
       return false;
     }
   }

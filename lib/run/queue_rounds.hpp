@@ -90,6 +90,7 @@ private:
   void launch(const cl::Kernel& kernel, std::size_t items, std::size_t lanes, cl::Event* event);
   bool drain(Clock::time_point deadline, cl::Event* event);
   bool check(Clock::time_point deadline, cl::Event* event);
+  [[nodiscard]] bool out_of_time(Clock::time_point deadline) const;
 
   const device::Session& session_;
   const ResolvedProgram& program_;
@@ -100,6 +101,7 @@ private:
   std::set<cl_kernel> compiled_;
   std::uint64_t launches_ = 0;
   std::uint64_t compile_ns_ = 0;
+  std::uint64_t compile_ns_before_ = 0; // this run
 };
 
 } // namespace tidegate::run

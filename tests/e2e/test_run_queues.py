@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import struct
 import unittest
 from typing import Any
@@ -124,11 +125,12 @@ class Drain(Queues):
 
     def test_random(self) -> None:
         """Outputs and the whole accounting, in launches and in a persistent launch, in every mode."""
-        for seed, ways in ((1, ("launch",)), (2, ("barrier", "interpreter")), (5, ("barrier", "jit")),
-                           (6, ("counters", "jit"))):
-            with self.subTest(seed=seed, ways=ways):
+        slices = ("--slice", "1", "--workers", "1")  # rounds go on where the last slice ended
+        for seed, *options in ((1, "--strategy", "launch"), (4, "--strategy", "launch"),
+                               (2, "--strategy", "barrier", "--mode", "interpreter", *slices),
+                               (6, "--strategy", "counters", "--mode", "jit")):
+            with self.subTest(seed=seed, options=options):
                 document, seen, answers, queue = self.random_program(random.Random(seed))
-                options = ["--strategy", ways[0], *(["--mode", ways[1]] if len(ways) == 2 else [])]
                 report = self.report_of(document, "--verify", *options)
                 self.assertEqual(self.output("seen.npy"), seen)
                 self.assertEqual(self.output("squares.npy"), answers)
@@ -140,16 +142,11 @@ class Drain(Queues):
                 drained = run("priority", "drain", input=json.dumps(accounting))
                 self.assertEqual({key: value for key, value in parse(drained.stdout).items()
                                   if key not in ("kind", "schema_version")}, report["priority"])
-                if ways[0] != "launch":
-                    self.assertEqual((report["fallbacks"], report["telemetry"]["kernel_launches"]), ([], 1))
-
-    def test_slices(self) -> None:
-        """Rounds go on in the next slice where the last one ended."""
-        document, seen, answers, queue = self.random_program(random.Random(6))
-        report = self.report_of(document, "--strategy", "barrier", "--slice", "1", "--workers", "1", "--mode",
-                                "interpreter")
-        self.assertEqual((self.output("seen.npy"), self.output("squares.npy")), (seen, answers))
-        self.assertEqual({key: report["queues"][0][key] for key in queue}, queue)
+                self.assertEqual(report["fallbacks"], [])
+                if "counters" in options:
+                    self.assertEqual(report["telemetry"]["kernel_launches"], 1)
+                if "--slice" in options:
+                    self.assertGreater(report["telemetry"]["kernel_launches"], 1)
 
     def test_ageing_ends_a_wait(self) -> None:
         """Items of priority 0 wait for one of priority 4, which gets its turn once it has aged."""
@@ -157,12 +154,9 @@ class Drain(Queues):
                                  {"in": buffer(count=1, init={"fill": 0}), "flags": buffer(count=1, output="flags.npy")},
                                  [(0, 0, 1, i) for i in range(300)] + [(1, 0, 1, 0)],
                                  policy={"priority_age_threshold": 2})
-        for strategy in ("launch", "barrier"):
-            queue = self.report_of(document, "--verify", "--strategy", strategy)["queues"][0]
-            serial = Serial(2)
-            serial.drain([4], [1])
-            self.assertEqual((queue["aged_promotions"], queue["max_priority_age"], serial.oldest), (1, 8, 0))
-            self.assertEqual(queue["items_remaining"], 0)
+        queue = self.report_of(document, "--verify", "--strategy", "launch")["queues"][0]
+        self.assertEqual((queue["aged_promotions"], queue["max_priority_age"]), (1, 8))  # 4 classes of 2 rounds
+        self.assertEqual((queue["rounds"], queue["requeue_count"], queue["items_remaining"]), (10, 9 * 300, 0))
 
     def test_without_requeues(self) -> None:
         """Such a wave shares its launch with others; its items come from lines or bytes, and are the same."""
@@ -203,7 +197,8 @@ class Ends(Queues):
         """The run fails with exactly this text, and nothing is written."""
         result = self.run_document(document, "--strategy", strategy)
         self.assertEqual(result.rc, code, result.stderr)
-        self.assertEqual(result.stderr.split("\n")[:len(words)], list(words))
+        first, *rest = result.stderr.split("\n")
+        self.assertEqual([re.sub(r"^tidegate: .*:\d+:\d+: ", "tidegate: ", first), *rest[:len(words) - 1]], list(words))
         self.assertFalse((self.folder / "out.npy").exists())
         return parse(result.stdout) if result.stdout else {}
 
@@ -230,12 +225,6 @@ class Ends(Queues):
             self.assertEqual((report["items_remaining"], report["queues"][0]["items_remaining"]), (1, 1))
             self.assertEqual(report["queues"][0]["fault"], {"item": 2, "op": "checked",
                                                             "code": {9: 109, 5: 7, 4: 1}[value]})
-
-    def test_fault_in_a_persistent_launch(self) -> None:
-        document = self.checked_program([0, 0, 6], repeat=2)
-        report = self.failed(document, 1, 'tidegate: error: item 0 of wave 0 (checked), op "checked" from buffer 0 to 1 '
-                             "with param 2, failed with code 106 [queue_fault]", strategy="barrier")
-        self.assertEqual(report["status"], "queue_failed")
 
     def waiting(self, **queue: Any) -> Document:
         return queue_program({"wait": queue_op()},
