@@ -468,28 +468,37 @@ private:
     if (rows.empty()) {
       return;
     }
-    std::string is_queue;
-    std::string turns;
-    std::string goes_on;
-    for (const auto& [row, wave] : rows) {
-      const ProgramQueue& queue = *program_.waves[wave].queue;
-      const std::string state =
-          fmt::format("(global uint*)(arena + {}ul)", memory_.offsets[queue.state_buffer]);
-      is_queue += fmt::format("{}stage == {}u", is_queue.empty() ? "" : " || ", row);
-      turns += fmt::format("  case {}: {}(nowhere, {}, {}u, {}u, {}u); break;\n", row,
-                           ops_.kernels[turn_op(program_.waves[wave])].function, state, queue.age_threshold,
-                           queue.most_stalled_rounds, queue.capacity);
-      goes_on += fmt::format("  case {}: return ({})[{}] != 0;\n", row, state,
-                             static_cast<int>(TG_QUEUE_MORE));
-    }
-    source_ += fmt::format("// Stages that run in rounds.\n"
-                           "static bool tg_is_queue(uint stage) {{ return {}; }}\n"
-                           "static void tg_turn_queue(uint stage, global uchar* arena) {{\n"
-                           "  const tg_item nowhere = {{{{1}}}};\n"
-                           "  switch (stage) {{\n{}  default: break;\n  }}\n}}\n"
-                           "static bool tg_queue_goes_on(uint stage, global uchar* arena) {{\n"
-                           "  switch (stage) {{\n{}  default: return false;\n  }}\n}}\n",
-                           is_queue, turns, goes_on);
+    // What each stage has of its own. The kernel that turns a queue is the same for all and called once: where
+    // there are several calls under its condition, PoCL (3.1) has every work-item run them.
+    const auto by_stage = [&rows](std::string otherwise, const auto& text) {
+      for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+        otherwise = fmt::format("stage == {}u ? {} : {}", row->first, text(row->second), otherwise);
+      }
+      return otherwise;
+    };
+    const auto queue_of = [this](std::uint32_t wave) -> const ProgramQueue& {
+      return *program_.waves[wave].queue;
+    };
+    const std::uint32_t any = rows.front().second;
+    source_ += fmt::format(
+        "// Stages that run in rounds.\n"
+        "static bool tg_is_queue(uint stage) {{ return {}; }}\n"
+        "static global uint* tg_queue_of(uint stage, global uchar* arena) {{\n"
+        "  return (global uint*)(arena + ({}));\n}}\n"
+        "static void tg_turn_queue(uint stage, global uchar* arena) {{\n"
+        "  const tg_item nowhere = {{{{1}}}};\n"
+        "  {}(nowhere, tg_queue_of(stage, arena), {}u, {}, {});\n}}\n"
+        "static bool tg_queue_goes_on(uint stage, global uchar* arena) {{\n"
+        "  return tg_queue_of(stage, arena)[{}] != 0;\n}}\n",
+        by_stage("false", [](std::uint32_t) { return std::string("true"); }),
+        by_stage("0ul",
+                 [&](std::uint32_t wave) {
+                   return fmt::format("{}ul", memory_.offsets[queue_of(wave).state_buffer]);
+                 }),
+        ops_.kernels[turn_op(program_.waves[any])].function, queue_of(any).age_threshold,
+        by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).most_stalled_rounds); }),
+        by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).capacity); }),
+        static_cast<int>(TG_QUEUE_MORE));
   }
 
   // As the user's own options, without what the preprocessor has dealt with; atomics with scopes need 2.0.
