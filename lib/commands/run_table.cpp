@@ -112,7 +112,8 @@ std::string queue_text(const run::QueueReport& queue, bool planned) {
     text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),
                         plural(queue.aged_promotions, "aged promotion"));
   }
-  return queue.items_remaining != 0 && !planned ? fmt::format("{}; {} LEFT", text, queue.items_remaining) : text;
+  return queue.items_remaining != 0 && !planned ? fmt::format("{}; {} LEFT", text, queue.items_remaining)
+                                                : text;
 }
 
 void add_times(const run::RunReport& report, Rows& rows) {

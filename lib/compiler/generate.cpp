@@ -468,8 +468,8 @@ private:
     if (rows.empty()) {
       return;
     }
-    // What each stage has of its own. The kernel that turns a queue is the same for all and called once: where
-    // there are several calls under its condition, PoCL (3.1) has every work-item run them.
+    // What each stage has of its own. The kernel that turns a queue is the same for all and called once:
+    // where there are several calls under its condition, PoCL (3.1) has every work-item run them.
     const auto by_stage = [&rows](std::string otherwise, const auto& text) {
       for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
         otherwise = fmt::format("stage == {}u ? {} : {}", row->first, text(row->second), otherwise);
@@ -496,7 +496,8 @@ private:
                    return fmt::format("{}ul", memory_.offsets[queue_of(wave).state_buffer]);
                  }),
         ops_.kernels[turn_op(program_.waves[any])].function, queue_of(any).age_threshold,
-        by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).most_stalled_rounds); }),
+        by_stage("0u",
+                 [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).most_stalled_rounds); }),
         by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).capacity); }),
         static_cast<int>(TG_QUEUE_MORE));
   }

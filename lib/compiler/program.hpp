@@ -31,11 +31,11 @@ struct BufferSpec {
 };
 
 struct OpSpec {
-  std::string source;                // path, relative to the program
-  std::optional<std::string> kernel; // left out, the name of the op
-  std::string options;               // as for clBuildProgram
-  bool queue = false;                // a function that runs one item of a queue, and no kernel
-  bool pure = false;                 // of a queue op: identical items need run only once
+  std::string source;                         // path, relative to the program
+  std::optional<std::string> kernel;          // left out, the name of the op
+  std::string options;                        // as for clBuildProgram
+  bool queue = false;                         // a function that runs one item of a queue, and no kernel
+  bool pure = false;                          // of a queue op: identical items need run only once
   std::optional<std::uint32_t> priority = {}; // of a queue op's items, 0 comes first; left out, 2
   std::optional<std::string> note{};
 };
@@ -98,8 +98,8 @@ struct QueueItem {
 
 struct QueueSpec { // exactly one of items and file
   std::optional<std::vector<QueueItem>> items;
-  std::optional<std::string> file;       // .ndjson or .jsonl, or else 16 bytes an item; relative to the program
-  std::optional<std::uint32_t> capacity; // items that may wait requeued; left out, all
+  std::optional<std::string> file; // .ndjson or .jsonl, or else 16 bytes an item; relative to the program
+  std::optional<std::uint32_t> capacity;     // items that may wait requeued; left out, all
   std::uint32_t most_stalled_rounds = 65536; // in a row in which no item gets done
 };
 

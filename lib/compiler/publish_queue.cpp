@@ -10,12 +10,13 @@ namespace {
 
 using Key = std::array<std::uint32_t, 3>;
 
-// From here on a lane has four items, whose loads are under way together; below, more work-groups are worth more.
+// From here on a lane has four items, whose loads are under way together; below, more work-groups are worth
+// more.
 constexpr std::size_t many_items = std::size_t{1} << 18U;
 constexpr std::uint32_t most_items_per_lane = 4;
 
-// The params of one combination that were met: a bit each where they lie closely, as indices do, or else a table
-// with open addressing.
+// The params of one combination that were met: a bit each where they lie closely, as indices do, or else a
+// table with open addressing.
 class Params {
 public:
   Params(std::uint32_t least, std::uint32_t most, std::uint64_t count) : least_(least) {
@@ -136,12 +137,12 @@ PublishedQueue publish_queue(std::span<const QueueItem> items,
   PublishedQueue queue{.items_per_lane = items.size() < many_items ? 1 : most_items_per_lane};
   std::vector<std::uint32_t> order(combinations.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {},
-                           [&](std::uint32_t i) { return ops[combinations[i].op].priority; });
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return ops[combinations[i].op].priority; });
   const bool any_pure = std::ranges::any_of(combinations, [&](const auto& one) { return ops[one.op].pure; });
   // In one run after the other every item keeps its place.
-  const bool in_place = !any_pure && std::ranges::is_sorted(order) &&
-                        std::ranges::all_of(combinations, [](const auto& one) { return one.runs.size() == 1; });
+  const bool in_place =
+      !any_pure && std::ranges::is_sorted(order) &&
+      std::ranges::all_of(combinations, [](const auto& one) { return one.runs.size() == 1; });
   queue.items.reserve(in_place ? 0 : items.size());
   std::vector<std::uint32_t> params; // of a combination
   for (const std::uint32_t index : order) {

@@ -33,7 +33,7 @@ struct QueueCombination {
   std::uint32_t op = 0;
   std::uint32_t input = 0;
   std::uint32_t output = 0;
-  std::uint32_t first_item = 0; // that has it
+  std::uint32_t first_item = 0;                   // that has it
   std::vector<std::array<std::uint32_t, 2>> runs; // of items, [begin, end)
 
   [[nodiscard]] std::uint64_t items() const;

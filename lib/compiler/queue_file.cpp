@@ -36,7 +36,8 @@ public:
     }
     do {
       space();
-      const std::size_t quote = at_ < text_.size() && text_[at_] == '"' ? text_.find('"', at_ + 1) : text_.npos;
+      const std::size_t quote =
+          at_ < text_.size() && text_[at_] == '"' ? text_.find('"', at_ + 1) : text_.npos;
       if (quote == std::string_view::npos) {
         return "a key belongs here, in double quotes";
       }

@@ -49,13 +49,13 @@ struct DrainText {
 
 // kernels/queue.cl behind what it is made for. It includes the ops' file, so that compilers name that.
 std::string text_of(const DrainText& drain) {
-  return fmt::format("#define TG_QUEUE_SOURCE \"{}\"\n#define TG_QUEUE_CASES {}\n#define TG_QUEUE_HANDLES {}\n"
-                     "#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
-                     "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_PER_LANE {}u\n{}{}",
-                     drain.source, drain.cases, drain.handles, drain.parameters, drain.arguments,
-                     drain.requeues ? 1 : 0, drain.items_per_lane,
-                     device::with_place("queue_state.h", device::queue_state_source()),
-                     device::with_place("queue.cl", device::queue_source()));
+  return fmt::format(
+      "#define TG_QUEUE_SOURCE \"{}\"\n#define TG_QUEUE_CASES {}\n#define TG_QUEUE_HANDLES {}\n"
+      "#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
+      "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_PER_LANE {}u\n{}{}",
+      drain.source, drain.cases, drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0,
+      drain.items_per_lane, device::with_place("queue_state.h", device::queue_state_source()),
+      device::with_place("queue.cl", device::queue_source()));
 }
 
 std::string file_name(const OpSpec& spec) {
@@ -79,8 +79,7 @@ bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Functi
   const opencl_c::TokenRange result{.begin = function.begin, .end = function.name_token};
   return !function.is_kernel && parameters.size() == 3 && is_buffer(parameters[0]) &&
          is_buffer(parameters[1]) && !parameters[1].is_const && !parameters[2].is_pointer &&
-         parameters[2].type == "uint" &&
-         (is_word(unit, result, "uint") || is_word(unit, result, "unsigned"));
+         parameters[2].type == "uint" && (is_word(unit, result, "uint") || is_word(unit, result, "unsigned"));
 }
 
 // Whether the functions, or what they call, say TIDEGATE_REQUEUE.
@@ -108,13 +107,13 @@ Result<void> check_elements(const QueueCombination& items, const QueueOp& op, co
       is_float(wanted) == is_float(buffer.spec.type)) {
     return {};
   }
-  return tl::unexpected(Error{
-      .code = ErrorCode::argument_mismatch,
-      .message = fmt::format("{} runs {} on the buffer {} of {}, its parameter {} points to {}",
-                             item_text(items.first_item), in_quotes(op.name), in_quotes(buffer.name),
-                             name(buffer.spec.type), in_quotes(parameter.name), parameter.type),
-      .fix = fmt::format("give a buffer of {}, or let the op take what there is", name(wanted)),
-      .pointer = pointer});
+  return tl::unexpected(
+      Error{.code = ErrorCode::argument_mismatch,
+            .message = fmt::format("{} runs {} on the buffer {} of {}, its parameter {} points to {}",
+                                   item_text(items.first_item), in_quotes(op.name), in_quotes(buffer.name),
+                                   name(buffer.spec.type), in_quotes(parameter.name), parameter.type),
+            .fix = fmt::format("give a buffer of {}, or let the op take what there is", name(wanted)),
+            .pointer = pointer});
 }
 
 // All that can be said of handles, once for each combination of them.
@@ -134,17 +133,20 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
              fmt::format("has the op_handle {}, the program has {}", items.op, plural(ops.size(), "op")),
              "handles count the program's ops, from 0 on, in their order");
     } else if (ops[items.op].op == nullptr) {
-      refuse(ErrorCode::not_a_queue_op,
-             fmt::format("has the op_handle {}, and {} is no queue op", items.op, in_quotes(ops[items.op].name)),
-             "give the handle of an op with \"queue\": true");
+      refuse(
+          ErrorCode::not_a_queue_op,
+          fmt::format("has the op_handle {}, and {} is no queue op", items.op, in_quotes(ops[items.op].name)),
+          "give the handle of an op with \"queue\": true");
     }
     bool there = true;
-    for (const auto& [key, handle] : {std::pair("input_handle", items.input), {"output_handle", items.output}}) {
+    for (const auto& [key, handle] :
+         {std::pair("input_handle", items.input), {"output_handle", items.output}}) {
       if (handle >= buffers.size()) {
         there = false;
-        refuse(ErrorCode::invalid_item,
-               fmt::format("has the {} {}, the program has {}", key, handle, plural(buffers.size(), "buffer")),
-               "handles count the program's buffers, from 0 on, in their order");
+        refuse(
+            ErrorCode::invalid_item,
+            fmt::format("has the {} {}, the program has {}", key, handle, plural(buffers.size(), "buffer")),
+            "handles count the program's buffers, from 0 on, in their order");
       }
     }
     if (there && items.op < ops.size() && ops[items.op].op != nullptr) {
@@ -237,15 +239,15 @@ std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& c
 Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
                                  const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
   const std::string function_name = spec.kernel.value_or(name);
-  TIDEGATE_TRY(const ProgramUnit read, read_unit(spec, folder, answer, scope, pointer,
-                                                 text_of({.source = file_name(spec)})));
+  TIDEGATE_TRY(const ProgramUnit read,
+               read_unit(spec, folder, answer, scope, pointer, text_of({.source = file_name(spec)})));
   const opencl_c::Function* const function = read.unit.definition(function_name);
   if (function == nullptr) {
-    return tl::unexpected(Error{.code = ErrorCode::unknown_name,
-                                .message = fmt::format("there is no function {} in {}",
-                                                       in_quotes(function_name), spec.source),
-                                .fix = fmt::format("write {}", fmt::format(signature, function_name)),
-                                .pointer = spec.kernel ? pointer + "/kernel" : pointer});
+    return tl::unexpected(
+        Error{.code = ErrorCode::unknown_name,
+              .message = fmt::format("there is no function {} in {}", in_quotes(function_name), spec.source),
+              .fix = fmt::format("write {}", fmt::format(signature, function_name)),
+              .pointer = spec.kernel ? pointer + "/kernel" : pointer});
   }
   if (!has_signature(read.unit, *function)) {
     return tl::unexpected(with_line_of(
@@ -316,7 +318,9 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
   state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
   state[TG_QUEUE_RUNNING] = std::uint32_t{1} << published.tiles.front().priority;
-  wave.own_buffers = {own_buffer(title, "tiles", published.tiles), own_buffer(title, "params", published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
+  wave.own_buffers = {own_buffer(title, "tiles", published.tiles),
+                      own_buffer(title, "params",
+                                 published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
                       own_buffer(title, "state", state)};
   wave.own_accesses = {Access::read, Access::read, Access::read_write};
   if (drain.requeues) {

@@ -1,5 +1,5 @@
-// Waves of work items: queue ops, which are functions of the user's source, and the kernel that drains a queue
-// of them (kernels/queue.cl), made for each wave.
+// Waves of work items: queue ops, which are functions of the user's source, and the kernel that drains a
+// queue of them (kernels/queue.cl), made for each wave.
 #pragma once
 
 #include <tidegate/compiler/macro_answers.hpp>
@@ -46,9 +46,9 @@ struct QueueWave {
   ProgramQueue queue;
   std::string op_name; // the first of its ops
   ProgramUnit unit;
-  std::vector<ProgramBuffer> own_buffers;  // tiles, params, state, and where ops requeue what is left
-  std::vector<Access> own_accesses;        // of the drain to them
-  std::vector<ProgramArgument> arguments;  // to buffers of the program, by handle
+  std::vector<ProgramBuffer> own_buffers; // tiles, params, state, and where ops requeue what is left
+  std::vector<Access> own_accesses;       // of the drain to them
+  std::vector<ProgramArgument> arguments; // to buffers of the program, by handle
   NdRange range;
 };
 

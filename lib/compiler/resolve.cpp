@@ -340,7 +340,8 @@ private:
   }
 
   void add_queue_op(const std::string& name, const OpSpec& spec) {
-    auto made = resolve_queue_op(name, spec, resolved_.folder, answer_, scope_, "/ops/" + pointer_token(name));
+    auto made =
+        resolve_queue_op(name, spec, resolved_.folder, answer_, scope_, "/ops/" + pointer_token(name));
     errors_.check(made);
     op_index_[name] = unsound;
     queue_ops_.emplace(name, made ? std::optional(std::move(*made)) : std::nullopt);
@@ -441,11 +442,13 @@ private:
     const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()} +
                      int{spec.queue.has_value()};
     if (said != 1) {
-      return tl::unexpected(
-          invalid_program(fmt::format("a wave is one thing, and this says {} of op, fill, copy and queue", said),
-                          "give one of them", pointer));
+      return tl::unexpected(invalid_program(
+          fmt::format("a wave is one thing, and this says {} of op, fill, copy and queue", said),
+          "give one of them", pointer));
     }
-    return spec.op ? op_wave(spec, pointer) : spec.queue ? queue_wave(spec, pointer) : transfer_wave(spec, pointer);
+    return spec.op      ? op_wave(spec, pointer)
+           : spec.queue ? queue_wave(spec, pointer)
+                        : transfer_wave(spec, pointer);
   }
 
   Result<void> name_wave(const WaveSpec& spec, const std::string& pointer) {
@@ -465,9 +468,9 @@ private:
   Result<ProgramWave> op_wave(const WaveSpec& spec, const std::string& pointer) const {
     ErrorList errors;
     if (queue_ops_.contains(*spec.op)) {
-      return tl::unexpected(invalid_program(
-          fmt::format("{} is a queue op, and no kernel", in_quotes(*spec.op)),
-          "give its items: \"queue\": {\"items\": [...]}", pointer + "/op"));
+      return tl::unexpected(
+          invalid_program(fmt::format("{} is a queue op, and no kernel", in_quotes(*spec.op)),
+                          "give its items: \"queue\": {\"items\": [...]}", pointer + "/op"));
     }
     const auto op = find("op", *spec.op, op_index_, pointer + "/op");
     if (!errors.check(op)) {

@@ -106,20 +106,20 @@ struct Transfer {
   std::vector<std::byte> pattern; // of a fill: one element
 };
 
-// A wave of items, each run by one lane (kernels/queue.cl). Its op is the kernel that drains it; the two behind
-// that one go from round to round, and check it.
+// A wave of items, each run by one lane (kernels/queue.cl). Its op is the kernel that drains it; the two
+// behind that one go from round to round, and check it.
 struct ProgramQueue {
   std::vector<QueueItem> items;         // as they were given
   std::string file;                     // that they come from; or empty
   std::vector<std::uint32_t> published; // by place on the device the item; empty where that is the same
   std::uint64_t published_items = 0;
-  std::uint64_t deduped_items = 0;     // identical ones of pure ops
-  std::vector<std::string> op_names;   // by handle
-  bool requeues = false;               // some op can: the wave runs in rounds
-  std::uint32_t state_buffer = 0;      // kernels/queue_state.h
-  std::uint32_t first_buffer = 0;      // of the program's own, among the arguments
-  std::uint32_t age_threshold = 0;     // rounds, the policy's
-  std::uint32_t capacity = 0;          // items that may wait requeued
+  std::uint64_t deduped_items = 0;   // identical ones of pure ops
+  std::vector<std::string> op_names; // by handle
+  bool requeues = false;             // some op can: the wave runs in rounds
+  std::uint32_t state_buffer = 0;    // kernels/queue_state.h
+  std::uint32_t first_buffer = 0;    // of the program's own, among the arguments
+  std::uint32_t age_threshold = 0;   // rounds, the policy's
+  std::uint32_t capacity = 0;        // items that may wait requeued
   std::uint32_t most_stalled_rounds = 0;
 };
 

@@ -149,7 +149,8 @@ constexpr Field op_fields[] = {
     defaulted<&OpSpec::queue>("queue", "whether it runs items of queues: no kernel but a function uint "
                                        "NAME(global const T* in, global U* out, uint param)"),
     defaulted<&OpSpec::pure>("pure", "of a queue op: whether identical items need run only once"),
-    optional<&OpSpec::priority>("priority", "of a queue op's items, 0 comes first; left out, 2").between(0, 4),
+    optional<&OpSpec::priority>("priority", "of a queue op's items, 0 comes first; left out, 2")
+        .between(0, 4),
     optional<&OpSpec::note>("note", note_meaning),
 };
 
@@ -190,8 +191,9 @@ constexpr Field queue_item_fields[] = {
 
 constexpr Field queue_fields[] = {
     optional<&QueueSpec::items>("items", "the items themselves"),
-    optional<&QueueSpec::file>("file", "file of them, relative to the program: lines of JSON where it ends in "
-                                       ".ndjson or .jsonl, else four u32 an item"),
+    optional<&QueueSpec::file>("file",
+                               "file of them, relative to the program: lines of JSON where it ends in "
+                               ".ndjson or .jsonl, else four u32 an item"),
     optional<&QueueSpec::capacity>("capacity", "items that may wait requeued at a time; left out, all"),
     defaulted<&QueueSpec::most_stalled_rounds>(
         "most_stalled_rounds", "rounds in a row without an item that gets done, after which the run ends")
@@ -332,8 +334,7 @@ constinit const Record Description<ArgumentSpec>::record =
     record_of<ArgumentSpec>("argument", argument_fields);
 constinit const Record Description<planning::Wave>::record =
     record_of<planning::Wave>("byte_envelope", envelope_fields);
-constinit const Record Description<QueueItem>::record =
-    record_of<QueueItem>("queue_item", queue_item_fields);
+constinit const Record Description<QueueItem>::record = record_of<QueueItem>("queue_item", queue_item_fields);
 constinit const Record Description<QueueSpec>::record = record_of<QueueSpec>("queue", queue_fields);
 constinit const Record Description<WaveSpec>::record =
     record_of<WaveSpec>("program_wave", program_wave_fields);

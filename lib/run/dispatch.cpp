@@ -82,8 +82,8 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
                        TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const QueueStates& queues,
                        const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
-      order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits), monitor_(monitor),
-      times_(limits.trace_spans, Clock::now()) {
+      order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
+      monitor_(monitor), times_(limits.trace_spans, Clock::now()) {
   if (kernel_ == nullptr) {
     return;
   }

@@ -61,7 +61,8 @@ public:
   // device::Refused.
   Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
              const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
-             PlainWaves* plain, const QueueStates& queues, const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor);
+             PlainWaves* plain, const QueueStates& queues, const cl::Buffer& arena,
+             const DispatchLimits& limits, Monitor& monitor);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 

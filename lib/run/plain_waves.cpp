@@ -60,9 +60,8 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
     }
     // A line of its own before the first, so that logs name the file as people know it.
     const std::string place = text.empty() ? fmt::format("#line 1 \"{}\"\n", program.units[unit].path) : "";
-    auto built = device::build_program(
-        session, contraction_pragma(program) + place + *source,
-        driver_options(program.units[unit], program.folder));
+    auto built = device::build_program(session, contraction_pragma(program) + place + *source,
+                                       driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }

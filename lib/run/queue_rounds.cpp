@@ -57,10 +57,10 @@ QueueOutcome queue_outcome(const ResolvedProgram& program, std::uint32_t wave,
                                    .item = item_at(state[TG_QUEUE_FAULT_PLACE]),
                                    .result = state[TG_QUEUE_FAULT_RESULT]};
   } else if (state[TG_QUEUE_END] != TG_QUEUE_DRAINED) {
-    outcome.failure = QueueFailure{.code = state[TG_QUEUE_END] == TG_QUEUE_FULL
-                                               ? ErrorCode::requeue_queue_full
-                                               : ErrorCode::queue_stalled,
-                                   .item = item_at(state[TG_QUEUE_LAST_REQUEUED])};
+    outcome.failure =
+        QueueFailure{.code = state[TG_QUEUE_END] == TG_QUEUE_FULL ? ErrorCode::requeue_queue_full
+                                                                  : ErrorCode::queue_stalled,
+                     .item = item_at(state[TG_QUEUE_LAST_REQUEUED])};
   }
   return outcome;
 }
@@ -68,20 +68,20 @@ QueueOutcome queue_outcome(const ResolvedProgram& program, std::uint32_t wave,
 Error queue_error(const ResolvedProgram& program, std::uint32_t wave, const QueueFailure& failure) {
   const compiler::ProgramQueue& queue = *program.waves[wave].queue;
   const compiler::QueueItem& item = queue.items[failure.item];
-  const std::string what =
-      fmt::format("item {} of {}, op {} from buffer {} to {} with param {},", failure.item,
-                  program.wave_text(wave), in_quotes(queue.op_names[item.op_handle]), item.input_handle,
-                  item.output_handle, item.param);
+  const std::string what = fmt::format(
+      "item {} of {}, op {} from buffer {} to {} with param {},", failure.item, program.wave_text(wave),
+      in_quotes(queue.op_names[item.op_handle]), item.input_handle, item.output_handle, item.param);
   Error error{.code = failure.code, .pointer = fmt::format("/waves/{}/queue", wave), .wave = wave};
   switch (failure.code) {
   case ErrorCode::queue_stalled:
     error.message = fmt::format("{} waits for what does not come: no item was done in {}", what,
                                 plural(queue.most_stalled_rounds, "round"));
-    error.fix = "look at what the op waits for, or give the queue more most_stalled_rounds; no output was written";
+    error.fix =
+        "look at what the op waits for, or give the queue more most_stalled_rounds; no output was written";
     break;
   case ErrorCode::requeue_queue_full:
-    error.message = fmt::format("{} is one of more than {} that wait requeued", what,
-                                plural(queue.capacity, "item"));
+    error.message =
+        fmt::format("{} is one of more than {} that wait requeued", what, plural(queue.capacity, "item"));
     error.fix = "give the queue more capacity, or leave it out; no output was written";
     break;
   default:

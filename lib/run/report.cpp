@@ -55,7 +55,8 @@ void add_queues(RunReport& report, const ResolvedProgram& program) {
 }
 
 // What became of their items; when the run is not done, those that are left count beside the tiles.
-void tell_queues(RunReport& report, const ResolvedProgram& program, const std::vector<QueueOutcome>& outcomes) {
+void tell_queues(RunReport& report, const ResolvedProgram& program,
+                 const std::vector<QueueOutcome>& outcomes) {
   policy::RequeueAccounting all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const QueueOutcome& outcome = outcomes[i];

@@ -37,7 +37,7 @@ enum class RunStatus : std::uint8_t {
   queue_failed,   // an item failed, or items are left that make no progress
 };
 inline constexpr std::array<std::string_view, 10> run_status_names{
-    "done",           "planned", "deadline",      "interrupted", "hang",
+    "done",           "planned", "deadline",      "interrupted",  "hang",
     "outputs_differ", "checked", "out_of_bounds", "outside_halo", "queue_failed"};
 
 // A work-group that waited in vain.
@@ -300,7 +300,7 @@ struct RunReport {
   std::vector<FallbackReport> fallbacks;
   std::vector<QueueReport> queues;
   std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
-  std::vector<std::string> assumed_macros; // without a device: that the sources depend on
+  std::vector<std::string> assumed_macros;             // without a device: that the sources depend on
   Geometry recommended_geometry;
   Geometry effective_geometry;
   MemoryReport memory;

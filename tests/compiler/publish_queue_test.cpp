@@ -1,7 +1,6 @@
 // Publishing work items: random queues against what publishing means, worked out item by item.
-#include <tidegate/compiler/publish_queue.hpp>
-
 #include "../test_scale.hpp"
+#include <tidegate/compiler/publish_queue.hpp>
 
 #include <doctest/doctest.h>
 

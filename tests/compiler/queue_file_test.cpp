@@ -1,7 +1,6 @@
 // Files of work items: what is read, and where a line is wrong.
-#include <tidegate/compiler/queue_file.hpp>
-
 #include "../temporary_folder.hpp"
+#include <tidegate/compiler/queue_file.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -34,10 +33,13 @@ TEST_CASE("lines and bytes hold the same items") {
     item = {static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random() % 10),
             static_cast<std::uint32_t>(random() % 2), static_cast<std::uint32_t>(random())};
     const bool turned = random() % 2 == 0;
-    lines += turned ? fmt::format("{{\"param\" :{}, \"output_handle\":\t{},\"input_handle\":{},\"op_handle\":{} }}\r\n\n",
-                                  item.param, item.output_handle, item.input_handle, item.op_handle)
-                    : fmt::format(R"({{"op_handle": {}, "input_handle": {}, "output_handle": {}, "param": {}}})" "\n",
-                                  item.op_handle, item.input_handle, item.output_handle, item.param);
+    lines +=
+        turned ? fmt::format(
+                     "{{\"param\" :{}, \"output_handle\":\t{},\"input_handle\":{},\"op_handle\":{} }}\r\n\n",
+                     item.param, item.output_handle, item.input_handle, item.op_handle)
+               : fmt::format(R"({{"op_handle": {}, "input_handle": {}, "output_handle": {}, "param": {}}})"
+                             "\n",
+                             item.op_handle, item.input_handle, item.output_handle, item.param);
     for (const std::uint32_t word : {item.op_handle, item.input_handle, item.output_handle, item.param}) {
       for (std::uint32_t shift = 0; shift < 32; shift += 8) {
         bytes += static_cast<char>(word >> shift & 0xffU);

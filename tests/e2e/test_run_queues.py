@@ -181,6 +181,30 @@ class Drain(Queues):
             self.assertEqual(report["priority"]["reason"], "none")
         self.assertEqual(report["telemetry"]["kernel_launches"], 1)
 
+    def test_several(self) -> None:
+        """Queues before, in and after a repetition with swaps share one launch with each other and with kernels."""
+        def items(op: int, source: int, to: int) -> Document:
+            return {"queue": {"items": objects([(op, source, to, i) for i in range(8)])}}
+
+        self.file("queue.cl", OPS + "uint move(global const uint* from, global uint* to, uint i) {\n"
+                  "  to[i] = from[i] + 1;\n  return TIDEGATE_DONE;\n}\n")
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        document = {"buffers": {"in": buffer(init={"iota": {"start": 1}}), "seen": buffer(output="seen.npy"),
+                                "a": buffer(output="a.npy"), "b": buffer(output="b.npy")},
+                    "ops": {"count": queue_op(), "move": queue_op(), "plain": {"source": "plain.cl"}},
+                    "waves": [{**items(0, 0, 1), "phase": "before"}, wave("plain", "seen", phase="before"),
+                              items(1, 2, 3), wave("plain", "a"), items(0, 0, 2), {**items(1, 3, 1), "phase": "after"}],
+                    "swap": [["a", "b"]], "repeat": 3}
+        report = self.report_of(document, "--verify", "--strategy", "counters", "--mode", "interpreter")
+        a, b = [0] * 8, [0] * 8
+        for _ in range(3):
+            b = [value + 1 for value in a]
+            a = [max(value + 2, i + 1) for i, value in enumerate(a)]
+            a, b = b, a
+        self.assertEqual((self.output("a.npy"), self.output("b.npy")), (a, b))
+        self.assertEqual(self.output("seen.npy"), [value + 1 for value in b])
+        self.assertEqual((report["telemetry"]["kernel_launches"], report["queues"][0]["rounds"]), (1, 8))
+
     def test_example(self) -> None:
         program = str(EXAMPLES / "programs" / "queue" / "program.json")
         plan = run("plan", program)
@@ -314,6 +338,25 @@ class Refused(Queues):
             document["waves"][0]["queue"] = {"file": name}
             with self.subTest(name):
                 self.refused(document, message)
+
+    def test_written_over(self) -> None:
+        document = self.square((0, 0, 1, 0))
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        self.file("out.npy", struct.pack("<4I", 0, 0, 1, 0))
+        document["waves"][0]["queue"] = {"file": "out.npy"}
+        result = self.run_document(document)
+        self.assertEqual(result.rc, 3)
+        self.assertIn(f'the output of buffer "out" would overwrite a file of work items, {self.folder}/out.npy',
+                      result.stderr)
+
+    def test_source(self) -> None:
+        """What only the device's compiler sees stands in the user's file."""
+        self.file("queue.cl", "uint square(global const uint* in, global uint* out, uint i) {\n  return unknown(i);\n}\n")
+        document = self.square((0, 0, 1, 0))
+        del document["ops"]["plain"]
+        result = self.run_document(document, "--strategy", "launch")
+        self.assertEqual(result.rc, 3, result.stderr)
+        self.assertIn(f"{self.folder}/queue.cl:2:10: error: use of undeclared identifier 'unknown'", result.stderr)
 
     def test_ops(self) -> None:
         self.file("other.cl", OPS)
