@@ -36,6 +36,59 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
   return report;
 }
 
+// The waves of items, before they have run. Their items are published, not the tiles that they make.
+void add_queues(RunReport& report, const ResolvedProgram& program) {
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const auto& queue = program.waves[wave].queue;
+    if (queue) {
+      report.queues.push_back({.wave = program.wave_text(wave),
+                               .items = queue->items.size(),
+                               .deduped_items = queue->deduped_items,
+                               .published_items = queue->published_items,
+                               .items_remaining = queue->published_items,
+                               .requeues = queue->requeues,
+                               .fault = {}});
+      report.deduped_items += queue->deduped_items;
+      report.published_items += queue->published_items - program.waves[wave].range.tiles();
+    }
+  }
+}
+
+// What became of their items; when the run is not done, those that are left count beside the tiles.
+void tell_queues(RunReport& report, const ResolvedProgram& program,
+                 const std::vector<QueueOutcome>& outcomes) {
+  policy::RequeueAccounting all;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const QueueOutcome& outcome = outcomes[i];
+    QueueReport& queue = report.queues[i];
+    queue.items_remaining = outcome.items_remaining;
+    queue.rounds = outcome.rounds;
+    queue.requeue_count = outcome.accounting.requeue_count;
+    queue.aged_promotions = outcome.accounting.aged_promotions;
+    queue.max_priority_age = outcome.accounting.max_priority_age;
+    report.items_remaining += outcome.items_remaining;
+    all.requeue_count += outcome.accounting.requeue_count;
+    all.aged_promotions += outcome.accounting.aged_promotions;
+    all.max_priority_age = std::max(all.max_priority_age, outcome.accounting.max_priority_age);
+    if (!outcome.failure) {
+      continue;
+    }
+    const ProgramQueue& items = *program.waves[outcome.wave].queue;
+    if (outcome.failure->code == ErrorCode::queue_fault) {
+      constexpr std::uint32_t code_bits = ~std::uint32_t{0} >> 1U;
+      queue.fault = QueueFaultReport{.item = outcome.failure->item,
+                                     .op = items.op_names[items.items[outcome.failure->item].op_handle],
+                                     .code = outcome.failure->result & code_bits};
+    }
+    if (report.status == RunStatus::queue_failed && !report.error) {
+      report.error = queue_error(program, outcome.wave, *outcome.failure);
+    }
+  }
+  if (!outcomes.empty()) {
+    report.priority = policy::drain_recommendation(all);
+  }
+}
+
 // What is known once the program is compiled.
 RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
@@ -67,6 +120,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .topology_evidence = compiled.recommendation.topology_evidence,
                    .promotion_evidence = compiled.recommendation.promotion_evidence};
   report.assumed_macros = compiled.assumed_macros;
+  add_queues(report, compiled.program);
   for (const Fallback& fallback : compiled.schedule.fallbacks) {
     report.fallbacks.push_back(
         {.wave = compiled.program.wave_text(fallback.wave), .reason = fallback.reason});
@@ -236,7 +290,8 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   case RunStatus::planned:
   case RunStatus::checked:
   case RunStatus::out_of_bounds:
-  case RunStatus::outside_halo: break;
+  case RunStatus::outside_halo:
+  case RunStatus::queue_failed: break; // told beside the items
   case RunStatus::deadline:
     report.error = deadline_error(report, options, executed.run.outcome.waited);
     break;
@@ -326,6 +381,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
         .left_out_spans = report.timeline->left_out};
   }
   tell_the_end(report, executed, options);
+  tell_queues(report, compiled.program, executed.run.queues);
   return report;
 }
 
