@@ -6,6 +6,7 @@
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/frontier.hpp>
+#include <tidegate/commands/report_page.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/trace.hpp>
 #include <tidegate/core/cache_folder.hpp>
@@ -13,6 +14,7 @@
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 #include <tidegate/device/select.hpp>
+#include <tidegate/run/report.hpp>
 
 #include <unistd.h>
 
@@ -90,29 +92,67 @@ void print_warnings(const run::RunReport& report, const RunSettings& settings) {
 }
 
 // A trace with gaps says so.
-void print_trace_note(const run::TraceReport& trace, const RunSettings& settings) {
-  if (trace.left_out_spans != 0 && !settings.errors_as_json && !settings.quiet) {
+void print_trace_note(const run::Timeline& timeline, const RunSettings& settings) {
+  if (timeline.left_out != 0 && !settings.errors_as_json && !settings.quiet) {
+    const run::RunOptions& options = settings.options;
     std::fputs(
         fmt::format(
             "tidegate: {}: the first {} spans are in the trace, {} had no room: --trace-spans N keeps more\n",
-            display_name(trace.file), trace.spans, trace.left_out_spans)
+            display_name(options.trace.empty() ? options.page : options.trace), timeline.span_count(),
+            timeline.left_out)
             .c_str(),
         stderr);
   }
 }
 
-Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
+// The words of this command, as they were given.
+std::vector<std::string> own_command() {
+  std::vector<std::string> words{"tidegate"};
+  if (const auto text = read_all("/proc/self/cmdline", std::size_t{1} << 20U)) {
+    const std::size_t first = text->find('\0'); // past the name of the binary
+    for (std::size_t at = first + 1; first != std::string::npos && at < text->size();) {
+      const std::size_t end = std::min(text->find('\0', at), text->size());
+      words.push_back(text->substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return words;
+}
+
+// The files beside the report itself, which then lists them; the page does not list itself.
+Result<ExitCode> write_pictures(run::RunReport& report, const RunSettings& settings) {
+  const std::string program = display_name(settings.program);
+  if (report.trace) {
+    if (auto traced =
+            commands::write_text(report.trace->file, commands::trace_json(*report.timeline, program));
+        !traced) {
+      return traced;
+    }
+    report.files_written.push_back(run::written_file(report.trace->file, "trace"));
+  }
+  if (!settings.options.page.empty()) {
+    const commands::PageOrigin origin{
+        .program = program, .command = own_command(), .version = TIDEGATE_VERSION};
+    const auto document = commands::run_document(report, settings.plan_options);
+    if (auto written = commands::write_text(settings.options.page, commands::report_page(document, origin));
+        !written) {
+      return written;
+    }
+    report.files_written.push_back(run::written_file(settings.options.page, "page"));
+  }
+  if (report.timeline) {
+    print_trace_note(*report.timeline, settings);
+  }
+  return ExitCode{};
+}
+
+Result<ExitCode> tell(run::RunReport report, const RunSettings& settings) {
   // As JSON standard error holds nothing but errors; the report has the warnings.
   if (!settings.errors_as_json && !settings.quiet) {
     print_warnings(report, settings);
   }
-  if (report.timeline) {
-    const std::string title = display_name(settings.program);
-    if (auto traced = commands::write_text(report.trace->file, commands::trace_json(*report.timeline, title));
-        !traced) {
-      return traced;
-    }
-    print_trace_note(*report.trace, settings);
+  if (auto pictures = write_pictures(report, settings); !pictures) {
+    return pictures;
   }
   auto written = commands::write_text(settings.output, report_text(report, settings));
   if (written && report.error) {
@@ -120,6 +160,27 @@ Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings)
     return exit_code(*report.error);
   }
   return written;
+}
+
+// At most one of them is written to standard output.
+Result<void> refuse_two_outputs(const RunSettings& settings) {
+  const std::array<std::pair<std::string_view, std::string_view>, 3> outputs{
+      {{settings.options.trace, "the trace"},
+       {settings.options.page, "the page"},
+       {settings.output, "the report"}}};
+  std::string_view taken;
+  for (const auto& [file, what] : outputs) {
+    if (file != standard_stream) {
+      continue;
+    }
+    if (!taken.empty()) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                  .message = fmt::format("standard output cannot be {} and {}", taken, what),
+                                  .fix = "name a file for one of them"});
+    }
+    taken = what;
+  }
+  return {};
 }
 
 // Tests say by the environment what no sound program provokes.
@@ -201,14 +262,15 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
-  options.compile.trace = !options.trace.empty();
-  if (options.compile.trace) {
-    if (options.trace == "-" && settings.output == "-") {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = "standard output cannot be the trace and the report",
-                                  .fix = "name a file for one of them"});
-    }
+  options.compile.trace = !options.trace.empty() || !options.page.empty();
+  if (auto refused = refuse_two_outputs(settings); !refused) {
+    return tl::unexpected(std::move(refused.error()));
+  }
+  if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});
+  }
+  if (!options.page.empty()) {
+    options.files.outputs.push_back({options.page, "--report", {}});
   }
   if (settings.plan) {
     options.files.inputs.push_back({*settings.plan, "the plan", {}});
@@ -277,13 +339,13 @@ Result<ExitCode> run_program(RunSettings& settings) {
     }
     device = std::move(*found);
   }
-  const auto report = run::run_program(*program, commands::program_folder(settings.program),
-                                       device ? &*device : nullptr, options, monitor);
+  auto report = run::run_program(*program, commands::program_folder(settings.program),
+                                 device ? &*device : nullptr, options, monitor);
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
   }
-  return tell(*report, settings);
+  return tell(std::move(*report), settings);
 }
 
 } // namespace
@@ -362,6 +424,10 @@ CommandModel run_command() {
                        "where the device has a clock, for launches otherwise"),
            count_option("--trace-spans", options.trace_spans,
                         "Spans that the trace keeps at most (default 200000)"),
+           file_option(
+               "--report", options.page,
+               "Write the run as one HTML page that fetches nothing: plan, timeline (as with --trace), "
+               "memory, comparison, reasons"),
            short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings, no progress"),
            short_flag("-v", "--verbose", settings->verbose,
                       "Tell what the run is doing, a line for each thing and one a second"),

@@ -35,7 +35,7 @@ traversal::Fault provoked_frontier_fault() {
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
   const run::RunOptions& options = settings.options;
-  const std::array<std::pair<bool, std::string_view>, 10> given{{
+  const std::array<std::pair<bool, std::string_view>, 11> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
       {options.compile.fp_contract_off, "--fp-contract"},
@@ -43,6 +43,7 @@ Result<void> refuse_others(const RunSettings& settings) {
       {options.check_halos, "--check-halos"},
       {options.compile.promote.has_value(), "--promote"},
       {!options.trace.empty(), "--trace"},
+      {!options.page.empty(), "--report"},
       {settings.side_by_side != 0, "--side-by-side"},
       {options.compile.order.has_value(), "--order"},
       {options.compile.strategy == compiler::Strategy::counters, "--strategy counters"},

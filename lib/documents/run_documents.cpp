@@ -213,7 +213,8 @@ constexpr Field warning_fields[] = {
 
 constexpr Field written_file_fields[] = {
     required<&WrittenFile::file>("file", "its path"),
-    required<&WrittenFile::what>("what", "what it holds: a buffer, an image, the generated kernel"),
+    required<&WrittenFile::what>("what", "what it holds: a buffer, an image, the generated kernel, "
+                                         "the trace, the page"),
     required<&WrittenFile::bytes>("bytes", "its size"),
 };
 

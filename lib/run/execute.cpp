@@ -72,8 +72,8 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 
   // A context and a queue of the run's own, and what the buffers hold at first.
   TIDEGATE_TRY(const device::Session session,
-               device::open_session(device, options.trace.empty() ? device::Profiling::as_needed
-                                                                  : device::Profiling::always));
+               device::open_session(device, options.compile.trace ? device::Profiling::always
+                                                                  : device::Profiling::as_needed));
   check_images(session, compiled.program);
   TIDEGATE_TRY(const BufferContents first, first_contents(compiled.program));
 
@@ -89,7 +89,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   const DispatchLimits limits = limits_of(device, options, residency);
   monitor.deadline = limits.deadline;
   DispatchLimits traced = limits; // the runs that follow are not
-  traced.trace_spans = options.trace.empty() ? 0 : std::max<std::uint64_t>(options.trace_spans, 1);
+  traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
   traced.clock = compiled.clock;
   ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor);
 

@@ -12,6 +12,7 @@
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/program_summary.hpp>
 #include <tidegate/run/timeline.hpp>
 
 #include <array>
@@ -174,7 +175,7 @@ struct UntilReport {
 // A file that the run has written beside its report.
 struct WrittenFile {
   std::string file;
-  std::string what; // "buffer \"heat\"", "image \"photo\"", "generated kernel"
+  std::string what; // "buffer \"heat\"", "image \"photo\"", "generated kernel", "trace", "page"
   std::uint64_t bytes = 0;
 };
 
@@ -284,7 +285,8 @@ struct RunReport {
   Telemetry telemetry;
   std::vector<std::uint64_t> slices_ns; // of persistent launches
   std::optional<TraceReport> trace;
-  std::optional<Timeline> timeline; // what that file holds
+  std::optional<Timeline> timeline; // of a traced run
+  ProgramSummary program;
 };
 
 } // namespace tidegate::run
