@@ -9,6 +9,7 @@
 #include <tidegate/commands/report_page.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/trace.hpp>
+#include <tidegate/commands/tune.hpp>
 #include <tidegate/core/cache_folder.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/driver_output.hpp>
@@ -55,6 +56,24 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   return device;
 }
 
+run::Fault provoked_fault() {
+  constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
+                                                        "wrong_output"};
+  const char* const name = std::getenv("TIDEGATE_PROVOKE");
+  const auto found =
+      name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
+  return found == fault_names.end() ? run::Fault::none : static_cast<run::Fault>(found - fault_names.begin());
+}
+
+ProgressStyle progress_style(const RunSettings& settings) {
+  if (settings.errors_as_json || settings.quiet) {
+    return ProgressStyle::none;
+  }
+  return settings.verbose             ? ProgressStyle::lines
+         : is_terminal(STDERR_FILENO) ? ProgressStyle::line
+                                      : ProgressStyle::none;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
@@ -64,8 +83,6 @@ constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windo
 constexpr std::array<std::string_view, 5> topology_choices{
     "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
-constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
-                                                      "wrong_output"};
 
 // The first of the names is auto, which leaves the value empty.
 template <class E>
@@ -183,14 +200,6 @@ Result<void> refuse_two_outputs(const RunSettings& settings) {
   return {};
 }
 
-// Tests say by the environment what no sound program provokes.
-run::Fault provoked_fault() {
-  const char* const name = std::getenv("TIDEGATE_PROVOKE");
-  const auto found =
-      name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
-  return found == fault_names.end() ? run::Fault::none : static_cast<run::Fault>(found - fault_names.begin());
-}
-
 Result<void> read_plan(RunSettings& settings) {
   if (!settings.plan) {
     return {};
@@ -213,6 +222,59 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
+// What `tidegate tune measure` found: in files that are named, or else in the user's folder for this very
+// text of a program on this device.
+struct TakenTuning {
+  std::optional<std::string> profile_file;
+  std::optional<std::string> policy_file;
+};
+Result<TakenTuning> take_tuning(RunSettings& settings, const device::DeviceInfo* device,
+                                compiler::WaveProgram& program) {
+  TakenTuning taken;
+  device::Tuning& tuning = settings.options.compile.tuning;
+  const std::array<const std::optional<std::string>*, 2> named{&settings.profile, &settings.policy};
+  const auto from_input = [](const auto* file) { return *file == standard_stream; };
+  if (std::ranges::count_if(named, from_input) + (settings.program == standard_stream ? 1 : 0) > 1) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "standard input cannot be two of the program, the profile and the policy",
+              .fix = "name a file for all but one of them"});
+  }
+  if (!settings.profile && !settings.policy) {
+    const commands::TunedFiles kept = device == nullptr || settings.no_cache
+                                          ? commands::TunedFiles{}
+                                          : commands::tuned_files(*device, settings.text);
+    std::error_code unknown;
+    if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
+      const auto profile = commands::read_profile(kept.profile.string(), device);
+      const auto policy = commands::read_policy(kept.policy.string());
+      if (profile && policy) { // what is damaged costs nothing but what was gained
+        tuning = profile->tuning;
+        program.policy = *policy;
+        taken = {.profile_file = kept.profile.string(), .policy_file = kept.policy.string()};
+      }
+    }
+    return taken;
+  }
+  if (settings.profile && *settings.profile != "none") {
+    const auto profile = commands::read_profile(*settings.profile, device);
+    if (!profile) {
+      return tl::unexpected(profile.error());
+    }
+    tuning = profile->tuning;
+    taken.profile_file = settings.profile;
+  }
+  if (settings.policy) {
+    const auto policy = commands::read_policy(*settings.policy);
+    if (!policy) {
+      return tl::unexpected(policy.error());
+    }
+    program.policy = *policy;
+    taken.policy_file = settings.policy;
+  }
+  return taken;
+}
+
 // Options that mean something to frontier programs alone.
 Result<void> refuse_frontier_options(const RunSettings& settings) {
   const std::string_view given = settings.force_topology    ? "--force-topology"
@@ -226,15 +288,6 @@ Result<void> refuse_frontier_options(const RunSettings& settings) {
       Error{.code = ErrorCode::invalid_usage,
             .message = fmt::format("{} is for frontier programs, and this is a wave program", given),
             .fix = "leave it out"});
-}
-
-ProgressStyle progress_style(const RunSettings& settings) {
-  if (settings.errors_as_json || settings.quiet) {
-    return ProgressStyle::none;
-  }
-  return settings.verbose             ? ProgressStyle::lines
-         : is_terminal(STDERR_FILENO) ? ProgressStyle::line
-                                      : ProgressStyle::none;
 }
 
 Result<ExitCode> run_program(RunSettings& settings) {
@@ -271,6 +324,12 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   if (!options.page.empty()) {
     options.files.outputs.push_back({options.page, "--report", {}});
+  }
+  if (settings.profile && *settings.profile != "none") {
+    options.files.inputs.push_back({*settings.profile, "the profile", {}});
+  }
+  if (settings.policy) {
+    options.files.inputs.push_back({*settings.policy, "the policy", {}});
   }
   if (settings.plan) {
     options.files.inputs.push_back({*settings.plan, "the plan", {}});
@@ -326,7 +385,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
                             "json"};
     options.program_text = settings.text;
   }
-  const auto program = commands::read_program(settings.text);
+  auto program = commands::read_program(settings.text);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
   }
@@ -339,12 +398,19 @@ Result<ExitCode> run_program(RunSettings& settings) {
     }
     device = std::move(*found);
   }
+  const auto taken = take_tuning(settings, device ? &*device : nullptr, *program);
+  if (!taken) {
+    return tl::unexpected(taken.error());
+  }
+  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
   auto report = run::run_program(*program, commands::program_folder(settings.program),
                                  device ? &*device : nullptr, options, monitor);
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
   }
+  report->profile_file = taken->profile_file;
+  report->policy_file = taken->policy_file;
   return tell(std::move(*report), settings);
 }
 
@@ -370,6 +436,11 @@ CommandModel run_command() {
                           "most tiles get "
                           "code of their own and are looked at first; all; none; auto (default): as the "
                           "launch policy says"),
+           file_option(
+               "--profile", settings->profile,
+               "Take what `tidegate tune measure` found from this device_profile; left out, from the user's "
+               "folder where it has one for this program and device; none: from nowhere"),
+           file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            flag("--dry-run", options.compile.dry_run,
                 "Stop before a device is touched: plan, recommendation, evidence, memory"),
@@ -396,9 +467,9 @@ CommandModel run_command() {
                "How long the waves may take until the run is ended without outputs, building aside: "
                "10s, 2m, or a number of seconds (default 60s)"),
            duration_option(
-               "--slice", options.slice_ns, 1'000'000,
-               "How long one persistent launch should take at most: 150ms, or a number of milliseconds "
-               "(default 150ms)"),
+               "--slice", settings->slice_ns, 1'000'000,
+               "How long one persistent launch should take at most: 150ms, or a number of milliseconds; 0 "
+               "(default): as the profile says, 150ms without one"),
            count_option("--workers", settings->workers,
                         "Work-groups of a persistent launch; 0 (default): by the tiles"),
            count_option(
@@ -431,7 +502,8 @@ CommandModel run_command() {
            short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings, no progress"),
            short_flag("-v", "--verbose", settings->verbose,
                       "Tell what the run is doing, a line for each thing and one a second"),
-           flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
+           flag("--no-cache", settings->no_cache,
+                "Neither use nor keep built kernels, nor use what `tidegate tune measure` kept"),
            path_scope_option(options.compile.scope),
            format_option(settings->format),
            output_option(settings->output)},

@@ -365,6 +365,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
     reported<&RunReport::bounds>("bounds", "with --check-bounds: what was written or read beside buffers"),
     reported<&RunReport::halos>("halos", "with --check-halos: what reaches beyond the halos that are stated"),
+    reported<&RunReport::profile_file>("profile_file", "the device profile whose tuning it took"),
+    reported<&RunReport::policy_file>("policy_file", "the launch policy that it took for the program's own"),
     reported<&RunReport::files_written>("files_written", "what was written beside this report"),
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     reported<&RunReport::fallbacks>("fallbacks", "waves that cannot share a launch"),

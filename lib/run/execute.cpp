@@ -20,23 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& options,
-                         const Residency& residency) {
-  const bool cpu = device.type == device::DeviceType::cpu;
-  DispatchLimits limits{.slice_ns = options.slice_ns,
-                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
-                        .workers = residency.workers,
-                        .arrivals_per_barrier = residency.workers,
-                        .most_polls =
-                            cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
-  if (options.fault == Fault::missing_arrival) {
-    limits.arrivals_per_barrier += 1;
-    limits.missing_steps = 1;
-    limits.most_polls = std::uint32_t{1} << 16U;
-  }
-  return limits;
-}
-
 Result<std::vector<WrittenFile>> write_outputs(const ResolvedProgram& program,
                                                const BufferContents& outputs) {
   std::vector<WrittenFile> written;
@@ -86,7 +69,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   TIDEGATE_CHECK(check_schedule(compiled, residency, device));
 
   // The run itself; its wall time begins here.
-  const DispatchLimits limits = limits_of(device, options, residency);
+  const DispatchLimits limits = dispatch_limits(device, options, residency);
   monitor.deadline = limits.deadline;
   DispatchLimits traced = limits; // the runs that follow are not
   traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
@@ -120,6 +103,23 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 }
 
 } // namespace
+
+DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
+                               const Residency& residency) {
+  const bool cpu = device.type == device::DeviceType::cpu;
+  DispatchLimits limits{.slice_ns = options.slice_ns,
+                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
+                        .workers = residency.workers,
+                        .arrivals_per_barrier = residency.workers,
+                        .most_polls =
+                            cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
+  if (options.fault == Fault::missing_arrival) {
+    limits.arrivals_per_barrier += 1;
+    limits.missing_steps = 1;
+    limits.most_polls = std::uint32_t{1} << 16U;
+  }
+  return limits;
+}
 
 Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor) {

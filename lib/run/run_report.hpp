@@ -285,7 +285,9 @@ struct RunReport {
   Telemetry telemetry;
   std::vector<std::uint64_t> slices_ns; // of persistent launches
   std::optional<TraceReport> trace;
-  std::optional<Timeline> timeline; // of a traced run
+  std::optional<std::string> profile_file; // that the choices rest on
+  std::optional<std::string> policy_file;  // instead of the program's own policy
+  std::optional<Timeline> timeline;        // of a traced run
   ProgramSummary program;
 };
 
