@@ -42,7 +42,7 @@ constexpr Field thrown_out_fields[] = {
 constexpr Field knob_fields[] = {
     required<&KnobReport::knob>("knob", "what was turned"),
     required<&KnobReport::verdict>(
-        "verdict", "adopted: faster with at least 95 % confidence and by at least 1 %; kept: nothing was; "
+        "verdict", "adopted: faster with at least 99 % confidence and by at least 1 %; kept: nothing was; "
                    "nothing_to_try: no other value runs in another way; out_of_time: the budget was over"),
     required<&KnobReport::before>("before", "the value that it had"),
     required<&KnobReport::best>("best", "the best of the others; empty when none was timed"),

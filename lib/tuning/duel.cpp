@@ -49,7 +49,7 @@ Duel judge(const std::vector<double>& ratios) {
   // probability of fewer than k heads in n throws.
   std::size_t outside = 0;
   while (2 * outside + 2 < sorted.size() &&
-         2 * at_least(sorted.size() - outside - 1, sorted.size()) <= 1 - required_confidence) {
+         2 * at_least(sorted.size() - outside - 1, sorted.size()) <= 1 - interval_confidence) {
     ++outside;
   }
   duel.ratio_low = sorted[outside];

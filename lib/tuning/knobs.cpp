@@ -92,6 +92,11 @@ std::string name_in(const std::array<std::string_view, N>& names, E value) {
 
 std::string value_of(Knob knob, const Incumbent& incumbent) {
   const CompiledProgram& compiled = incumbent.compiled;
+  const bool of_persistent_launches =
+      knob == Knob::side_by_side || knob == Knob::workers || knob == Knob::order || knob == Knob::slice;
+  if (of_persistent_launches && incumbent.workers == 0) {
+    return "-";
+  }
   switch (knob) {
   case Knob::workgroup_size: return fmt::format("{}", compiled.tuning.open_workgroup_size);
   case Knob::strategy: return name_in(compiler::strategy_names, compiled.strategy.strategy);

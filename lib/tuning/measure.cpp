@@ -21,7 +21,7 @@ using Clock = run::Monitor::Clock;
 using std::chrono::nanoseconds;
 
 constexpr std::uint64_t duel_rounds = 11;
-constexpr std::uint64_t fewest_rounds = 5; // by which anything can be said with 95 % confidence
+constexpr std::uint64_t fewest_rounds = 7; // by which anything can be said with the required confidence
 constexpr nanoseconds grace = std::chrono::seconds(3);
 
 class Search {
@@ -111,6 +111,9 @@ private:
     }
     progress_.candidate = 0;
     report.candidates = added.size();
+    if (options.empty()) {
+      return report;
+    }
     const TimeIsUp time_is_up = up_at(search_end_);
     if (!in_time || time_is_up()) {
       report.verdict = Verdict::out_of_time;

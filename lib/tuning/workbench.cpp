@@ -31,7 +31,9 @@ device::Session session_on(const device::DeviceInfo& device) {
 // Whether two candidates are the same but for the number of work-groups.
 bool alike(const CompiledProgram& a, const CompiledProgram& b) {
   const bool persistent = a.persistent();
-  return a.strategy.strategy == b.strategy.strategy && a.source.source == b.source.source &&
+  const bool generated = !a.tables.cases.empty(); // otherwise all stages are the user's own kernels
+  return a.strategy.strategy == b.strategy.strategy && generated == !b.tables.cases.empty() &&
+         (!generated || a.source.source == b.source.source) &&
          a.schedule.group_size == b.schedule.group_size &&
          std::ranges::equal(a.program.waves, b.program.waves, {}, &compiler::ProgramWave::range,
                             &compiler::ProgramWave::range) &&
