@@ -4,8 +4,8 @@
 #include "progress.hpp"
 #include "run_settings.hpp"
 #include "terminal.hpp"
-#include <tidegate/commands/run.hpp>
 #include <tidegate/commands/frontier.hpp>
+#include <tidegate/commands/run.hpp>
 #include <tidegate/commands/tune.hpp>
 #include <tidegate/core/cache_folder.hpp>
 #include <tidegate/device/driver_output.hpp>

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from support import REPOSITORY, Document, parse, run
+from support import PATIENCE, REPOSITORY, Document, parse, run
 from test_run import Programs, buffer, environment, program, wave
 from test_run_trace import OPS, chain
 
@@ -129,7 +129,7 @@ def dump_dom(url: str, profile: str, width: int, *args: str) -> bytes:
     return subprocess.run(
         [str(CHROMIUM), "--no-sandbox", "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
          f"--user-data-dir={profile}", f"--window-size={width},1200", *args, "--dump-dom", url],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240, check=True).stdout
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, check=True).stdout
 
 
 class Page(Programs):

@@ -32,7 +32,7 @@ class TuneMeasure(Programs):
         return self.file("program.json", json.dumps(document))
 
     def tune(self, path: Path, *args: str, rc: int = 0, **env: str) -> Document:
-        result = run("tune", "measure", str(path), "--budget", "10m", *args, env=environment(**env), timeout=300)
+        result = run("tune", "measure", str(path), "--budget", "10m", *args, env=environment(**env))
         self.assertEqual(result.rc, rc, result.stderr)
         for line in result.stderr.splitlines():  # one a second
             self.assertRegex(line, r"^tidegate: measuring: [a-z_0-9, ]+, \d+\.\d of 600 s$")
@@ -56,7 +56,7 @@ class TuneMeasure(Programs):
             self.assertEqual((knob["candidates"], knob["thrown_out"], knob["best"]), (0, [], ""))
 
     def run_it(self, path: Path, *args: str) -> Document:
-        result = run("run", str(path), "--verify", *args, env=environment(), timeout=300)
+        result = run("run", str(path), "--verify", *args, env=environment())
         self.assertEqual(result.rc, 0, result.stderr)
         report: Document = parse(result.stdout)
         return report
@@ -99,7 +99,7 @@ class TuneMeasure(Programs):
         self.assertEqual((report["strategy"], report["strategy_reason"]), ("barrier", "measured as the fastest, by the profile"))
         self.assertEqual(report["effective_geometry"]["worker_groups"], 1)
         self.assertEqual(self.run_it(path, "--profile", file, "--strategy", "launch")["strategy_reason"], "asked for")
-        unsafe = run("run", str(path), "--profile", file, env=environment(TIDEGATE_PROVOKE="failed_litmus"), timeout=300)
+        unsafe = run("run", str(path), "--profile", file, env=environment(TIDEGATE_PROVOKE="failed_litmus"))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
         profile["device"] = "another"
         self.file("profile.json", json.dumps(profile))
@@ -122,7 +122,7 @@ class TuneMeasure(Programs):
     def test_budget(self) -> None:
         """Time that is over ends the search; the table says so."""
         result = run("tune", "measure", str(self.two_waves(local=32)), "--budget", "1ms", "--no-keep", "--format", "table",
-                     env=environment(), timeout=300)
+                     env=environment())
         self.assertEqual(result.rc, 0, result.stderr)
         self.assertIn(", and nothing was faster\n", result.stdout)
         self.assertRegex(result.stdout, r"\n  strategy +launch +- +no time left +- +-\n")

@@ -67,7 +67,7 @@ TEST_CASE("what is faster wins, what is not does not") {
   CHECK(wins(0.8, 11, 200) > 30);
   CHECK(wins(1.0, 11, 1000) < 12); // 6 are expected
   CHECK(wins(1.2, 11, 1000) < 2);
-  CHECK(wins(0.5, 6, 100) == 0); // no six rounds say anything with 99 %
+  CHECK(wins(0.5, 6, 100) == 0);                            // no six rounds say anything with 99 %
   CHECK_FALSE(judge(std::vector<double>(11, 0.995)).won()); // certain, and not worth it
 }
 
