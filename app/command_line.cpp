@@ -47,7 +47,7 @@ constexpr std::array subcommands{
                schema_command},
     Subcommand{policy_parts, "priority", "Drain requeue counters, diffuse priorities between siblings",
                priority_command},
-    Subcommand{policy_parts, "tune", "Choose from measured costs, take a natural-gradient step",
+    Subcommand{policy_parts, "tune", "Measure what is fastest for a program; choose from measured costs",
                tune_command},
     Subcommand{set_up, "completion", "Print a completion script for a shell", completion_command},
     Subcommand{set_up, "version", "Print what a report of a bug needs: versions, system, drivers, devices",

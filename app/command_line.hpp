@@ -23,6 +23,7 @@ CommandModel init_command();
 CommandModel run_command();
 CommandModel priority_command();
 CommandModel tune_command();
+CommandModel tune_measure_command(); // of tune
 CommandModel devices_command();
 CommandModel check_command();
 CommandModel schema_command();

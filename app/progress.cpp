@@ -39,9 +39,12 @@ std::string progress_text(const run::Monitor& monitor, std::chrono::nanoseconds 
   return text + fmt::format(", {:.1f} s", std::chrono::duration<double>(elapsed).count());
 }
 
-Progress::Progress(run::Monitor& monitor, ProgressStyle style)
-    : monitor_(monitor), style_(style), descriptor_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
-  if (style_ == ProgressStyle::lines) {
+Progress::Progress(run::Monitor& monitor, ProgressStyle style, const Text& text)
+    : monitor_(monitor), style_(style),
+      text_(text ? text
+                 : [&monitor](std::chrono::nanoseconds elapsed) { return progress_text(monitor, elapsed); }),
+      descriptor_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+  if (style_ == ProgressStyle::lines && !text) { // others begin with too many things to tell each
     monitor_.began = [this] {
       const std::lock_guard lock(mutex_);
       tell();
@@ -91,8 +94,7 @@ void Progress::tell() {
   if (done_) {
     return;
   }
-  const std::string text =
-      fmt::format("tidegate: {}", progress_text(monitor_, std::chrono::steady_clock::now() - start_));
+  const std::string text = fmt::format("tidegate: {}", text_(std::chrono::steady_clock::now() - start_));
   line_stands_ = style_ == ProgressStyle::line;
   write(line_stands_ ? fmt::format("{}{}", clear_line, text.substr(0, terminal_width() - 1)) : text + "\n");
 }

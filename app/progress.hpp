@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -26,7 +27,9 @@ std::string progress_text(const run::Monitor& monitor, std::chrono::nanoseconds 
 // that do not take text.
 class Progress {
 public:
-  Progress(run::Monitor& monitor, ProgressStyle style);
+  // `text` says what is going on, for so long; left out, it is progress_text().
+  using Text = std::function<std::string(std::chrono::nanoseconds elapsed)>;
+  Progress(run::Monitor& monitor, ProgressStyle style, const Text& text = {});
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -41,6 +44,7 @@ private:
 
   run::Monitor& monitor_;
   ProgressStyle style_;
+  Text text_;
   int descriptor_; // standard error of its own: what drivers print there is caught while they build
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;

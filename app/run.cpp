@@ -6,13 +6,16 @@
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/frontier.hpp>
+#include <tidegate/commands/report_page.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/trace.hpp>
+#include <tidegate/commands/tune.hpp>
 #include <tidegate/core/cache_folder.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 #include <tidegate/device/select.hpp>
+#include <tidegate/run/report.hpp>
 
 #include <unistd.h>
 
@@ -53,6 +56,24 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   return device;
 }
 
+run::Fault provoked_fault() {
+  constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
+                                                        "wrong_output"};
+  const char* const name = std::getenv("TIDEGATE_PROVOKE");
+  const auto found =
+      name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
+  return found == fault_names.end() ? run::Fault::none : static_cast<run::Fault>(found - fault_names.begin());
+}
+
+ProgressStyle progress_style(const RunSettings& settings) {
+  if (settings.errors_as_json || settings.quiet) {
+    return ProgressStyle::none;
+  }
+  return settings.verbose             ? ProgressStyle::lines
+         : is_terminal(STDERR_FILENO) ? ProgressStyle::line
+                                      : ProgressStyle::none;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
@@ -62,8 +83,6 @@ constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windo
 constexpr std::array<std::string_view, 5> topology_choices{
     "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
-constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
-                                                      "wrong_output"};
 
 // The first of the names is auto, which leaves the value empty.
 template <class E>
@@ -90,29 +109,67 @@ void print_warnings(const run::RunReport& report, const RunSettings& settings) {
 }
 
 // A trace with gaps says so.
-void print_trace_note(const run::TraceReport& trace, const RunSettings& settings) {
-  if (trace.left_out_spans != 0 && !settings.errors_as_json && !settings.quiet) {
+void print_trace_note(const run::Timeline& timeline, const RunSettings& settings) {
+  if (timeline.left_out != 0 && !settings.errors_as_json && !settings.quiet) {
+    const run::RunOptions& options = settings.options;
     std::fputs(
         fmt::format(
             "tidegate: {}: the first {} spans are in the trace, {} had no room: --trace-spans N keeps more\n",
-            display_name(trace.file), trace.spans, trace.left_out_spans)
+            display_name(options.trace.empty() ? options.page : options.trace), timeline.span_count(),
+            timeline.left_out)
             .c_str(),
         stderr);
   }
 }
 
-Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings) {
+// The words of this command, as they were given.
+std::vector<std::string> own_command() {
+  std::vector<std::string> words{"tidegate"};
+  if (const auto text = read_all("/proc/self/cmdline", std::size_t{1} << 20U)) {
+    const std::size_t first = text->find('\0'); // past the name of the binary
+    for (std::size_t at = first + 1; first != std::string::npos && at < text->size();) {
+      const std::size_t end = std::min(text->find('\0', at), text->size());
+      words.push_back(text->substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return words;
+}
+
+// The files beside the report itself, which then lists them; the page does not list itself.
+Result<ExitCode> write_pictures(run::RunReport& report, const RunSettings& settings) {
+  const std::string program = display_name(settings.program);
+  if (report.trace) {
+    if (auto traced =
+            commands::write_text(report.trace->file, commands::trace_json(*report.timeline, program));
+        !traced) {
+      return traced;
+    }
+    report.files_written.push_back(run::written_file(report.trace->file, "trace"));
+  }
+  if (!settings.options.page.empty()) {
+    const commands::PageOrigin origin{
+        .program = program, .command = own_command(), .version = TIDEGATE_VERSION};
+    const auto document = commands::run_document(report, settings.plan_options);
+    if (auto written = commands::write_text(settings.options.page, commands::report_page(document, origin));
+        !written) {
+      return written;
+    }
+    report.files_written.push_back(run::written_file(settings.options.page, "page"));
+  }
+  if (report.timeline) {
+    print_trace_note(*report.timeline, settings);
+  }
+  return ExitCode{};
+}
+
+Result<ExitCode> tell(run::RunReport report, const RunSettings& settings) {
   // As JSON standard error holds nothing but errors; the report has the warnings.
   if (!settings.errors_as_json && !settings.quiet) {
     print_warnings(report, settings);
   }
-  if (report.timeline) {
-    const std::string title = display_name(settings.program);
-    if (auto traced = commands::write_text(report.trace->file, commands::trace_json(*report.timeline, title));
-        !traced) {
-      return traced;
-    }
-    print_trace_note(*report.trace, settings);
+  if (auto pictures = write_pictures(report, settings); !pictures) {
+    return pictures;
   }
   auto written = commands::write_text(settings.output, report_text(report, settings));
   if (written && report.error) {
@@ -122,12 +179,25 @@ Result<ExitCode> tell(const run::RunReport& report, const RunSettings& settings)
   return written;
 }
 
-// Tests say by the environment what no sound program provokes.
-run::Fault provoked_fault() {
-  const char* const name = std::getenv("TIDEGATE_PROVOKE");
-  const auto found =
-      name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
-  return found == fault_names.end() ? run::Fault::none : static_cast<run::Fault>(found - fault_names.begin());
+// At most one of them is written to standard output.
+Result<void> refuse_two_outputs(const RunSettings& settings) {
+  const std::array<std::pair<std::string_view, std::string_view>, 3> outputs{
+      {{settings.options.trace, "the trace"},
+       {settings.options.page, "the page"},
+       {settings.output, "the report"}}};
+  std::string_view taken;
+  for (const auto& [file, what] : outputs) {
+    if (file != standard_stream) {
+      continue;
+    }
+    if (!taken.empty()) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                  .message = fmt::format("standard output cannot be {} and {}", taken, what),
+                                  .fix = "name a file for one of them"});
+    }
+    taken = what;
+  }
+  return {};
 }
 
 Result<void> read_plan(RunSettings& settings) {
@@ -152,6 +222,59 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
+// What `tidegate tune measure` found: in files that are named, or else in the user's folder for this very
+// text of a program on this device.
+struct TakenTuning {
+  std::optional<std::string> profile_file;
+  std::optional<std::string> policy_file;
+};
+Result<TakenTuning> take_tuning(RunSettings& settings, const device::DeviceInfo* device,
+                                compiler::WaveProgram& program) {
+  TakenTuning taken;
+  device::Tuning& tuning = settings.options.compile.tuning;
+  const std::array<const std::optional<std::string>*, 2> named{&settings.profile, &settings.policy};
+  const auto from_input = [](const auto* file) { return *file == standard_stream; };
+  if (std::ranges::count_if(named, from_input) + (settings.program == standard_stream ? 1 : 0) > 1) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "standard input cannot be two of the program, the profile and the policy",
+              .fix = "name a file for all but one of them"});
+  }
+  if (!settings.profile && !settings.policy) {
+    const commands::TunedFiles kept = device == nullptr || settings.no_cache
+                                          ? commands::TunedFiles{}
+                                          : commands::tuned_files(*device, settings.text);
+    std::error_code unknown;
+    if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
+      const auto profile = commands::read_profile(kept.profile.string(), device);
+      const auto policy = commands::read_policy(kept.policy.string());
+      if (profile && policy) { // what is damaged costs nothing but what was gained
+        tuning = profile->tuning;
+        program.policy = *policy;
+        taken = {.profile_file = kept.profile.string(), .policy_file = kept.policy.string()};
+      }
+    }
+    return taken;
+  }
+  if (settings.profile && *settings.profile != "none") {
+    const auto profile = commands::read_profile(*settings.profile, device);
+    if (!profile) {
+      return tl::unexpected(profile.error());
+    }
+    tuning = profile->tuning;
+    taken.profile_file = settings.profile;
+  }
+  if (settings.policy) {
+    const auto policy = commands::read_policy(*settings.policy);
+    if (!policy) {
+      return tl::unexpected(policy.error());
+    }
+    program.policy = *policy;
+    taken.policy_file = settings.policy;
+  }
+  return taken;
+}
+
 // Options that mean something to frontier programs alone.
 Result<void> refuse_frontier_options(const RunSettings& settings) {
   const std::string_view given = settings.force_topology    ? "--force-topology"
@@ -165,15 +288,6 @@ Result<void> refuse_frontier_options(const RunSettings& settings) {
       Error{.code = ErrorCode::invalid_usage,
             .message = fmt::format("{} is for frontier programs, and this is a wave program", given),
             .fix = "leave it out"});
-}
-
-ProgressStyle progress_style(const RunSettings& settings) {
-  if (settings.errors_as_json || settings.quiet) {
-    return ProgressStyle::none;
-  }
-  return settings.verbose             ? ProgressStyle::lines
-         : is_terminal(STDERR_FILENO) ? ProgressStyle::line
-                                      : ProgressStyle::none;
 }
 
 Result<ExitCode> run_program(RunSettings& settings) {
@@ -201,14 +315,21 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
-  options.compile.trace = !options.trace.empty();
-  if (options.compile.trace) {
-    if (options.trace == "-" && settings.output == "-") {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = "standard output cannot be the trace and the report",
-                                  .fix = "name a file for one of them"});
-    }
+  options.compile.trace = !options.trace.empty() || !options.page.empty();
+  if (auto refused = refuse_two_outputs(settings); !refused) {
+    return tl::unexpected(std::move(refused.error()));
+  }
+  if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});
+  }
+  if (!options.page.empty()) {
+    options.files.outputs.push_back({options.page, "--report", {}});
+  }
+  if (settings.profile && *settings.profile != "none") {
+    options.files.inputs.push_back({*settings.profile, "the profile", {}});
+  }
+  if (settings.policy) {
+    options.files.inputs.push_back({*settings.policy, "the policy", {}});
   }
   if (settings.plan) {
     options.files.inputs.push_back({*settings.plan, "the plan", {}});
@@ -264,7 +385,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
                             "json"};
     options.program_text = settings.text;
   }
-  const auto program = commands::read_program(settings.text);
+  auto program = commands::read_program(settings.text);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
   }
@@ -277,13 +398,20 @@ Result<ExitCode> run_program(RunSettings& settings) {
     }
     device = std::move(*found);
   }
-  const auto report = run::run_program(*program, commands::program_folder(settings.program),
-                                       device ? &*device : nullptr, options, monitor);
+  const auto taken = take_tuning(settings, device ? &*device : nullptr, *program);
+  if (!taken) {
+    return tl::unexpected(taken.error());
+  }
+  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
+  auto report = run::run_program(*program, commands::program_folder(settings.program),
+                                 device ? &*device : nullptr, options, monitor);
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
   }
-  return tell(*report, settings);
+  report->profile_file = taken->profile_file;
+  report->policy_file = taken->policy_file;
+  return tell(std::move(*report), settings);
 }
 
 } // namespace
@@ -308,6 +436,11 @@ CommandModel run_command() {
                           "most tiles get "
                           "code of their own and are looked at first; all; none; auto (default): as the "
                           "launch policy says"),
+           file_option(
+               "--profile", settings->profile,
+               "Take what `tidegate tune measure` found from this device_profile; left out, from the user's "
+               "folder where it has one for this program and device; none: from nowhere"),
+           file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            flag("--dry-run", options.compile.dry_run,
                 "Stop before a device is touched: plan, recommendation, evidence, memory"),
@@ -334,9 +467,9 @@ CommandModel run_command() {
                "How long the waves may take until the run is ended without outputs, building aside: "
                "10s, 2m, or a number of seconds (default 60s)"),
            duration_option(
-               "--slice", options.slice_ns, 1'000'000,
-               "How long one persistent launch should take at most: 150ms, or a number of milliseconds "
-               "(default 150ms)"),
+               "--slice", settings->slice_ns, 1'000'000,
+               "How long one persistent launch should take at most: 150ms, or a number of milliseconds; 0 "
+               "(default): as the profile says, 150ms without one"),
            count_option("--workers", settings->workers,
                         "Work-groups of a persistent launch; 0 (default): by the tiles"),
            count_option(
@@ -362,10 +495,15 @@ CommandModel run_command() {
                        "where the device has a clock, for launches otherwise"),
            count_option("--trace-spans", options.trace_spans,
                         "Spans that the trace keeps at most (default 200000)"),
+           file_option(
+               "--report", options.page,
+               "Write the run as one HTML page that fetches nothing: plan, timeline (as with --trace), "
+               "memory, comparison, reasons"),
            short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings, no progress"),
            short_flag("-v", "--verbose", settings->verbose,
                       "Tell what the run is doing, a line for each thing and one a second"),
-           flag("--no-cache", settings->no_cache, "Neither use nor keep built kernels"),
+           flag("--no-cache", settings->no_cache,
+                "Neither use nor keep built kernels, nor use what `tidegate tune measure` kept"),
            path_scope_option(options.compile.scope),
            format_option(settings->format),
            output_option(settings->output)},

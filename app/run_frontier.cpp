@@ -35,14 +35,17 @@ traversal::Fault provoked_frontier_fault() {
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
   const run::RunOptions& options = settings.options;
-  const std::array<std::pair<bool, std::string_view>, 10> given{{
+  const std::array<std::pair<bool, std::string_view>, 13> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
+      {settings.profile.has_value(), "--profile"},
+      {settings.policy.has_value(), "--policy"},
       {options.compile.fp_contract_off, "--fp-contract"},
       {options.check_bounds, "--check-bounds"},
       {options.check_halos, "--check-halos"},
       {options.compile.promote.has_value(), "--promote"},
       {!options.trace.empty(), "--trace"},
+      {!options.page.empty(), "--report"},
       {settings.side_by_side != 0, "--side-by-side"},
       {options.compile.order.has_value(), "--order"},
       {options.compile.strategy == compiler::Strategy::counters, "--strategy counters"},
@@ -74,7 +77,7 @@ traversal::TraversalOptions options_of(const RunSettings& settings) {
                                       .verify = given.verify,
                                       .compare_rounds = given.compare_rounds,
                                       .max_wall_time_ns = given.max_wall_time_ns,
-                                      .slice_ns = given.slice_ns,
+                                      .slice_ns = settings.slice_ns != 0 ? settings.slice_ns : given.slice_ns,
                                       .cache_folder = given.cache_folder,
                                       .emit_kernel = given.emit_kernel,
                                       .files = given.files,

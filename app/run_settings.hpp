@@ -20,6 +20,9 @@ struct RunSettings {
   std::string output = "-";
   std::string selector;
   std::optional<std::string> plan;
+  std::optional<std::string> profile; // "none": not the user's folder either
+  std::optional<std::string> policy;
+  std::uint64_t slice_ns = 0; // 0: the profile's
   std::uint64_t workers = 0;
   std::uint64_t side_by_side = 0;
   std::uint64_t group_size = 0;
@@ -39,6 +42,12 @@ Error at_program(Error error, const RunSettings& settings);
 
 // The device that is meant, with its self-test unless `strategy` is launch or nothing runs.
 Result<device::DeviceInfo> find_device(const RunSettings& settings);
+
+// Tests say by the environment what no sound program provokes.
+run::Fault provoked_fault();
+
+// How much of what it is doing is told.
+ProgressStyle progress_style(const RunSettings& settings);
 
 // Runs a frontier program and tells of it; the options of wave programs were refused or are left alone.
 Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor, Progress& progress);

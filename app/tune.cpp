@@ -1,4 +1,4 @@
-// tidegate tune choose, tidegate tune step
+// tidegate tune: measure (tune_measure.cpp), choose, step
 #include "command_line.hpp"
 #include "options.hpp"
 #include <tidegate/commands/mathematics.hpp>
@@ -8,6 +8,7 @@ namespace tidegate::app {
 CommandModel tune_command() {
   return {
       .subcommands = {
+          tune_measure_command(),
           document_command("choose", "Choose the cheapest of measured candidates", "Measured costs",
                            {"Which of the measured candidates is the cheapest?",
                             "tidegate tune choose examples/measured_costs.json"},

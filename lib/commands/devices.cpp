@@ -29,14 +29,7 @@ std::filesystem::path cache_file(const device::DeviceInfo& device, const std::st
   if (folder.empty()) {
     return {};
   }
-  std::string key;
-  for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""), device.vendor,
-                                  device.opencl_version, device.driver_version, tool_version}) {
-    key += part;
-    key += '\n';
-  }
-  key += std::to_string(device.compute_units);
-  key += device::whole_self_test_source();
+  const std::string key = device_key(device) + tool_version + '\n' + device::whole_self_test_source();
   return folder / fmt::format("device-{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 
@@ -121,6 +114,16 @@ std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) 
 }
 
 } // namespace
+
+std::string device_key(const device::DeviceInfo& device) {
+  std::string key;
+  for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""), device.vendor,
+                                  device.opencl_version, device.driver_version}) {
+    key += part;
+    key += '\n';
+  }
+  return key + std::to_string(device.compute_units) + '\n';
+}
 
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device) {
   auto profile = documents::decode<device::DeviceProfile>(json);

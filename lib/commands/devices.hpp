@@ -15,6 +15,9 @@ namespace tidegate::commands {
 // of device::probe().
 Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, bool fresh);
 
+// What tells a device with its driver from others.
+std::string device_key(const device::DeviceInfo& device);
+
 // A kept profile, if it is whole, of this device and its driver, and possible; a damaged one is none.
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
 

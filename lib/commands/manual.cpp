@@ -259,9 +259,10 @@ std::string environment() {
 
 std::string files() {
   return ".SH FILES\n" +
-         entry(italic("~/.cache/tidegate"), "Self-tests of devices, built kernels and what compilers "
-                                            "predefine, by device and driver. It may be "
-                                            "deleted at any time; `--no-cache` does without.") +
+         entry(italic("~/.cache/tidegate"),
+               "Self-tests of devices, what `tune measure` found, built kernels and what compilers "
+               "predefine, by device and driver. It may be "
+               "deleted at any time; `--no-cache` does without.") +
          entry(italic("/etc/OpenCL/vendors/*.icd"), "The OpenCL drivers that the loader knows.") +
          entry(italic("PREFIX/share/doc/tidegate/examples"), "Documents and programs to try.") +
          entry(italic("PREFIX/share/tidegate/schemas"), "The JSON Schema of every document type.");

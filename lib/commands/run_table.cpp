@@ -169,6 +169,12 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
                               report.strategy_reason)});
   rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
   add_promotion(report.promotion, rows);
+  if (report.profile_file) {
+    rows.push_back({"  profile", *report.profile_file});
+  }
+  if (report.policy_file) {
+    rows.push_back({"  policy", *report.policy_file});
+  }
   rows.push_back(
       {"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
                              planned ? "" : ", " + plural(report.iterations, "iteration"))});

@@ -226,19 +226,23 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
   TIDEGATE_TRY(const Recommendation first_word,
                recommend(input.written, adapter_of(device), 0, input.budget_bytes, input.hot));
   const bool compiles = options.mode.value_or(first_word.launch.execution_mode) == Mode::jit;
-  const std::uint32_t side_by_side =
-      options.side_by_side.value_or(compiles ? choose_side_by_side(program, ops, device) : 1);
+  const device::Tuning& tuning = options.tuning;
+  const std::uint32_t side_by_side = options.side_by_side       ? *options.side_by_side
+                                     : tuning.side_by_side != 0 ? tuning.side_by_side
+                                     : compiles ? choose_side_by_side(program, ops, device, tuning)
+                                                : 1;
 
   // Both schedules are made before one is chosen: what cannot share a launch decides whether sharing pays.
+  const std::optional<Strategy> wanted = options.strategy ? options.strategy : preferred(tuning.strategy);
   TIDEGATE_TRY(Schedule launches,
                make_schedule(program, ops, plan, Strategy::launch, kernel_limits(device, 1)));
-  TIDEGATE_TRY(Schedule persistent,
-               make_schedule(program, ops, plan, options.strategy.value_or(Strategy::barrier),
-                             kernel_limits(device, side_by_side)));
+  TIDEGATE_TRY(Schedule persistent, make_schedule(program, ops, plan, wanted.value_or(Strategy::barrier),
+                                                  kernel_limits(device, side_by_side)));
   StrategyChoice choice = choose_strategy({.asked_for = options.strategy,
                                            .device = device,
                                            .dry_run = options.dry_run,
-                                           .distrust_litmus = options.distrust_litmus},
+                                           .distrust_litmus = options.distrust_litmus,
+                                           .tuning = tuning},
                                           program, launches, persistent);
   Strategy strategy = choice.strategy;
   Schedule schedule = strategy == Strategy::launch ? std::move(launches) : std::move(persistent);
@@ -250,7 +254,7 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
 
   // For what each stage waits, now that it is known which buffers share memory.
   Synchronization synchronization = synchronize(program, schedule, memory, strategy);
-  if (strategy == Strategy::barrier && !options.strategy) {
+  if (strategy == Strategy::barrier && !wanted) {
     Synchronization few = synchronize(program, schedule, memory, Strategy::counters);
     if (waits_are_few(few)) {
       synchronization = std::move(few);
@@ -259,7 +263,7 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
           "; every wave depends on few tiles of others, so that work-groups wait for their neighbours alone";
     }
   }
-  synchronization.order = options.order.value_or(choose_order(program, strategy, device));
+  synchronization.order = options.order.value_or(choose_order(program, strategy, device, tuning));
 
   // The policy's word on interpreter or JIT, topology and workers.
   TIDEGATE_TRY(Recommendation recommendation, recommend(input.written, adapter_of(device),
@@ -310,6 +314,7 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                          .tables = std::move(tables),
                          .ordering = ordering,
                          .clock = clock,
+                         .tuning = tuning,
                          .source = std::move(source),
                          .warnings = {},
                          .assumed_macros = {},
@@ -377,7 +382,8 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   // Every name found, every argument checked against its kernel's signature, every size counted.
   std::set<std::string> assumed;
   const AnswerMacros answer = options.answer_macros ? options.answer_macros : assume_macros(assumed);
-  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, answer, options.scope, options.files));
+  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, answer, options.scope, options.files,
+                                                options.tuning.open_workgroup_size));
   program.fp_contract_off = options.fp_contract_off;
   TIDEGATE_CHECK(check_device_limits(program, device));
   const std::uint64_t budget_bytes =

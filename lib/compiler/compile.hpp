@@ -18,6 +18,7 @@
 #include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
+#include <tidegate/device/tuning.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,7 @@ struct CompileOptions {
   PathScope scope = PathScope::folder;       // of the program's paths
   FileCheck files = FileCheck::none;         // what is asked of the files of buffers and images
   AnswerMacros answer_macros;                // what the device's compiler predefines; empty: assumed
+  device::Tuning tuning;                     // what the choices rest on that are left open
   bool fp_contract_off = false;              // a * b + c is rounded twice, here and in plain launches
   bool trace = false;           // work-groups tell when they wait and work, by the device's clock
   bool dry_run = false;         // ends before a device is touched; none need be known
@@ -67,6 +69,7 @@ struct CompiledProgram {
   LaunchTables tables;
   std::optional<device::Ordering> ordering; // of a persistent launch
   DeviceClock clock = DeviceClock::none;    // that it reads, where it is traced
+  device::Tuning tuning;
   KernelSource source;
   std::vector<Warning> warnings;           // what the program most likely does not mean
   std::vector<std::string> assumed_macros; // without a device: that the sources depend on

@@ -101,6 +101,7 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
     if (!buffer.in_arena()) {
+      layout.lifetimes.push_back({.lower = 0, .upper = end});
       continue;
     }
     planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
@@ -118,6 +119,7 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
                                   .fix = "make them smaller"});
     }
     problem.buffers.push_back(lifetime);
+    layout.lifetimes.push_back({.lower = lifetime.lower, .upper = lifetime.upper});
   }
   auto plan = planning::plan_arena(problem);
   if (!plan) {

@@ -11,8 +11,15 @@
 
 namespace tidegate::compiler {
 
+// In groups of waves: from the first to before the last.
+struct GroupRange {
+  std::uint64_t lower = 0;
+  std::uint64_t upper = 0;
+};
+
 struct MemoryLayout {
   std::vector<std::uint64_t> offsets; // bytes, by buffer; 0 for those that are not in the arena
+  std::vector<GroupRange> lifetimes;  // by buffer; all groups for those that are not in the arena
   std::uint64_t arena_bytes = 0;
   std::uint64_t sum_bytes = 0;         // without sharing
   std::uint64_t image_bytes = 0;       // beside the arena: images share nothing

@@ -17,11 +17,9 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint32_t default_group_size = 256;
-
-// The largest divisor up to 256: work-groups of one size.
-std::uint64_t default_local_size(std::uint64_t global) {
-  for (std::uint64_t size = default_group_size; size > 1; --size) {
+// The largest divisor up to `most`: work-groups of one size.
+std::uint64_t largest_divisor(std::uint64_t global, std::uint32_t most) {
+  for (std::uint64_t size = most; size > 1; --size) {
     if (global % size == 0) {
       return size;
     }
@@ -31,7 +29,8 @@ std::uint64_t default_local_size(std::uint64_t global) {
 
 } // namespace
 
-Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer) {
+Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
+                         std::uint32_t open_size) {
   NdRange range;
   const std::size_t dimensions = spec.global_size.size();
   if (dimensions == 0 || dimensions > range.global.size()) {
@@ -55,7 +54,7 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
     const std::uint64_t global = spec.global_size[d];
     const std::uint64_t local = spec.local_size              ? (*spec.local_size)[d]
                                 : kernel.required_local_size ? (*kernel.required_local_size)[d]
-                                : d == 0                     ? default_local_size(global)
+                                : d == 0                     ? largest_divisor(global, open_size)
                                                              : 1;
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     for (const auto& [size, key] : {std::pair(global, "global_size"), std::pair(local, "local_size")}) {

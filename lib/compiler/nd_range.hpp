@@ -6,13 +6,15 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace tidegate::compiler {
 
 // A local size that is left out is the kernel's reqd_work_group_size, or else the largest divisor of the
-// global size up to 256 in x and 1 in the other dimensions. invalid_program, out_of_range and
+// global size up to `open_size` in x and 1 in the other dimensions. invalid_program, out_of_range and
 // unsupported_kernel, with the place behind `pointer`.
-Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer);
+Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
+                         std::uint32_t open_size);
 
 } // namespace tidegate::compiler

@@ -57,8 +57,8 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
 Result<Recommendation> recommend(const ResolvedProgram& program, const Adapter& adapter,
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot) {
-  const auto decision =
-      policy::decide(program.policy, launch_request(program, adapter, resident_bytes, budget_bytes, hot));
+  const policy::LaunchRequest request = launch_request(program, adapter, resident_bytes, budget_bytes, hot);
+  const auto decision = policy::decide(program.policy, request);
   if (!decision) {
     return tl::unexpected(policy::to_error(decision.error()));
   }
@@ -67,7 +67,8 @@ Result<Recommendation> recommend(const ResolvedProgram& program, const Adapter& 
       .topology_evidence = policy::topology_evidence(decision->effective, decision->recommendation),
       .promotion_evidence =
           policy::promotion_evidence(program.policy, decision->effective, decision->recommendation),
-      .frontier_density_bps = decision->effective.frontier_density_bps};
+      .frontier_density_bps = decision->effective.frontier_density_bps,
+      .reasons = policy::explain(program.policy, request, *decision)};
 }
 
 } // namespace tidegate::compiler

@@ -4,9 +4,11 @@
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/evidence.hpp>
+#include <tidegate/policy/explain.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace tidegate::compiler {
 
@@ -35,6 +37,7 @@ struct Recommendation {
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;
   std::uint64_t frontier_density_bps = 0;
+  std::vector<policy::TraceStep> reasons; // step by step
 };
 
 // Errors: those of the policy.

@@ -146,8 +146,8 @@ Result<void> check_parameters(const opencl_c::TranslationUnit& unit, const openc
 class Resolver {
 public:
   Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope,
-           FileCheck files)
-      : program_(program), answer_(answer), scope_(scope), files_(files) {
+           FileCheck files, std::uint32_t open_size)
+      : program_(program), answer_(answer), scope_(scope), files_(files), open_size_(open_size) {
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
@@ -479,7 +479,7 @@ private:
     }
     ProgramWave wave{.op = *op};
     const opencl_c::Function& kernel = resolved_.function(wave.op);
-    const auto range = nd_range(spec, kernel, pointer);
+    const auto range = nd_range(spec, kernel, pointer, open_size_);
     errors.check(range);
     errors.check(arguments(spec, kernel, pointer, range ? &*range : nullptr, wave));
     TIDEGATE_CHECK(errors.result());
@@ -748,6 +748,7 @@ private:
   const AnswerMacros& answer_;
   const PathScope scope_;
   const FileCheck files_;
+  const std::uint32_t open_size_;
   ResolvedProgram resolved_;
   ErrorList errors_;
   std::vector<bool> sound_waves_;
@@ -771,8 +772,9 @@ std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
 }
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const AnswerMacros& answer, PathScope scope, FileCheck files) {
-  return Resolver(program, folder, answer, scope, files).run();
+                                const AnswerMacros& answer, PathScope scope, FileCheck files,
+                                std::uint32_t open_size) {
+  return Resolver(program, folder, answer, scope, files, open_size).run();
 }
 
 } // namespace tidegate::compiler

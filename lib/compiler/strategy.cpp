@@ -24,13 +24,13 @@ double proved_barrier_ns(const device::DeviceProfile& profile) {
 // A barrier of as many groups as the schedule would have. The self-test measured one of all that are
 // resident; on an H200 a barrier of an eighth of them takes 0.28 of that (0.93 and 3.3 us), most of it on the
 // way to memory and back.
-double barrier_ns(const Schedule& schedule, std::uint32_t compute_units,
-                  const device::DeviceProfile& profile) {
-  constexpr double fixed = 0.18;
+double barrier_ns(const Schedule& schedule, std::uint32_t compute_units, const device::DeviceProfile& profile,
+                  const device::Tuning& tuning) {
+  const double fixed = tuning.barrier_fixed_share;
   const double resident = std::max(1.0, static_cast<double>(profile.co_resident_groups) *
                                             profile.workgroup_size / std::max(schedule.group_size, 1U));
-  const auto workers = static_cast<double>(
-      choose_workers(schedule, Strategy::barrier, compute_units, static_cast<std::uint32_t>(resident)));
+  const auto workers = static_cast<double>(choose_workers(schedule, Strategy::barrier, compute_units,
+                                                          static_cast<std::uint32_t>(resident), tuning));
   return proved_barrier_ns(profile) * (fixed + (1 - fixed) * std::min(workers / resident, 1.0));
 }
 using Stages = std::span<const Stage>;
@@ -52,54 +52,69 @@ std::size_t plain_stages(Stages stages) {
 
 StrategyChoice choose_by_cost(const ResolvedProgram& program, const Schedule& launches,
                               const Schedule& persistent, std::uint32_t compute_units,
-                              const device::DeviceProfile& profile) {
+                              const device::DeviceProfile& profile, const device::Tuning& tuning) {
   // How often `until` lets the waves repeat is not known; what matters then is the cost of one iteration.
   const double iterations = program.until && program.iterations == std::numeric_limits<std::uint32_t>::max()
                                 ? 1000
                                 : program.iterations;
   const bool until = program.until.has_value();
-  // In one kernel every op has the registers of the hungriest: what gains little in starting loses it in the
-  // work.
-  constexpr double pays = 1.25;
-  const double launch_ns = overhead_ns(launches, Strategy::launch, until, iterations, compute_units, profile);
+  const double launch_ns =
+      overhead_ns(launches, Strategy::launch, until, iterations, compute_units, profile, tuning);
   const double persistent_ns =
-      overhead_ns(persistent, Strategy::barrier, until, iterations, compute_units, profile);
+      overhead_ns(persistent, Strategy::barrier, until, iterations, compute_units, profile, tuning);
   std::string reason =
       fmt::format("starting and meeting cost {:.3g} us persistently and {:.3g} us in launches (a barrier of "
                   "the work-groups takes "
                   "{:.1f} us, a launch {:.1f} us",
                   persistent_ns / 1000, launch_ns / 1000,
-                  barrier_ns(persistent, compute_units, profile) / 1000, profile.launch_ns / 1000);
+                  barrier_ns(persistent, compute_units, profile, tuning) / 1000, profile.launch_ns / 1000);
   if (const std::size_t alone = plain_stages(persistent.stages); alone != 0) {
     reason += fmt::format("; {} cannot share a launch", plural(alone, "wave"));
   }
-  return {.strategy = pays * persistent_ns < launch_ns ? Strategy::barrier : Strategy::launch,
+  // In one kernel every op has the registers of the hungriest: what gains little in starting loses it in the
+  // work, hence the margin.
+  return {.strategy =
+              tuning.persistent_margin * persistent_ns < launch_ns ? Strategy::barrier : Strategy::launch,
           .reason = reason + ')'};
 }
 
 } // namespace
 
+std::optional<Strategy> preferred(device::PreferredStrategy strategy) {
+  return strategy == device::PreferredStrategy::automatic
+             ? std::nullopt
+             : std::optional(static_cast<Strategy>(static_cast<int>(strategy) - 1));
+}
+
+std::optional<TileOrder> preferred(device::PreferredOrder order) {
+  return order == device::PreferredOrder::automatic
+             ? std::nullopt
+             : std::optional(static_cast<TileOrder>(static_cast<int>(order) - 1));
+}
+
 std::uint32_t choose_workers(const Schedule& schedule, Strategy strategy, std::uint32_t compute_units,
-                             std::uint32_t resident) {
+                             std::uint32_t resident, const device::Tuning& tuning) {
   std::uint32_t tiles = 1; // or packs of them
   for (const Stage& stage : schedule.stages) {
     tiles = stage.plain ? tiles : std::max(tiles, stage.packs);
   }
   const std::uint32_t units = std::max(compute_units, 1U);
   const std::uint32_t tiles_per_unit = (tiles + units - 1) / units;
-  constexpr std::uint32_t few_groups = 4;
   const std::uint32_t full_from =
-      std::max(48 * 256 / std::max(schedule.group_size, 256U), 1U); // for each unit
-  const std::uint32_t tiles_per_group = strategy == Strategy::counters ? 1 : 2;
-  const std::uint32_t groups = (tiles_per_unit + tiles_per_group - 1) / tiles_per_group;
-  const std::uint32_t workers =
-      tiles_per_unit >= full_from ? resident : std::clamp(groups, 1U, few_groups) * units;
+      std::max(tuning.work_items_filling_unit / std::max(schedule.group_size, 256U), 1U); // for each unit
+  const std::uint32_t tiles_per_group = std::max(
+      strategy == Strategy::counters ? tuning.packs_per_group_counters : tuning.packs_per_group_barrier, 1U);
+  const std::uint32_t groups = (tiles_per_unit - 1) / tiles_per_group + 1;
+  const std::uint32_t most_groups = std::max(tuning.groups_per_unit, 1U);
+  const std::uint32_t workers = tuning.workers != 0           ? tuning.workers
+                                : tiles_per_unit >= full_from ? resident
+                                                              : std::clamp(groups, 1U, most_groups) * units;
   return std::max(std::min({resident, workers, tiles}), 1U);
 }
 
 std::uint32_t choose_side_by_side(const ResolvedProgram& program, const OutlinedOps& ops,
-                                  const device::DeviceInfo* device) {
-  constexpr std::uint32_t work_items = 512;
+                                  const device::DeviceInfo* device, const device::Tuning& tuning) {
+  const std::uint32_t work_items = std::max(tuning.side_by_side_work_items, 1U);
   std::uint32_t tiles = 1;
   std::uint32_t size = 1;
   for (const ProgramWave& wave : program.waves) {
@@ -115,7 +130,11 @@ std::uint32_t choose_side_by_side(const ResolvedProgram& program, const Outlined
   return std::bit_floor(std::clamp(work_items / size, 1U, std::max((tiles + units - 1) / units, 1U)));
 }
 
-TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const device::DeviceInfo* device) {
+TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const device::DeviceInfo* device,
+                       const device::Tuning& tuning) {
+  if (const auto order = preferred(tuning.order)) {
+    return *order;
+  }
   std::uint64_t most = 0; // bytes of a wave
   for (const ProgramWave& wave : program.waves) {
     std::uint64_t bytes = 0;
@@ -132,12 +151,13 @@ TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const 
 }
 
 double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, double iterations,
-                   std::uint32_t compute_units, const device::DeviceProfile& profile) {
+                   std::uint32_t compute_units, const device::DeviceProfile& profile,
+                   const device::Tuning& tuning) {
   const double round_trip = profile.launch_round_trip_ns;
   // Filling the counters of a persistent launch, reading its progress back and waiting for both are about two
   // launches with a wait.
   const double start = 2 * round_trip;
-  const double barrier = barrier_ns(schedule, compute_units, profile);
+  const double barrier = barrier_ns(schedule, compute_units, profile, tuning);
   const bool one_launch = is_persistent(strategy) && !schedule.any_plain();
   const auto once = [&](Stages stages) {
     const auto plain = static_cast<double>(plain_stages(stages));
@@ -173,13 +193,17 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedP
   if (question.asked_for) {
     return {*question.asked_for, "asked for"};
   }
+  if (const auto strategy = preferred(question.tuning.strategy)) {
+    return {*strategy, "measured as the fastest, by the profile"};
+  }
   if (device->type == device::DeviceType::cpu) {
     return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
   }
   if (launches.stages.size() == 1 && program.iterations == 1) {
     return {Strategy::launch, "there is one group of waves: nothing has to wait"};
   }
-  return choose_by_cost(program, launches, persistent, device->compute_units, *device->profile);
+  return choose_by_cost(program, launches, persistent, device->compute_units, *device->profile,
+                        question.tuning);
 }
 
 } // namespace tidegate::compiler

@@ -1,6 +1,7 @@
-// What the self-test of a device (probe.hpp) finds out. Plain data.
+// What the self-test of a device (probe.hpp) finds out, and what `tidegate tune measure` adds. Plain data.
 #pragma once
 
+#include <tidegate/device/tuning.hpp>
 #include <tidegate/policy/topology.hpp>
 
 #include <array>
@@ -55,6 +56,8 @@ struct DeviceProfile {
   double launch_round_trip_ns = 0;      // a launch and the wait for it
   double claimed_items_per_second = 0;  // work-groups claim batches of 256 items
   std::optional<TraversalProfile> traversal;
+  Tuning tuning;
+  std::optional<std::string> tuned_for; // the program that the tuning was measured with
 };
 
 } // namespace tidegate::device

@@ -11,6 +11,7 @@
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/documents/run_documents.hpp>
 #include <tidegate/documents/tuning_documents.hpp>
+#include <tidegate/documents/tuning_report_documents.hpp>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,7 @@ constexpr std::array all_documents{
     &DocumentOf<graphs::FrontierProgram>::document,
     &DocumentOf<RunReportDocument>::document,
     &DocumentOf<traversal::FrontierReport>::document,
+    &DocumentOf<tuning::TuningReport>::document,
     &DocumentOf<device::DeviceList>::document,
     &DocumentOf<device::DeviceProfile>::document,
     &DocumentOf<CheckReport>::document,

@@ -9,6 +9,7 @@ using device::DeviceProfile;
 using device::Megakernel;
 using device::OrderingTrial;
 using device::TraversalProfile;
+using device::Tuning;
 
 template <>
 struct Description<Megakernel> {
@@ -23,7 +24,7 @@ struct Description<TraversalProfile> {
   static const Record record;
 };
 template <>
-struct Description<DeviceProfile> {
+struct Description<Tuning> {
   static const Record record;
 };
 template <>
@@ -61,6 +62,39 @@ constexpr Field traversal_fields[] = {
     optional<&TraversalProfile::switch_rule>("switch_rule", "what changes topologies; left out, edges"),
 };
 
+constexpr Field tuning_fields[] = {
+    defaulted<&Tuning::strategy>("strategy", "in how many launches programs run; auto: as estimated"),
+    defaulted<&Tuning::order>("order", "which work-group runs which tiles; auto: as estimated"),
+    defaulted<&Tuning::side_by_side>(
+        "side_by_side", "tiles that a work-group of a persistent launch runs at a time; 0: as estimated")
+        .between(0, 1024),
+    defaulted<&Tuning::workers>("workers", "work-groups of a persistent launch at most; 0: by the tiles"),
+    defaulted<&Tuning::open_workgroup_size>(
+        "open_workgroup_size", "work-items of a work-group at most, where a program leaves local_size open")
+        .between(1, 65'536),
+    defaulted<&Tuning::slice_ns>("slice_ns", "that one persistent launch should take at most")
+        .between(1, 10'000'000'000),
+    defaulted<&Tuning::groups_per_unit>(
+        "groups_per_unit", "work-groups for each compute unit at most, until there are tiles that fill it")
+        .between(1, 4096),
+    defaulted<&Tuning::packs_per_group_barrier>(
+        "packs_per_group_barrier", "packs of tiles for each work-group, where they meet at barriers")
+        .between(1, ~std::uint32_t{0}),
+    defaulted<&Tuning::packs_per_group_counters>(
+        "packs_per_group_counters", "packs of tiles for each work-group, where they wait for few others")
+        .between(1, ~std::uint32_t{0}),
+    defaulted<&Tuning::work_items_filling_unit>("work_items_filling_unit",
+                                                "work-items of a wave that fill a compute unit")
+        .between(1, ~std::uint32_t{0}),
+    defaulted<&Tuning::side_by_side_work_items>("side_by_side_work_items",
+                                                "work-items of a work-group that runs tiles side by side")
+        .between(1, 65'536),
+    defaulted<&Tuning::persistent_margin>("persistent_margin",
+                                          "starting and meeting must cost so many times as much in launches"),
+    defaulted<&Tuning::barrier_fixed_share>(
+        "barrier_fixed_share", "of a barrier of all resident work-groups, what one of two takes too"),
+};
+
 constexpr Field profile_fields[] = {
     required<&DeviceProfile::device>("device", "name of the device"),
     required<&DeviceProfile::driver_version>("driver_version", "version of its driver"),
@@ -76,6 +110,8 @@ constexpr Field profile_fields[] = {
     required<&DeviceProfile::claimed_items_per_second>("claimed_items_per_second",
                                                        "items of a queue, claimed in batches of 256"),
     optional<&DeviceProfile::traversal>("traversal", "where traversals change their ways"),
+    defaulted<&DeviceProfile::tuning>("tuning", "what the choices of a run rest on"),
+    optional<&DeviceProfile::tuned_for>("tuned_for", "the program that it was measured with"),
 };
 
 constexpr Field device_fields[] = {
@@ -143,6 +179,7 @@ constinit const Record Description<OrderingTrial>::record =
     record_of<OrderingTrial>("ordering_trial", trial_fields);
 constinit const Record Description<TraversalProfile>::record =
     record_of<TraversalProfile>("traversal_profile", traversal_fields);
+constinit const Record Description<Tuning>::record = record_of<Tuning>("tuning", tuning_fields);
 constinit const Record Description<DeviceProfile>::record =
     record_of<DeviceProfile>("device_profile", profile_fields);
 constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>("device", device_fields);
@@ -151,7 +188,7 @@ constinit const Record Description<BrokenDriver>::record =
 constinit const Record Description<DeviceList>::record = record_of<DeviceList>("device_list", list_fields);
 
 constinit const Document DocumentOf<DeviceProfile>::document{.kind = "device_profile",
-                                                             .title = "What the self-test of a device found",
+                                                             .title = "What was measured of a device",
                                                              .direction = Direction::output,
                                                              .record = &Description<DeviceProfile>::record};
 constinit const Document DocumentOf<DeviceList>::document{.kind = "device_list",

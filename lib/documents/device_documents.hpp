@@ -16,6 +16,14 @@ struct Choices<device::Ordering> {
   static constexpr std::span<const std::string_view> names = device::ordering_names;
 };
 template <>
+struct Choices<device::PreferredStrategy> {
+  static constexpr std::span<const std::string_view> names = device::preferred_strategy_names;
+};
+template <>
+struct Choices<device::PreferredOrder> {
+  static constexpr std::span<const std::string_view> names = device::preferred_order_names;
+};
+template <>
 struct Choices<device::TrialVerdict> {
   static constexpr std::span<const std::string_view> names = device::trial_verdict_names;
 };
@@ -23,6 +31,10 @@ struct Choices<device::TrialVerdict> {
 template <>
 struct Choices<policy::SwitchRule> {
   static constexpr std::span<const std::string_view> names = policy::switch_rule_names;
+};
+template <>
+struct Description<device::DeviceProfile> {
+  static const Record record;
 };
 
 template <>

@@ -224,7 +224,8 @@ constexpr Field warning_fields[] = {
 
 constexpr Field written_file_fields[] = {
     required<&WrittenFile::file>("file", "its path"),
-    required<&WrittenFile::what>("what", "what it holds: a buffer, an image, the generated kernel"),
+    required<&WrittenFile::what>("what", "what it holds: a buffer, an image, the generated kernel, "
+                                         "the trace, the page"),
     required<&WrittenFile::bytes>("bytes", "its size"),
 };
 
@@ -398,6 +399,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
     reported<&RunReport::bounds>("bounds", "with --check-bounds: what was written or read beside buffers"),
     reported<&RunReport::halos>("halos", "with --check-halos: what reaches beyond the halos that are stated"),
+    reported<&RunReport::profile_file>("profile_file", "the device profile whose tuning it took"),
+    reported<&RunReport::policy_file>("policy_file", "the launch policy that it took for the program's own"),
     reported<&RunReport::files_written>("files_written", "what was written beside this report"),
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     reported<&RunReport::fallbacks>("fallbacks", "waves that cannot share a launch"),

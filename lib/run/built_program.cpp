@@ -49,8 +49,8 @@ void compile_now(const device::Session& session, const CompiledProgram& compiled
 // The policy may want fewer than there is work for.
 std::uint32_t workers_for(const CompiledProgram& compiled, const device::DeviceInfo& device,
                           std::uint32_t resident) {
-  const std::uint32_t workers =
-      choose_workers(compiled.schedule, compiled.strategy.strategy, device.compute_units, resident);
+  const std::uint32_t workers = choose_workers(compiled.schedule, compiled.strategy.strategy,
+                                               device.compute_units, resident, compiled.tuning);
   const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
   return recommended.topology == policy::Topology::memory_constrained
              ? std::clamp(recommended.worker_groups, 1U, workers)

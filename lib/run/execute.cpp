@@ -20,23 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& options,
-                         const Residency& residency) {
-  const bool cpu = device.type == device::DeviceType::cpu;
-  DispatchLimits limits{.slice_ns = options.slice_ns,
-                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
-                        .workers = residency.workers,
-                        .arrivals_per_barrier = residency.workers,
-                        .most_polls =
-                            cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
-  if (options.fault == Fault::missing_arrival) {
-    limits.arrivals_per_barrier += 1;
-    limits.missing_steps = 1;
-    limits.most_polls = std::uint32_t{1} << 16U;
-  }
-  return limits;
-}
-
 Result<std::vector<WrittenFile>> write_outputs(const ResolvedProgram& program,
                                                const BufferContents& outputs) {
   std::vector<WrittenFile> written;
@@ -72,8 +55,8 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 
   // A context and a queue of the run's own, and what the buffers hold at first.
   TIDEGATE_TRY(const device::Session session,
-               device::open_session(device, options.trace.empty() ? device::Profiling::as_needed
-                                                                  : device::Profiling::always));
+               device::open_session(device, options.compile.trace ? device::Profiling::always
+                                                                  : device::Profiling::as_needed));
   check_images(session, compiled.program);
   TIDEGATE_TRY(const BufferContents first, first_contents(compiled.program));
 
@@ -86,10 +69,10 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   TIDEGATE_CHECK(check_schedule(compiled, residency, device));
 
   // The run itself; its wall time begins here.
-  const DispatchLimits limits = limits_of(device, options, residency);
+  const DispatchLimits limits = dispatch_limits(device, options, residency);
   monitor.deadline = limits.deadline;
   DispatchLimits traced = limits; // the runs that follow are not
-  traced.trace_spans = options.trace.empty() ? 0 : std::max<std::uint64_t>(options.trace_spans, 1);
+  traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
   traced.clock = compiled.clock;
   ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor);
 
@@ -120,6 +103,23 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 }
 
 } // namespace
+
+DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
+                               const Residency& residency) {
+  const bool cpu = device.type == device::DeviceType::cpu;
+  DispatchLimits limits{.slice_ns = options.slice_ns,
+                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
+                        .workers = residency.workers,
+                        .arrivals_per_barrier = residency.workers,
+                        .most_polls =
+                            cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
+  if (options.fault == Fault::missing_arrival) {
+    limits.arrivals_per_barrier += 1;
+    limits.missing_steps = 1;
+    limits.most_polls = std::uint32_t{1} << 16U;
+  }
+  return limits;
+}
 
 Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor) {

@@ -27,6 +27,10 @@ struct ExecutedProgram {
   std::vector<WrittenFile> files_written;
 };
 
+// What bounds its dispatches.
+DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
+                               const Residency& residency);
+
 // Outputs are written when the run is done and equal to the plain launches it was compared with. Errors: of
 // the device, of building, of the program's files. What ends without outputs (deadline, interrupt, hang,
 // outputs that differ) is no error here: the report tells it.

@@ -121,6 +121,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .promotion_evidence = compiled.recommendation.promotion_evidence};
   report.assumed_macros = compiled.assumed_macros;
   add_queues(report, compiled.program);
+  report.program = summary_of(compiled);
   for (const Fallback& fallback : compiled.schedule.fallbacks) {
     report.fallbacks.push_back(
         {.wave = compiled.program.wave_text(fallback.wave), .reason = fallback.reason});
@@ -374,6 +375,8 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   }
   if (outcome.trace) {
     report.timeline = timeline_of(compiled, *outcome.trace, residency.workers, outcome.until_met);
+  }
+  if (report.timeline && !options.trace.empty()) {
     report.trace = TraceReport{
         .file = options.trace,
         .clock = std::string(compiler::device_clock_names[static_cast<std::size_t>(report.timeline->clock)]),

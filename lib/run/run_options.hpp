@@ -34,6 +34,7 @@ struct RunOptions {
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
   std::string trace; // file for the timeline, which the caller writes; empty: none
+  std::string page;  // file for the report as a page, which the caller writes; empty: none
   std::uint64_t trace_spans = default_trace_spans; // that are kept of the run
   std::uint64_t max_wall_time_ns = 60'000'000'000;
   std::uint64_t slice_ns = 150'000'000;

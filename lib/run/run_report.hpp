@@ -13,6 +13,7 @@
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/program_summary.hpp>
 #include <tidegate/run/timeline.hpp>
 
 #include <array>
@@ -176,7 +177,7 @@ struct UntilReport {
 // A file that the run has written beside its report.
 struct WrittenFile {
   std::string file;
-  std::string what; // "buffer \"heat\"", "image \"photo\"", "generated kernel"
+  std::string what; // "buffer \"heat\"", "image \"photo\"", "generated kernel", "trace", "page"
   std::uint64_t bytes = 0;
 };
 
@@ -311,7 +312,10 @@ struct RunReport {
   Telemetry telemetry;
   std::vector<std::uint64_t> slices_ns; // of persistent launches
   std::optional<TraceReport> trace;
-  std::optional<Timeline> timeline; // what that file holds
+  std::optional<std::string> profile_file; // that the choices rest on
+  std::optional<std::string> policy_file;  // instead of the program's own policy
+  std::optional<Timeline> timeline;        // of a traced run
+  ProgramSummary program;
 };
 
 } // namespace tidegate::run

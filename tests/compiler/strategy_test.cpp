@@ -59,7 +59,7 @@ TEST_CASE("what runs before and after the repetition counts once") {
   schedule.repeat_begin = 2;
   schedule.repeat_end = 3;
   const auto cost = [&](Strategy strategy, bool until) {
-    return overhead_ns(schedule, strategy, until, 100, 132, *gpu().profile);
+    return overhead_ns(schedule, strategy, until, 100, 132, *gpu().profile, {});
   };
   const double barrier = 3300 * (0.18 + 0.82 / 8); // of 132 groups, an eighth of those that are resident
   CHECK(cost(Strategy::launch, false) == 104 * 4500);
@@ -93,9 +93,43 @@ TEST_CASE("what is asked for, and what may not be") {
   CHECK(choice({.asked_for = Strategy::launch}).reason == "asked for");
   CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::barrier);
   CHECK(choice({.asked_for = Strategy::barrier, .distrust_litmus = true}).strategy == Strategy::launch);
+  const device::Tuning measured{.strategy = device::PreferredStrategy::counters};
+  CHECK(choice({.tuning = measured}).strategy == Strategy::counters);
+  CHECK(choice({.tuning = measured}).reason == "measured as the fastest, by the profile");
+  CHECK(choice({.asked_for = Strategy::launch, .tuning = measured}).strategy == Strategy::launch);
+  CHECK(choice({.distrust_litmus = true, .tuning = measured}).strategy == Strategy::launch);
   device.type = device::DeviceType::cpu;
   CHECK(choice({}).strategy == Strategy::launch);
   device.profile.reset();
   CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::launch);
   CHECK(choice({.dry_run = true}).reason == "planned for a device whose self-test passes");
+}
+
+TEST_CASE("constants of the profile") {
+  const device::DeviceInfo device = gpu();
+  const ResolvedProgram program = program_of(1, {});
+  const auto strategy = [&](const device::Tuning& tuning) {
+    return choose_strategy({.device = &device, .tuning = tuning}, program, schedule_of(10), schedule_of(10))
+        .strategy;
+  };
+  CHECK(strategy({}) == Strategy::barrier);
+  CHECK(strategy({.persistent_margin = 2}) == Strategy::launch);
+  CHECK(strategy({.barrier_fixed_share = 1}) == Strategy::launch);
+
+  Schedule schedule = schedule_of(1);
+  schedule.stages[0].tiles = schedule.stages[0].packs = 132 * 8;
+  const auto workers = [&](const device::Tuning& tuning, Strategy waits = Strategy::barrier) {
+    return choose_workers(schedule, waits, 132, 1056, tuning);
+  };
+  CHECK(workers({}) == 4 * 132);
+  CHECK(workers({.groups_per_unit = 2}) == 2 * 132);
+  CHECK(workers({.packs_per_group_barrier = 8}) == 132);
+  CHECK(workers({.groups_per_unit = 8, .packs_per_group_counters = 1}, Strategy::counters) == 8 * 132);
+  CHECK(workers({.work_items_filling_unit = 8 * 256}) == 1056);
+  CHECK(workers({.workers = 100}) == 100);
+  CHECK(workers({.workers = 5000}) == 1056); // no more than are resident
+
+  CHECK(choose_order(program, Strategy::barrier, &device, {}) == TileOrder::strided);
+  CHECK(choose_order(program, Strategy::barrier, &device, {.order = device::PreferredOrder::serpentine}) ==
+        TileOrder::serpentine);
 }

@@ -1,0 +1,240 @@
+// What is told in words and numbers: how the run ended, where and why so, what it took, what was compared.
+
+const GOOD_ENDS = ["done", "planned", "checked"];
+
+function showHeader(data) {
+  const {report, program} = data;
+  document.title = `${visible(data.program_file)}: ${report.status} · tidegate run`;
+  document.getElementById("title").replaceChildren(quoted(data.program_file),
+    element("span", {class: `badge ${GOOD_ENDS.includes(report.status) ? "good" : "bad"}`, id: "status"},
+      report.status.replaceAll("_", " ")));
+  const groups = report.plan.barriers.groups.length;
+  const shape = `${plural(program.waves.length, "wave")} in ${plural(groups, "group")}`;
+  fill(document.getElementById("lead"), report.status === "planned"
+    ? `${shape}, planned and not run.`
+    : `${shape}, ${plural(report.iterations, "iteration")}${howLaunched(report)}`
+      + `${report.device ? ` on ${report.device.name}` : ""}.`);
+  document.getElementById("origin").replaceChildren(
+    `Made by tidegate ${data.version}. Everything on this page is in it: nothing is fetched.`);
+}
+
+function howLaunched(report) {
+  const launches = report.telemetry.kernel_launches;
+  if (launches === 0) {
+    return "";
+  }
+  const groups = report.effective_geometry.worker_groups;
+  if (report.strategy === "launch" || groups === 0) {
+    return ` in ${plural(launches, "launch").replace("launchs", "launches")}`;
+  }
+  const slices = launches === 1 ? "" : ` in ${launches} slices`;
+  return ` in a persistent launch of ${plural(groups, "work-group")}${slices}`;
+}
+
+function showNotices(data) {
+  const {report} = data;
+  const box = document.getElementById("notices");
+  if (report.error) {
+    fill(box, element("div", {class: "notice bad", id: "error"},
+      element("p", {}, element("strong", {}, report.error.message)), element("p", {}, report.error.fix)));
+  }
+  for (const stuck of report.stuck_groups) {
+    fill(box, element("div", {class: "notice bad"}, element("p", {},
+      `Work-group ${stuck.group} waits in front of stage ${stuck.stage} (${stuck.waves.join(", ")}), tile ${stuck.tile}, `
+      + `iteration ${stuck.iteration}: ${stuck.counter} is ${stuck.seen}, not ${stuck.expected}.`)));
+  }
+  for (const warning of report.warnings) {
+    fill(box, element("div", {class: "notice warn"}, element("p", {}, element("strong", {}, warning.message)),
+      element("p", {}, warning.fix, warning.pointer ? element("span", {class: "soft"}, ` (${warning.pointer})`) : null)));
+  }
+}
+
+function showFigures(data) {
+  const {report} = data;
+  const box = document.getElementById("figures");
+  const ran = report.telemetry.kernel_launches !== 0;
+  const {arena_bytes: arena, sum_bytes: sum} = report.memory;
+  const built = report.telemetry.compiled_pipeline_cache_hit ? "from an earlier run" : `built in ${time(report.build_ns)}`;
+  const entries = [
+    report.comparison && ["Speed",
+      figure("comparison.speedup", report.comparison.speedup, `${digits(report.comparison.speedup)}×`),
+      "as fast as plain launches"],
+    ["Outputs", ...verdict(report)],
+    ran && ["Dispatch", figure("backend_dispatch_ns", report.backend_dispatch_ns, time(report.backend_dispatch_ns)),
+      `kernels ${built}`],
+    ran && report.iterations > 1 && ["An iteration", time(report.backend_dispatch_ns / report.iterations), "in the mean",
+      ` of ${number(report.iterations)}`],
+    ["Tiles", figure("items_processed", report.items_processed, number(report.items_processed)),
+      report.items_remaining === 0 ? "all that there are" : `${number(report.items_remaining)} are left`],
+    ["Memory", figure("memory.arena_bytes", arena, bytes(arena)),
+      sum > arena ? `${bytes(sum)} without sharing` : "one arena for all buffers"],
+  ];
+  box.replaceChildren(...entries.filter((entry) => entry).map(([name, value, ...rest]) => element("dl", {style: "margin:0"},
+    element("dt", {}, name), element("dd", {class: "value"}, value), element("dd", {class: "rest"}, rest))));
+}
+
+function verdict(report) {
+  const parity = report.output_parity;
+  if (report.halos) {
+    return report.halos.violation ? [element("span", {class: "bad"}, "beyond a halo"), "see the error"]
+      : ["in halos", plural(report.halos.stated_halos, "stated halo")];
+  }
+  if (report.bounds) {
+    const found = report.bounds.violations.length + report.bounds.findings.length;
+    return found === 0 ? ["in bounds", "no write beside a buffer"]
+      : [element("span", {class: "bad"}, "out of bounds"), plural(found, "finding")];
+  }
+  if (!parity) {
+    return ["not checked", "--verify compares them"];
+  }
+  const checked = figure("output_parity.checked", parity.checked, plural(parity.checked, "output"));
+  return parity.equal
+    ? [element("span", {class: "good"}, "equal"), checked, ", byte for byte"]
+    : [element("span", {class: "bad"}, "different"), figure("output_parity.differing_elements", parity.differing_elements,
+      plural(parity.differing_elements, "element")), " in ", checked];
+}
+
+function showHow(data) {
+  const {report} = data;
+  const geometry = report.effective_geometry;
+  const box = document.getElementById("how-body");
+  const because = (choice, reason) => [element("strong", {}, choice), element("span", {class: "soft"}, `: ${reason}`)];
+  const parity = report.output_parity;
+  fill(box, facts([
+    report.device && ["Device", report.device.name,
+      element("div", {class: "soft small"}, `${report.device.platform}, ${report.device.driver_version}`)],
+    ["Strategy", because(report.strategy, report.strategy_reason)],
+    ["Mode", because(report.execution_mode, report.mode_reason)],
+    ["Promotion", because(report.promotion.promoted, report.promotion.reason),
+      report.promotion.windows.map((window) => element("div", {class: "soft small"}, `one wave: ${window.waves.join(", ")}`
+        + (window.register_buffers.length === 0 ? "" : `; in registers: ${window.register_buffers.join(", ")}`)))],
+    geometry.worker_groups !== 0 && ["Geometry", figure("effective_geometry.worker_groups", geometry.worker_groups,
+      plural(geometry.worker_groups, "work-group")), ` of ${geometry.workgroup_size} work-items`,
+      element("span", {class: "soft"}, `; recommended ${report.recommended_geometry.worker_groups} of `
+        + `${report.recommended_geometry.workgroup_size}`)],
+    report.ordering && ["Ordering", report.ordering, element("span", {class: "soft"}, ", proved by the device's self-test")],
+    report.until && ["Until", quoted(report.until.buffer), ` is ${report.until.value}`,
+      report.until.reached ? "" : element("span", {class: "bad"}, `, waiting for ${report.until.waiting_for}`)],
+    parity && !parity.equal && parity.first_difference && ["Difference", "element "
+      + `${parity.first_difference.element} of `, quoted(parity.first_difference.buffer),
+      ` is ${parity.first_difference.found}, plain launches make it ${parity.first_difference.expected}`],
+    report.fallbacks.length !== 0 && ["Alone", report.fallbacks.map((wave) =>
+      element("div", {}, wave.wave, element("span", {class: "soft"}, `: ${wave.reason}`)))],
+  ]));
+  showBounds(report, box);
+  if (report.telemetry.kernel_launches !== 0) {
+    showWallTime(report, box);
+  }
+}
+
+function showBounds(report, box) {
+  if (!report.bounds) {
+    return;
+  }
+  for (const found of report.bounds.violations) {
+    fill(box, element("p", {class: "bad"}, `${found.wave} wrote ${found.side} `, quoted(found.buffer),
+      `, ${found.distance_bytes} bytes away, in iteration ${found.iteration}`));
+  }
+  for (const found of report.bounds.findings) {
+    fill(box, element("p", {class: "bad"}, `${found.file}:${found.line}: ${found.message} (${found.kernel})`));
+  }
+}
+
+function showWallTime(report, box) {
+  const parts = [
+    ["planning", "queue_plan_ns", report.queue_plan_ns, COLOURS[4]],
+    ["building kernels", "build_ns", report.build_ns, COLOURS[5]],
+    ["filling memory", "queue_publish_ns", report.queue_publish_ns, COLOURS[2]],
+    ["dispatch", "backend_dispatch_ns", report.backend_dispatch_ns, COLOURS[0]],
+  ];
+  const known = parts.reduce((sum, part) => sum + part[2], 0);
+  parts.push(["proof, files and the rest", null, Math.max(0, report.wall_time_ns - known), "var(--slice)"]);
+  const whole = parts.reduce((sum, part) => sum + part[2], 0);
+  fill(box, element("h3", {class: "small soft", style: "margin:1.2rem 0 0.3rem;font-weight:500"}, "Wall time ",
+    figure("wall_time_ns", report.wall_time_ns, time(report.wall_time_ns))),
+    element("div", {class: "bar", role: "img", "aria-label": parts.map(([name, , ns]) => `${name} ${time(ns)}`).join(", ")},
+      parts.map(([, , ns, colour]) => element("span", {style: `width:${100 * ns / whole}%;background:${colour}`}))),
+    legend(parts.map(([name, , ns, colour]) => [swatch(colour), `${name} ${time(ns)}`])));
+}
+
+function showSpeed(data) {
+  const {comparison, status} = data.report;
+  const box = document.getElementById("speed-body");
+  if (!comparison) {
+    fill(box, element("p", {class: "soft"}, status === "planned" ? "Nothing was run."
+      : "Not compared: --compare N runs the same kernels as plain launches in turn, and times both."));
+    return;
+  }
+  const rows = [["this run", "run", comparison.run_rounds_ns, comparison.run_ns],
+    ["plain launches", "plain", comparison.plain_rounds_ns, comparison.plain_ns]];
+  const chart = element("div");
+  const {speedup, rounds: count} = comparison;
+  fill(box, element("p", {}, speedup >= 1 ? `${digits(speedup)} times as fast as plain launches, `
+    : `Plain launches are ${digits(1 / speedup)} times as fast, `, `by the medians of ${plural(count, "round")} in turn.`),
+  chart,
+  table(["", "#min", "#median", "#max"], rows.map(([name, key, rounds, middle]) => [name,
+    figure(`comparison.${key}_rounds_ns.min`, least(rounds), time(least(rounds))),
+    figure(`comparison.${key}_ns`, middle, time(middle)),
+    figure(`comparison.${key}_rounds_ns.max`, most(rounds), time(most(rounds)))])));
+  drawnToWidth(chart, (width) => chart.replaceChildren(spreadChart(rows, width)));
+}
+
+// Each round a dot, from the fastest to the slowest a line, the median a bar.
+function spreadChart(rows, width) {
+  const [left, right, rowHeight, height] = [104, 12, 44, 126];
+  const slowest = most(rows.flatMap((row) => row[2]));
+  const step = niceStep(slowest, Math.max(2, (width - left) / 90));
+  const end = Math.ceil(slowest / step - 1e-9) * step;
+  const x = (ns) => left + (width - left - right) * ns / end;
+  const picture = drawn("svg", {width, height, role: "img", "aria-label": rows.map(([name, , rounds, middle]) =>
+    `${name}: ${time(least(rounds))} to ${time(most(rounds))}, median ${time(middle)}`).join("; ")});
+  for (let tick = 0; tick <= end * 1.001; tick += step) {
+    picture.append(drawn("line", {class: "rule", x1: x(tick), x2: x(tick), y1: 4, y2: height - 24}),
+      drawn("text", {class: "quiet", x: Math.min(x(tick), width - 2), y: height - 8, "font-size": 11,
+        "text-anchor": x(tick) > width - 30 ? "end" : tick === 0 ? "start" : "middle"},
+      tick === 0 ? "0" : timeOnAxis(tick, step, end)));
+  }
+  rows.forEach(([name, , rounds, middle], row) => {
+    const y = 8 + rowHeight * (row + 0.5);
+    const colour = row === 0 ? COLOURS[0] : COLOURS[1];
+    picture.append(drawn("text", {x: 0, y: y + 4, "font-size": 13}, name),
+      drawn("line", {x1: x(least(rounds)), x2: x(most(rounds)), y1: y, y2: y, stroke: colour, "stroke-width": 2}),
+      ...rounds.map((ns) => drawn("circle", {cx: x(ns), cy: y, r: 4, fill: colour, "fill-opacity": 0.55})),
+      drawn("rect", {x: x(middle) - 2, y: y - 12, width: 4, height: 24, rx: 2, fill: colour},
+        drawn("title", {}, `median ${time(middle)}`)));
+  });
+  return picture;
+}
+
+function showPolicy(data) {
+  const {report, program} = data;
+  const {complete, topology, promotion} = report.evidence;
+  const launch = report.recommendation;
+  fill(document.getElementById("policy-body"),
+    element("p", {}, element("strong", {}, launch.topology), ` in ${launch.execution_mode} mode, `
+      + `${launch.geometry.dispatch_grid[0]} work-groups of ${launch.geometry.workgroup_size_x}, queue ${launch.pressure}`,
+    element("span", {class: "soft"}, `; evidence of the topology ${complete.topology ? "complete" : "incomplete"}, `
+      + `of the promotion ${complete.promotion ? "complete" : "incomplete"}`)),
+    table(["decision", "outcome", "because"], program.reasons.map((step) => step.map((text) => [text])), {class: "steps"}),
+    element("details", {}, element("summary", {}, "Evidence"),
+      table(["topology", "value"], evidenceRows(topology)), table(["promotion", "value"], evidenceRows(promotion))));
+}
+
+function evidenceRows(evidence) {
+  return Object.entries(evidence ?? {}).map(([name, value]) => [name, String(value)]);
+}
+
+// A word as a shell takes it for that word.
+function shellWord(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function showAgain(data) {
+  const {report} = data;
+  fill(document.getElementById("again-body"),
+    element("pre", {id: "command", tabindex: 0, "aria-label": "the command that made this page"},
+      data.command.map(shellWord).join(" ")),
+    report.files_written.length === 0 ? element("p", {class: "soft"}, "No other file was written.")
+      : facts(report.files_written.map((file) => [quoted(file.file), visible(file.what),
+        element("span", {class: "soft"}, `, ${bytes(file.bytes)}`)])));
+}

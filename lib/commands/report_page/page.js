@@ -1,0 +1,22 @@
+// Reads the data and shows it, part by part.
+
+// What cannot be drawn is told, and nothing else is lost by it.
+window.addEventListener("error", (event) => {
+  const failure = document.getElementById("failure");
+  failure.textContent = `A part of this page could not be drawn: ${event.message}`;
+  failure.hidden = false;
+});
+
+{
+  const data = JSON.parse(document.getElementById("data").textContent);
+  data.colours = coloursOfWaves(data.program);
+  const parts = [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showPlan, showMemory,
+    showPolicy, showAgain];
+  for (const show of parts) {
+    try {
+      show(data);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+#include <tidegate/commands/devices.hpp>
+#include <tidegate/commands/serve.hpp>
+#include <tidegate/commands/tune.hpp>
+#include <tidegate/core/cache_folder.hpp>
+#include <tidegate/core/table.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
+#include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/device_documents.hpp>
+#include <tidegate/documents/encode.hpp>
+#include <tidegate/documents/launch_documents.hpp>
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+using tuning::Duel;
+using tuning::KnobReport;
+using tuning::Verdict;
+
+std::string milliseconds(double ns) {
+  return ns < 1e6 ? fmt::format("{:.2f} us", ns / 1e3) : fmt::format("{:.2f} ms", ns / 1e6);
+}
+
+std::string gain_text(const Duel& duel) {
+  return fmt::format("{:.2f} times as fast ({:.2f} to {:.2f})", 1 / duel.ratio, 1 / duel.ratio_high,
+                     1 / duel.ratio_low);
+}
+
+std::string verdict_text(const KnobReport& knob) {
+  switch (knob.verdict) {
+  case Verdict::adopted: return "adopted";
+  case Verdict::kept: return "kept";
+  case Verdict::nothing_to_try: return "nothing else to try";
+  case Verdict::out_of_time: return "no time left";
+  }
+  return {};
+}
+
+template <class T>
+Result<T> read_as(const std::string& file) {
+  TIDEGATE_TRY(const std::string text, read_document(file));
+  auto decoded = documents::decode<T>(text);
+  if (!decoded) {
+    return tl::unexpected(at_document(std::move(decoded.error()), file, text));
+  }
+  return *std::move(decoded);
+}
+
+} // namespace
+
+TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_text) {
+  const std::filesystem::path folder = cache_folder();
+  if (folder.empty()) {
+    return {};
+  }
+  std::string key = device_key(device);
+  key += program_text;
+  const std::string name = fmt::format("tuned-{:016x}", XXH3_64bits(key.data(), key.size()));
+  return {.profile = folder / (name + ".profile.json"), .policy = folder / (name + ".policy.json")};
+}
+
+Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device) {
+  TIDEGATE_TRY(device::DeviceProfile profile, read_as<device::DeviceProfile>(file));
+  if (device != nullptr && profile.device != device->name) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = fmt::format("the profile {} is of {}, this is {}", in_quotes(file),
+                                                       in_quotes(profile.device), in_quotes(device->name)),
+                                .fix = "measure one with `tidegate tune measure`, or give --device"});
+  }
+  return profile;
+}
+
+Result<policy::LaunchPolicy> read_policy(const std::string& file) {
+  return read_as<policy::LaunchPolicy>(file);
+}
+
+Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,
+                         const std::string& policy_file) {
+  for (const auto& [file, text] : {std::pair(profile_file, documents::encode(report.profile) + '\n'),
+                                   std::pair(policy_file, documents::encode(report.policy) + '\n')}) {
+    if (!file.empty()) {
+      if (auto written = write_text(file, text); !written) {
+        return tl::unexpected(std::move(written.error()));
+      }
+    }
+  }
+  return {};
+}
+
+std::string tuning_table(const tuning::TuningReport& report, bool colour) {
+  const bool gained = report.after_ns < report.before_ns;
+  std::string text =
+      bold(gained ? fmt::format("{}: {} instead of {} on {}", printable(report.program),
+                                milliseconds(report.after_ns), milliseconds(report.before_ns),
+                                printable(report.device))
+                  : fmt::format("{}: {} on {}, and nothing was faster", printable(report.program),
+                                milliseconds(report.before_ns), printable(report.device)),
+           colour) +
+      "\n";
+  std::vector<std::vector<std::string>> rows{
+      {"  knob", "before", "best other", "verdict", "confidence", "gain (95 % interval)"}};
+  for (const KnobReport& knob : report.knobs) {
+    const std::string name(tuning::knob_names[static_cast<std::size_t>(knob.knob)]);
+    const bool timed = knob.duel && knob.duel->rounds != 0;
+    rows.push_back({"  " + name, knob.before, knob.best.empty() ? "-" : knob.best, verdict_text(knob),
+                    timed ? fmt::format("{:.1f} %", 100 * knob.duel->confidence) : "-",
+                    timed ? gain_text(*knob.duel) : "-"});
+  }
+  if (report.overall && gained) {
+    rows.push_back({"  all", "", "", "adopted", fmt::format("{:.1f} %", 100 * report.overall->confidence),
+                    gain_text(*report.overall)});
+  }
+  text += render_table(std::move(rows), std::string::npos);
+  for (const KnobReport& knob : report.knobs) {
+    for (const tuning::ThrownOut& out : knob.thrown_out) {
+      text +=
+          fmt::format("  thrown out: {} {}: {}\n", tuning::knob_names[static_cast<std::size_t>(knob.knob)],
+                      printable(out.value), printable(out.reason));
+    }
+  }
+  return text + fmt::format("  {} in {:.1f} s\n", plural(report.runs, "run"),
+                            static_cast<double>(report.elapsed_ns) / 1e9);
+}
+
+} // namespace tidegate::commands

@@ -1,0 +1,42 @@
+// What the choices of a run rest on beside the self-test: constants of the estimates, and choices that were
+// measured. The defaults were measured on an H200 (scripts/bench/RESULTS.md); `tidegate tune measure`
+// replaces those that one program gains by. Plain data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tidegate::device {
+
+// In the order of compiler::Strategy and compiler::TileOrder, behind what leaves it to the estimates.
+enum class PreferredStrategy : std::uint8_t { automatic, launch, barrier, counters };
+inline constexpr std::array<std::string_view, 4> preferred_strategy_names{"auto", "launch", "barrier",
+                                                                          "counters"};
+enum class PreferredOrder : std::uint8_t { automatic, strided, blocked, serpentine };
+inline constexpr std::array<std::string_view, 4> preferred_order_names{"auto", "strided", "blocked",
+                                                                       "serpentine"};
+
+struct Tuning {
+  // Choices; 0 leaves them to the estimates.
+  PreferredStrategy strategy = PreferredStrategy::automatic;
+  PreferredOrder order = PreferredOrder::automatic; // of the tiles of a persistent launch
+  std::uint32_t side_by_side = 0;                   // tiles in a work-group of a persistent launch
+  std::uint32_t workers = 0;                        // work-groups of a persistent launch
+  // Work-items of a work-group, at most, where the program leaves local_size open.
+  std::uint32_t open_workgroup_size = 256;
+  std::uint64_t slice_ns = 150'000'000; // that a persistent launch should take at most
+
+  // Constants of the estimates.
+  std::uint32_t groups_per_unit = 4;              // of a persistent launch, until the device is filled
+  std::uint32_t packs_per_group_barrier = 2;      // packs of tiles for a group, where groups meet at barriers
+  std::uint32_t packs_per_group_counters = 1;     // where they wait for few others
+  std::uint32_t work_items_filling_unit = 12'288; // so many work-items of a wave fill a compute unit
+  std::uint32_t side_by_side_work_items = 512;    // of a work-group that runs tiles side by side
+  double persistent_margin = 1.25;   // launches must cost so many times what a persistent launch costs
+  double barrier_fixed_share = 0.18; // of a barrier of all resident groups, that one of two groups takes too
+
+  friend bool operator==(const Tuning&, const Tuning&) = default;
+};
+
+} // namespace tidegate::device

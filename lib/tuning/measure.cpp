@@ -1,0 +1,249 @@
+#include <tidegate/compiler/program_files.hpp>
+#include <tidegate/core/elapsed.hpp>
+#include <tidegate/core/interrupt.hpp>
+#include <tidegate/core/try.hpp>
+#include <tidegate/device/driver_output.hpp>
+#include <tidegate/run/watchdog.hpp>
+#include <tidegate/tuning/halving.hpp>
+#include <tidegate/tuning/measure.hpp>
+#include <tidegate/tuning/workbench.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace tidegate::tuning {
+namespace {
+
+using Clock = run::Monitor::Clock;
+using std::chrono::nanoseconds;
+
+constexpr std::uint64_t duel_rounds = 11;
+constexpr std::uint64_t fewest_rounds = 7; // by which anything can be said with the required confidence
+constexpr nanoseconds grace = std::chrono::seconds(3);
+
+class Search {
+public:
+  Search(Workbench& bench, const compiler::WaveProgram& program, const device::DeviceInfo& device,
+         const MeasureOptions& options, Clock::time_point start, MeasureProgress& progress)
+      : bench_(bench), program_(program), device_(device), options_(options), progress_(progress),
+        // What is left at the end is for the result against the beginning.
+        search_end_(start + nanoseconds(options.budget_ns / 10 * 9)),
+        end_(start + nanoseconds(options.budget_ns)) {}
+
+  Result<TuningReport> run(const Settings& first) {
+    TIDEGATE_TRY(const std::size_t beginning, bench_.add_first(first));
+    TIDEGATE_CHECK(compiler::keep_inputs(bench_.candidate(beginning).compiled.written, options_.run.files));
+    std::vector<double> times;
+    for (int i = 0; i < 3 && !InterruptWatch::interrupted(); ++i) {
+      const auto begin = Clock::now();
+      if (const auto ns = bench_.time(beginning, options_.run.max_wall_time_ns)) {
+        times.push_back(*ns);
+      }
+      run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
+    }
+    incumbent_ = beginning;
+    dispatch_ns_ = median(times);
+    TuningReport report{.runs = 0, .before_ns = dispatch_ns_};
+    for (const Knob knob : all_knobs) {
+      report.knobs.push_back(turn(knob));
+      if (InterruptWatch::interrupted()) {
+        return tl::unexpected(interrupted());
+      }
+    }
+    conclude(beginning, report);
+    report.runs = bench_.runs();
+    report.profile.tuning = bench_.candidate(incumbent_).settings.tuning;
+    report.policy = bench_.candidate(incumbent_).settings.policy;
+    return InterruptWatch::interrupted() ? tl::unexpected(interrupted())
+                                         : Result<TuningReport>(std::move(report));
+  }
+
+private:
+  [[nodiscard]] TimeIsUp up_at(Clock::time_point end) const {
+    return [end] { return InterruptWatch::interrupted() || Clock::now() >= end; };
+  }
+  [[nodiscard]] Timer timer() {
+    return [this](std::size_t candidate) { return bench_.time(candidate, most_ns()); };
+  }
+  // What takes ten times as long as the program did is not waited for; filling its memory counts.
+  [[nodiscard]] std::uint64_t most_ns() const {
+    constexpr double times = 10;
+    constexpr double least_ns = 1e9;
+    return std::min(options_.run.max_wall_time_ns, static_cast<std::uint64_t>(least_ns + times * run_ns_));
+  }
+
+  // Builds what an option says and proves its outputs; nothing when it is out.
+  std::optional<std::size_t> add(const Option& option, KnobReport& report) {
+    const auto begin = Clock::now();
+    auto added = bench_.add(option.settings, most_ns());
+    longest_add_ = std::max(longest_add_, Clock::now() - begin);
+    if (!added) {
+      report.thrown_out.push_back({.value = option.value, .reason = added.error().message});
+      return {};
+    }
+    return *added;
+  }
+
+  KnobReport turn(Knob knob) {
+    const Settings settings = bench_.candidate(incumbent_).settings;
+    const bool passed = device_.profile && device_.profile->ordering && !options_.run.compile.distrust_litmus;
+    const Incumbent now = bench_.incumbent(incumbent_, dispatch_ns_);
+    KnobReport report{.knob = knob, .before = value_of(knob, now), .best = {}, .duel = {}, .thrown_out = {}};
+    const std::vector<Option> options = options_of(knob, settings, now, program_, device_, passed);
+    progress_.knob = knob;
+    progress_.candidates = static_cast<std::uint32_t>(options.size());
+    progress_.started = true;
+    std::map<std::size_t, std::string> values;
+    std::vector<std::size_t> added;
+    bool in_time = true;
+    for (std::size_t i = 0; i < options.size() && in_time; ++i) {
+      in_time = Clock::now() + longest_add_ < search_end_ && !InterruptWatch::interrupted();
+      if (in_time) {
+        progress_.candidate = static_cast<std::uint32_t>(i + 1);
+        if (const auto candidate = add(options[i], report)) {
+          values[*candidate] = options[i].value;
+          added.push_back(*candidate);
+        }
+      }
+    }
+    progress_.candidate = 0;
+    report.candidates = added.size();
+    if (options.empty()) {
+      return report;
+    }
+    const TimeIsUp time_is_up = up_at(search_end_);
+    if (!in_time || time_is_up()) {
+      report.verdict = Verdict::out_of_time;
+      return report;
+    }
+    if (added.empty()) {
+      report.verdict = report.thrown_out.empty() ? Verdict::nothing_to_try : Verdict::kept;
+      return report;
+    }
+    const Halving halving = halve(incumbent_, added, timer(), time_is_up);
+    std::size_t best = halving.best;
+    if (knob == Knob::workers && best != incumbent_) {
+      best = refine(best, halving, values, report);
+    }
+    judge_best(best, values[best], time_is_up, report);
+    return report;
+  }
+
+  // The best against what was best so far, in rounds that nothing was chosen by.
+  void judge_best(std::size_t best, const std::string& value, const TimeIsUp& time_is_up,
+                  KnobReport& report) {
+    report.verdict = time_is_up() ? Verdict::out_of_time : Verdict::kept;
+    if (best == incumbent_) {
+      return;
+    }
+    report.best = value;
+    report.duel = duel(best, incumbent_, duel_rounds, timer(), time_is_up);
+    if (report.duel->won()) {
+      report.verdict = Verdict::adopted;
+      incumbent_ = best;
+      dispatch_ns_ *= report.duel->ratio;
+    } else if (report.duel->rounds < fewest_rounds && time_is_up()) {
+      report.verdict = Verdict::out_of_time;
+    }
+  }
+
+  // Numbers of work-groups between the powers of two that were measured.
+  std::size_t refine(std::size_t best, const Halving& halving, std::map<std::size_t, std::string>& values,
+                     KnobReport& report) {
+    std::map<std::uint32_t, double> costs{{bench_.candidate(incumbent_).residency.workers, 1.0}};
+    for (const Contender& contender : halving.contenders) {
+      if (!contender.failed && !contender.ratios.empty()) {
+        costs[bench_.candidate(contender.candidate).residency.workers] = median(contender.ratios);
+      }
+    }
+    const std::uint32_t workers = bench_.candidate(best).residency.workers;
+    const auto half = costs.find(workers / 2);
+    const auto twice = costs.find(workers * 2);
+    if (half == costs.end() || twice == costs.end() || !costs.contains(workers)) {
+      return best;
+    }
+    const auto refined = refined_workers(workers, half->second, costs[workers], twice->second);
+    if (!refined || Clock::now() + longest_add_ >= search_end_) {
+      return best;
+    }
+    Option option{.value = std::to_string(*refined), .settings = bench_.candidate(best).settings};
+    option.settings.tuning.workers = *refined;
+    const auto candidate = add(option, report);
+    if (!candidate) {
+      return best;
+    }
+    values[*candidate] = option.value;
+    ++report.candidates;
+    return halve(incumbent_, {best, *candidate}, timer(), up_at(search_end_)).best;
+  }
+
+  // All that was adopted against the beginning: together it must win too.
+  void conclude(std::size_t beginning, TuningReport& report) {
+    const auto adopted = std::ranges::count(report.knobs, Verdict::adopted, &KnobReport::verdict);
+    if (adopted == 1) {
+      report.overall = std::ranges::find(report.knobs, Verdict::adopted, &KnobReport::verdict)->duel;
+    } else if (adopted > 1) {
+      report.overall = duel(incumbent_, beginning, duel_rounds, timer(), up_at(end_));
+      if (!report.overall->won()) {
+        incumbent_ = beginning;
+        for (KnobReport& knob : report.knobs) {
+          knob.verdict = knob.verdict == Verdict::adopted ? Verdict::kept : knob.verdict;
+        }
+      }
+    }
+    report.after_ns = report.before_ns * (incumbent_ == beginning ? 1 : report.overall->ratio);
+  }
+
+  Workbench& bench_;
+  const compiler::WaveProgram& program_;
+  const device::DeviceInfo& device_;
+  const MeasureOptions& options_;
+  MeasureProgress& progress_;
+  const Clock::time_point search_end_;
+  const Clock::time_point end_;
+  Clock::duration longest_add_{};
+  std::size_t incumbent_ = 0;
+  double dispatch_ns_ = 0;
+  double run_ns_ = 0; // with its memory, as the program was
+};
+
+Error silence(bool by_signal) {
+  return by_signal
+             ? interrupted()
+             : Error{.code = ErrorCode::wall_time_exceeded,
+                     .message = "a kernel does not return, or takes many times as long as before",
+                     .fix = "look for a loop without an end in the program's kernels; nothing was written"};
+}
+
+} // namespace
+
+Result<TuningReport> measure(const compiler::WaveProgram& program, const std::string& folder,
+                             const device::DeviceInfo& device, const MeasureOptions& options,
+                             run::Monitor& monitor, MeasureProgress& progress) {
+  const auto start = Clock::now();
+  const InterruptWatch interrupts;
+  const device::PrintsToStandardError prints; // what kernels print is no part of the answer
+  const run::Watchdog watchdog(monitor, grace, [&](bool by_signal) { options.abandon(silence(by_signal)); });
+  try {
+    Workbench bench(program, folder, device, options.run, monitor);
+    const Settings first{.tuning = options.run.compile.tuning, .policy = program.policy};
+    Search search(bench, program, device, options, start, progress);
+    TIDEGATE_TRY(TuningReport report, search.run(first));
+    const device::Tuning tuning = report.profile.tuning;
+    report.profile = device.profile.value_or(
+        device::DeviceProfile{.device = device.name, .driver_version = device.driver_version});
+    report.profile.tuning = tuning;
+    report.device = device.name;
+    report.driver_version = device.driver_version;
+    report.budget_ns = options.budget_ns;
+    report.elapsed_ns = elapsed_ns(start);
+    return report;
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+} // namespace tidegate::tuning

@@ -1,0 +1,42 @@
+// `tidegate tune measure`: one knob after the other, the candidates of each by successive halving, the one
+// that is left against what was best so far in fresh pairs of runs. What does not win with the required
+// confidence changes nothing.
+#pragma once
+
+#include <tidegate/compiler/program.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/run/monitor.hpp>
+#include <tidegate/run/run_options.hpp>
+#include <tidegate/tuning/tuning_report.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace tidegate::tuning {
+
+struct MeasureOptions {
+  run::RunOptions run; // of each candidate; its strategy, mode, workers and order are left open
+  std::uint64_t budget_ns = 60'000'000'000;
+  // Called when a kernel does not return; ends the process.
+  std::function<void(const Error&)> abandon;
+};
+
+// What is being measured, for whoever watches from another thread.
+struct MeasureProgress {
+  std::atomic<Knob> knob = Knob::workgroup_size;
+  std::atomic<std::uint32_t> candidate = 0; // that is built; 0 while candidates are timed
+  std::atomic<std::uint32_t> candidates = 0;
+  std::atomic<bool> started = false; // with knobs: before that the program runs as it would by itself
+};
+
+// Measures a program of `folder` on a device whose profile is filled in. The budget ends the search: no
+// candidate is begun with that would take longer than what is left. Errors: those of a run, outputs_differ
+// where the program itself is not equal to its plain launches, interrupted.
+Result<TuningReport> measure(const compiler::WaveProgram& program, const std::string& folder,
+                             const device::DeviceInfo& device, const MeasureOptions& options,
+                             run::Monitor& monitor, MeasureProgress& progress);
+
+} // namespace tidegate::tuning

@@ -1,0 +1,200 @@
+#include <tidegate/compiler/compile.hpp>
+#include <tidegate/core/interrupt.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
+#include <tidegate/run/compiler_macros.hpp>
+#include <tidegate/run/device_images.hpp>
+#include <tidegate/run/parity.hpp>
+#include <tidegate/run/proof.hpp>
+#include <tidegate/tuning/workbench.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace tidegate::tuning {
+namespace {
+
+using Clock = run::Monitor::Clock;
+using compiler::CompiledProgram;
+
+device::Session session_on(const device::DeviceInfo& device) {
+  auto session = device::open_session(device);
+  if (!session) {
+    throw device::Refused{std::move(session.error())};
+  }
+  return std::move(*session);
+}
+
+// Whether two candidates are the same but for the number of work-groups.
+bool alike(const CompiledProgram& a, const CompiledProgram& b) {
+  const bool persistent = a.persistent();
+  const bool generated = !a.tables.cases.empty(); // otherwise all stages are the user's own kernels
+  return a.strategy.strategy == b.strategy.strategy && generated == !b.tables.cases.empty() &&
+         (!generated || a.source.source == b.source.source) &&
+         a.schedule.group_size == b.schedule.group_size &&
+         std::ranges::equal(a.program.waves, b.program.waves, {}, &compiler::ProgramWave::range,
+                            &compiler::ProgramWave::range) &&
+         (!persistent ||
+          (a.synchronization.order == b.synchronization.order && a.tuning.slice_ns == b.tuning.slice_ns));
+}
+
+Error ended(run::RunStatus status) {
+  return {.code = status == run::RunStatus::hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
+          .message = status == run::RunStatus::hang ? "a wait on the device ran out"
+                                                    : "it takes many times as long as what is best so far",
+          .fix = "give --max-wall-time more"};
+}
+
+Error different(const run::OutputParity& parity) {
+  const run::Difference& difference = *parity.first_difference;
+  return {.code = ErrorCode::outputs_differ,
+          .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
+                                 in_quotes(difference.buffer), difference.found, difference.expected),
+          .fix = "`tidegate run --verify` tells more; nothing is tuned that is not right"};
+}
+
+} // namespace
+
+Error interrupted() {
+  return {.code = ErrorCode::interrupted,
+          .message = "interrupted while candidates were measured",
+          .fix = "nothing was written; run it again"};
+}
+
+Workbench::Workbench(const compiler::WaveProgram& program, const std::string& folder,
+                     const device::DeviceInfo& device, const run::RunOptions& options, run::Monitor& monitor)
+    : program_(program), folder_(folder), device_(device), options_(options), monitor_(monitor),
+      session_(session_on(device)), answer_macros_(run::ask_compiler(device, options.cache_folder)) {}
+
+Result<bool> Workbench::make(const Settings& settings) {
+  compiler::CompileOptions options = options_.compile;
+  options.tuning = settings.tuning;
+  options.files = compiler::FileCheck::reachable;
+  options.answer_macros = answer_macros_;
+  compiler::WaveProgram program = program_;
+  program.policy = settings.policy;
+  monitor_.begin(run::Activity::compiling);
+  monitor_.deadline = Clock::now() + run::build_limit;
+  auto compiled = compiler::compile(program, folder_, &device_, options);
+  if (!compiled) {
+    return tl::unexpected(std::move(compiled.error()));
+  }
+  const auto same = [&](const Candidate& other) { return alike(other.compiled, *compiled); };
+  if (!compiled->persistent() && std::ranges::any_of(candidates_, same)) {
+    return false;
+  }
+
+  // What is built refers to what was compiled: first it lies where it stays.
+  Candidate& candidate = candidates_.emplace_back(Candidate{.settings = settings,
+                                                            .compiled = std::move(*compiled),
+                                                            .built = std::nullopt,
+                                                            .residency = {},
+                                                            .limits = {}});
+  monitor_.begin(run::Activity::building);
+  candidate.built.emplace(run::build(session_, device_, candidate.compiled, options_.cache_folder));
+  candidate.residency = run::find_residency(session_, device_, candidate.compiled, *candidate.built, {});
+  for (std::size_t i = 0; i + 1 < candidates_.size(); ++i) {
+    if (alike(candidates_[i].compiled, candidate.compiled) &&
+        candidates_[i].residency.workers == candidate.residency.workers) {
+      return false;
+    }
+  }
+  TIDEGATE_CHECK(run::check_schedule(candidate.compiled, candidate.residency, device_));
+  run::RunOptions run_options = options_;
+  run_options.slice_ns = settings.tuning.slice_ns;
+  candidate.limits = run::dispatch_limits(device_, run_options, candidate.residency);
+  return true;
+}
+
+Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
+  const auto done = run(candidate, most_ns);
+  if (InterruptWatch::interrupted()) {
+    return tl::unexpected(interrupted());
+  }
+  if (done.outcome.status != run::RunStatus::done) {
+    return tl::unexpected(ended(done.outcome.status));
+  }
+  const run::OutputParity parity = run::compare_outputs(candidate.compiled.written, expected_, done.outputs);
+  return parity.equal ? Result<void>() : tl::unexpected(different(parity));
+}
+
+run::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
+  ++runs_;
+  candidate.limits.deadline = Clock::now() + std::chrono::nanoseconds(most_ns);
+  monitor_.deadline = candidate.limits.deadline + std::chrono::nanoseconds(most_ns); // and reading back
+  return run::run_in_arena(session_, candidate.compiled, *candidate.built, first_, candidate.limits,
+                           monitor_);
+}
+
+Result<std::size_t> Workbench::add_first(const Settings& settings) {
+  try {
+    TIDEGATE_CHECK(make(settings).map([](bool) {}));
+    Candidate& candidate = candidates_.front();
+    TIDEGATE_TRY(first_, run::first_contents(candidate.compiled.program));
+    run::check_images(session_, candidate.compiled.program);
+    monitor_.deadline = Clock::now() + run::build_limit;
+    run::Reference reference(session_, candidate.compiled.written, candidate.compiled.schedule.places,
+                             first_);
+    monitor_.begin(run::Activity::proving);
+    monitor_.deadline = Clock::now() + std::chrono::nanoseconds(options_.max_wall_time_ns);
+    run::PlainRun plain = reference.run(monitor_.deadline);
+    if (!plain.in_time) {
+      return tl::unexpected(InterruptWatch::interrupted() ? interrupted() : ended(run::RunStatus::deadline));
+    }
+    expected_ = std::move(plain.outputs);
+    TIDEGATE_CHECK(prove(candidate, options_.max_wall_time_ns));
+    return std::size_t{0};
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+Result<std::optional<std::size_t>> Workbench::add(const Settings& settings, std::uint64_t most_ns) {
+  const std::size_t index = candidates_.size();
+  const auto forget = [&] {
+    while (candidates_.size() > index) {
+      candidates_.pop_back();
+    }
+  };
+  try {
+    const auto made = make(settings);
+    if (made && !*made) {
+      forget();
+      return std::nullopt;
+    }
+    const auto proved = made ? prove(candidates_.back(), most_ns) : tl::unexpected(made.error());
+    if (!proved) {
+      forget();
+      return tl::unexpected(proved.error());
+    }
+    return std::optional(index);
+  } catch (device::Refused& refused) {
+    forget();
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+std::optional<double> Workbench::time(std::size_t candidate, std::uint64_t most_ns) {
+  try {
+    const run::ArenaRun done = run(candidates_[candidate], most_ns);
+    return done.outcome.status == run::RunStatus::done
+               ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.outcome.dispatch_ns, 1)))
+               : std::nullopt;
+  } catch (device::Refused&) {
+    return {};
+  }
+}
+
+Incumbent Workbench::incumbent(std::size_t index, double dispatch_ns) const {
+  const Candidate& candidate = candidates_[index];
+  const bool persistent = candidate.residency.resident != 0;
+  return {.compiled = candidate.compiled,
+          .workers = persistent ? candidate.residency.workers : 0,
+          .resident = candidate.residency.resident,
+          .dispatch_ns = dispatch_ns};
+}
+
+} // namespace tidegate::tuning

@@ -1,0 +1,381 @@
+"""tidegate run --report: the page in headless Chromium. No script fails and nothing is fetched, its numbers are the
+report's, it fits wide and narrow windows, light and dark, and the timeline obeys the keyboard.
+
+A copy of the page gets two scripts of the test: one that hears of errors before anything else runs, one that works the
+page and leaves what it found in the document, which Chromium then prints.
+"""
+
+from __future__ import annotations
+
+import functools
+import html.parser
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from support import PATIENCE, REPOSITORY, Document, parse, run
+from test_run import Programs, buffer, environment, program, wave
+from test_run_trace import OPS, chain
+
+CHROMIUM = shutil.which("chromium")
+PARTS = REPOSITORY / "lib" / "commands" / "report_page"
+HOSTILE = "</script><img src=x onerror=alert(1)><!-- \u202e\u2028"
+
+LISTEN = """<script>
+const failures = [];
+addEventListener("error", (event) => failures.push(event.message));
+addEventListener("securitypolicyviolation", (event) => failures.push(event.blockedURI));
+</script>"""
+WORK = """<script>{
+  const found = {failures, failure: document.getElementById("failure").textContent,
+    width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth,
+    fetched: performance.getEntriesByType("resource").map((entry) => entry.name),
+    background: getComputedStyle(document.body).backgroundColor, images: document.images.length};
+  const lanes = document.getElementById("lanes");
+  if (lanes) {
+    const press = (key, shiftKey = false) => {
+      lanes.dispatchEvent(new KeyboardEvent("keydown", {key, shiftKey, bubbles: true, cancelable: true}));
+      const {from, to} = document.getElementById("range").dataset;
+      return {from: Number(from), to: Number(to), selected: document.getElementById("selected").textContent};
+    };
+    lanes.focus();
+    found.focused = document.activeElement === lanes;
+    found.outline = getComputedStyle(lanes).outlineStyle;
+    found.keys = Object.fromEntries(["0", "+", "ArrowDown", "ArrowRight", "Enter", "Escape", "-"].map((key) => [key, press(key)]));
+    found.keys.shift = press("ArrowRight", true);
+    found.keys.whole = press("Home");
+    // The span of a wave in the first work-group's lane, as large as it gets, and the pixels of each colour then.
+    found.drawn = Object.fromEntries(["spread", "total"].map((wave) => {
+      let at = press("Escape");
+      press("Home");
+      for (let step = 0; step < 20 && !at.selected.startsWith("work-group 0: "); ++step) {
+        at = press("ArrowDown");
+      }
+      for (let step = 0; step < 100 && at.selected !== (at = press("ArrowLeft")).selected; ++step); // to the first
+      for (let step = 0; step < 100 && !at.selected.startsWith(`work-group 0: ${wave};`); ++step) {
+        at = press("ArrowRight");
+      }
+      press("Enter");
+      const pixels = lanes.getContext("2d").getImageData(0, 0, lanes.width, lanes.height).data;
+      const colours = {};
+      for (let i = 0; i < pixels.length; i += 4) {
+        const colour = "#" + [...pixels.slice(i, i + 3)].map((part) => part.toString(16).padStart(2, "0")).join("");
+        colours[colour] = (colours[colour] ?? 0) + 1;
+      }
+      return [wave, {selected: at.selected, colours: COLOURS.map((colour) => colours[colour] ?? 0)}];
+    }));
+  }
+  const left = document.createElement("script");
+  left.type = "application/json";
+  left.id = "found";
+  left.textContent = JSON.stringify(found).replaceAll("<", "\\\\u003c");
+  document.body.append(left);
+  if (parent !== window) parent.postMessage(document.documentElement.outerHTML, "*");
+}</script>"""
+# No window of Chromium's is narrower; what is lies in a frame.
+LEAST_WIDTH = 500
+FRAME = """<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><pre id="inner"></pre>
+<script>addEventListener("message", (event) => { document.getElementById("inner").textContent = event.data; });</script>
+<iframe src="copy.html" style="width:{width}px;height:1200px;border:0"></iframe>"""
+
+
+class Elements(html.parser.HTMLParser):
+    """Texts of elements with an id, values of <data>, and how often there is which tag."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.fields: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
+        self.tags: dict[str, int] = {}
+        self.open: list[tuple[str, str | None]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        given = dict(attrs)
+        if tag == "data":
+            self.fields[given["data-field"] or ""] = given["value"] or ""
+        if tag not in ("meta", "link", "input", "br", "img"):
+            self.open.append((tag, given.get("id")))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        for _, name in self.open:
+            if name:
+                self.texts[name] = self.texts.get(name, "") + data
+
+
+@functools.cache
+def chromium_starts() -> bool:
+    """Whether there is one, and it starts here: in a container it may lack what it needs."""
+    if CHROMIUM is None:
+        return False
+    with tempfile.TemporaryDirectory(prefix="tidegate-chromium-") as profile:
+        try:
+            done = dump_dom("about:blank", profile, 500)
+        except (OSError, subprocess.SubprocessError):
+            return False
+    return b"<html>" in done
+
+
+def dump_dom(url: str, profile: str, width: int, *args: str) -> bytes:
+    return subprocess.run(
+        [str(CHROMIUM), "--no-sandbox", "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+         f"--user-data-dir={profile}", f"--window-size={width},1200", *args, "--dump-dom", url],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, check=True).stdout
+
+
+class Page(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", OPS)
+
+    def page_of(self, document: Document, *args: str, rc: int = 0, **env: str) -> tuple[Document, Path]:
+        page = self.folder / "page.html"
+        result = self.run_document(document, "--report", str(page), *args, env=env)
+        self.assertEqual(result.rc, rc, result.stderr)
+        return parse(result.stdout), page
+
+    def require_chromium(self) -> None:
+        if not chromium_starts():
+            self.skipTest("chromium does not start" if CHROMIUM else "chromium is not installed")
+
+    def browse(self, page: Path, width: int, dark: bool) -> tuple[Document, Elements]:
+        text = page.read_text(encoding="utf-8")
+        copy = page.with_name("copy.html")
+        copy.write_text(text.replace("<head>", "<head>" + LISTEN, 1).replace("</body>", WORK + "</body>", 1), encoding="utf-8")
+        framed = width < LEAST_WIDTH
+        shown = copy
+        if framed:
+            shown = self.file("frame.html", FRAME.replace("{width}", str(width)))
+        with tempfile.TemporaryDirectory(prefix="tidegate-chromium-") as profile:
+            done = dump_dom(shown.as_uri(), profile, width, "--virtual-time-budget=3000",
+                            f"--blink-settings=preferredColorScheme={0 if dark else 1}")
+        elements = Elements(done.decode())
+        if framed:
+            elements = Elements(elements.texts["inner"])
+        found = json.loads(elements.texts["found"])
+        self.assertEqual(found["failures"], [])
+        self.assertEqual(found["failure"], "")
+        self.assertEqual(found["fetched"], [])
+        self.assertEqual(found["width"], width)
+        self.assertLessEqual(found["overflow"], 0)
+        self.assertEqual(found["images"], 0)
+        self.assertEqual(found["background"], rgb(themes()["dark" if dark else "light"]["page"]))
+        return found, elements
+
+    def assert_numbers(self, elements: Elements, report: Document) -> None:
+        """Every number that says where it is from is the one that is there."""
+        special = {"plan.groups": len(report["plan"]["barriers"]["groups"]),
+                   "memory.taken": sum(report["memory"][part] for part in ("arena_bytes", "table_bytes", "image_bytes"))}
+        if timeline := block(self.folder / "page.html")["timeline"]:  # nine numbers a span
+            special["timeline.spans"] = sum(len(lane["spans"]) for lane in timeline["measured"]) / 9
+        for name, function in (("min", min), ("max", max)):
+            for way in ("plain", "run"):
+                if "comparison" in report:
+                    special[f"comparison.{way}_rounds_ns.{name}"] = function(report["comparison"][f"{way}_rounds_ns"])
+        for field, value in elements.fields.items():
+            if field != "budget":
+                expected = special[field] if field in special else functools.reduce(
+                    lambda inner, key: inner[key], field.split("."), report)
+                self.assertEqual(float(value), expected, field)
+
+    def test_command_line(self) -> None:
+        page = self.folder / "page.html"
+        path = self.file("program.json", json.dumps(chain(1)))
+        result = run("run", str(path), "--dry-run", "--report", str(page), "--trace", str(self.folder / "no.json"))
+        self.assertEqual(result.rc, 0, result.stderr)
+        data = block(page)
+        report = parse(result.stdout)
+        self.assertEqual(data["report"] | {"files_written": report["files_written"]}, report)
+        self.assertEqual(data["report"]["files_written"], [])
+        self.assertEqual(data["command"], ["tidegate", "run", str(path), "--dry-run", "--report", str(page), "--trace",
+                                           str(self.folder / "no.json")])
+        self.assertIsNone(data["timeline"])
+        self.assertEqual(report["files_written"], [{"file": str(page), "what": "page", "bytes": page.stat().st_size}])
+        self.assertFalse((self.folder / "no.json").exists())
+
+    def test_mistakes(self) -> None:
+        path = self.file("program.json", json.dumps(chain(1)))
+        before = path.read_bytes()
+        for target in (path, self.folder / "ops.cl", self.folder / "sum.npy"):
+            result = run("run", str(path), "--dry-run", "--report", str(target))
+            self.assertNotEqual(result.rc, 0)
+            self.assertIn("--report", result.stderr)
+        other = str(self.folder / "same")
+        result = run("run", str(path), "--dry-run", "--report", other, "--trace", other)
+        self.assertEqual((result.rc, result.stdout), (2, ""))
+        self.assertIn("--report", result.stderr)
+        self.assertEqual(path.read_bytes(), before)
+        for outputs, both in ((("--report", "-"), "the page and the report"),
+                              (("--report", "-", "--trace", "-", "-o", "x"), "the trace and the page")):
+            result = run("run", str(path), "--dry-run", *outputs)
+            self.assertEqual((result.rc, result.stdout), (2, ""))
+            self.assertEqual(result.stderr, f"tidegate: error: standard output cannot be {both} [invalid_usage]\n"
+                                            "  fix: name a file for one of them\n")
+        result = run("run", str(path), "--dry-run", "--report", str(self.folder / "no/such/page.html"))
+        self.assertEqual((result.rc, result.stdout), (4, ""))
+        self.assertIn("page.html", result.stderr)
+
+    def test_to_standard_output(self) -> None:
+        path = self.file("program.json", json.dumps(chain(1)))
+        result = run("run", str(path), "--dry-run", "--report", "-", "-o", str(self.folder / "report.json"))
+        self.assertEqual(result.rc, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith("<!doctype html>"))
+
+    def test_windows(self) -> None:
+        """The plan has the waves that were written; a window's spans say which of them they are."""
+        document = program({"x": buffer(count=8, init={"iota": {}}), "y": buffer(count=8), "z": buffer(count=8, output="z.npy")},
+                           wave("twice", "x", "y", size=8, local=4), wave("twice", "y", "z", size=8, local=4))
+        self.file("twice.cl", TWICE)
+        document["ops"] = {"twice": {"source": "twice.cl"}}
+        report, page = self.page_of(document, "--strategy", "launch", "--promote", "windows")
+        data = block(page)
+        self.assertEqual([group["waves"] for group in report["plan"]["barriers"]["groups"]], [[0, 1]])
+        self.assertEqual(len(data["program"]["waves"]), 2)
+        window, = data["program"]["windows"]
+        self.assertEqual(window["waves"], [0, 1])
+        self.assertIn(window["text"], data["timeline"]["names"])
+        self.assertEqual({one["name"]: one["place"] for one in data["program"]["buffers"]},
+                         {"x": "arena", "y": "registers", "z": "arena"})
+
+    def test_not_for_traversals(self) -> None:
+        path = self.file("graph.json", json.dumps({"graph": {"generate": {"kind": "grid", "width": 4, "height": 4}}, "algorithm": "bfs",
+                                                   "sources": [0]}))
+        result = run("run", str(path), "--report", str(self.folder / "page.html"))
+        self.assertEqual((result.rc, result.stdout), (2, ""))
+        self.assertEqual(result.stderr, "tidegate: error: --report is for wave programs, and this is a frontier program [invalid_usage]\n"
+                                        "  fix: leave it out\n")
+
+    def test_contrast(self) -> None:
+        """AA: texts on what lies beneath them, and labels on the colours of spans."""
+        for name, theme in themes().items():
+            for text in ("ink", "soft", "accent", "good", "bad", "warn"):
+                for ground in ("page", "card", "faint"):
+                    self.assertGreaterEqual(contrast(theme[text], theme[ground]), 4.5, f"{name}: {text} on {ground}")
+            for ground in ("slice", "iteration", "wait"):
+                self.assertGreaterEqual(contrast(theme["ink"], theme[ground]), 4.5, f"{name}: ink on {ground}")
+        self.assertEqual(len(colours()), 8)
+        for colour in colours():
+            self.assertGreaterEqual(contrast("#0c1116", colour), 4.5, colour)
+            for theme in themes().values():
+                self.assertGreaterEqual(contrast(colour, theme["card"]), 3, colour)
+
+    def test_a_run(self) -> None:
+        """Wide and light: numbers, and the timeline by keyboard."""
+        self.require_chromium()
+        trace = self.folder / "trace.json"
+        report, page = self.page_of(chain(4), "--strategy", "counters", "--workers", "2", "--compare", "3", "--trace", str(trace))
+        self.assertEqual(block(page)["report"]["files_written"], report["files_written"][:-1])
+        self.assertEqual([(file["what"], file["bytes"]) for file in report["files_written"]],
+                         [('buffer "sum"', (self.folder / "sum.npy").stat().st_size), ("trace", trace.stat().st_size),
+                          ("page", page.stat().st_size)])
+        found, elements = self.browse(page, 1280, dark=False)
+        self.assert_numbers(elements, report)
+        self.assertEqual(int(elements.fields["timeline.spans"]), report["trace"]["spans"])
+        for field in ("comparison.speedup", "comparison.run_ns", "backend_dispatch_ns", "items_processed", "memory.arena_bytes",
+                      "wall_time_ns", "plan.groups", "output_parity.checked", "timeline.spans"):
+            self.assertIn(field, elements.fields)
+        self.assertEqual(elements.texts["status"], "done")
+        self.assertIn("2 waves in 2 groups, 4 iterations in a persistent launch of 2 work-groups", elements.texts["lead"])
+        for text in (report["strategy_reason"], report["mode_reason"], "equal"):
+            self.assertIn(text, elements.texts["how-body"] + elements.texts["figures"])
+        self.assertIn("execution_mode", elements.texts["policy-body"])
+        self.assertIn("spread, 8 tiles", elements.texts["plan-body"])
+        self.assertIn("trace.json", elements.texts["again-body"])
+        # Both waves are drawn, in their colours: a third of the lane, but for the label.
+        for index, name in enumerate(("spread", "total")):
+            self.assertIn(f"{name}; iteration ", found["drawn"][name]["selected"])
+            self.assertGreater(found["drawn"][name]["colours"][index], 2000, found["drawn"])
+        keys = found["keys"]
+        self.assertTrue(found["focused"])
+        self.assertEqual(found["outline"], "solid")
+        whole = keys["0"]
+        self.assertEqual(whole["from"], 0)
+        self.assertAlmostEqual(keys["+"]["to"] - keys["+"]["from"], whole["to"] / 2, delta=1)
+        self.assertIn("launches: slice", keys["ArrowDown"]["selected"])
+        self.assertIn("iteration 0", keys["Enter"]["selected"])
+        self.assertEqual(keys["Escape"]["selected"], "")
+        self.assertGreater(keys["shift"]["to"] + keys["shift"]["from"], keys["-"]["to"] + keys["-"]["from"] - 1)
+        self.assertEqual((keys["whole"]["from"], keys["whole"]["to"]), (0, whole["to"]))
+
+    def test_outputs_that_differ(self) -> None:
+        """Narrow and dark, and every name is hostile."""
+        self.require_chromium()
+        document = program({HOSTILE: buffer(count=8, init={"iota": {}}), "sum": buffer(count=8, output="sum.npy")},
+                           wave("spread", HOSTILE, "sum", size=8, local=4, name=HOSTILE))
+        report, page = self.page_of(document, "--strategy", "launch", "--verify", rc=1, TIDEGATE_PROVOKE="wrong_output")
+        _, elements = self.browse(page, 390, dark=True)
+        self.assert_numbers(elements, report)
+        self.assertEqual(elements.texts["status"], "outputs differ")
+        self.assertIn(report["error"]["message"], elements.texts["error"])
+        self.assertIn("different", elements.texts["figures"])
+        self.assertIn("</script><img src=x onerror=alert(1)><!-- \\u202e\\u2028", elements.texts["plan-body"])
+        self.assertNotIn("\u202e", elements.texts["plan-body"])
+        self.assertEqual([file["what"] for file in report["files_written"]], ["page"])
+
+    def test_a_plan_of_many_waves(self) -> None:
+        """Nothing was run; groups that are alike fold."""
+        self.require_chromium()
+        count = 60
+        document = program({f"b{i}": buffer(count=SIZE, **({"init": {"fill": 1}} if i == 0 else {"output": "last.npy"} if i == count else {}))
+                            for i in range(count + 1)},
+                           *(wave("spread", f"b{i}", f"b{i + 1}", size=SIZE, local=8) for i in range(count)))
+        report, page = self.page_of(document, "--dry-run")
+        _, elements = self.browse(page, 1280, dark=True)
+        self.assert_numbers(elements, report)
+        self.assertEqual(elements.texts["status"], "planned")
+        self.assertIn("groups 1 to 60", elements.texts["plan-body"])
+        self.assertIn("spread × 60", elements.texts["plan-body"])
+        self.assertIn("in groups 1 to 2", elements.texts["memory-body"])
+        self.assertEqual(elements.texts["timeline-body"], "Nothing was run.")
+
+
+SIZE = 64
+TWICE = "kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }\n"
+
+
+def block(page: Path) -> Any:
+    """The data of a page."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
+    if not found:
+        raise AssertionError("the page has no data")
+    return parse(found[1])
+
+
+def themes() -> dict[str, dict[str, str]]:
+    """The colours of the style, by theme and name."""
+    light, dark = re.findall(r":root \{(.*?)\n *\}", (PARTS / "page.css").read_text(), re.S)
+    read = [dict(re.findall(r"--(\w+): (#\w{6});", part)) for part in (light, dark)]
+    return {"light": read[0], "dark": {**read[0], **read[1]}}
+
+
+def colours() -> list[str]:
+    found = re.search(r"COLOURS = (\[.*?\]);", (PARTS / "format.js").read_text())
+    if not found:
+        raise AssertionError("format.js has no colours")
+    return list(json.loads(found[1]))
+
+
+def channels(colour: str) -> list[int]:
+    return [int(colour[i:i + 2], 16) for i in (1, 3, 5)]
+
+
+def rgb(colour: str) -> str:
+    return "rgb({}, {}, {})".format(*channels(colour))
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.1, "contrast ratio"."""
+    def luminance(colour: str) -> float:
+        linear = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)

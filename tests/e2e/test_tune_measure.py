@@ -1,0 +1,143 @@
+"""tidegate tune measure on PoCL: what the report says holds together, what was measured is what a run takes, and nothing
+is tuned that is not right or not safe. How fast anything is on a busy machine is no part of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+from support import REPOSITORY, Document, parse, run
+from test_run import Programs, buffer, cache_home, environment, program, wave
+
+OPS = """kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }
+kernel void sizes(global const int* in, global int* out) { out[get_global_id(0)] = in[0] + (int)get_local_size(0); }
+"""
+KNOBS = ["workgroup_size", "strategy", "route", "side_by_side", "workers", "order", "slice"]
+
+
+class TuneMeasure(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", OPS)
+
+    def two_waves(self, op: str = "twice", local: int | None = None) -> Path:
+        document = program({"a": buffer("i32", count=64, init={"iota": {}}), "b": buffer("i32", count=64),
+                            "c": buffer("i32", count=64, output="c.npy")},
+                           wave(op, "a", "b", size=64, local=local or 0), wave(op, "b", "c", size=64, local=local or 0), repeat=3)
+        if local is None:
+            for one in document["waves"]:
+                del one["local_size"]
+        return self.file("program.json", json.dumps(document))
+
+    def tune(self, path: Path, *args: str, rc: int = 0, **env: str) -> Document:
+        result = run("tune", "measure", str(path), "--budget", "10m", *args, env=environment(**env))
+        self.assertEqual(result.rc, rc, result.stderr)
+        for line in result.stderr.splitlines():  # one a second
+            self.assertRegex(line, r"^tidegate: measuring: [a-z_0-9, ]+, \d+\.\d of 600 s$")
+        report: Document = parse(result.stdout)
+        schema = parse((REPOSITORY / "schemas" / "tuning_report.schema.json").read_text(encoding="utf-8"))
+        jsonschema.validate(report, schema)
+        self.assertEqual([knob["knob"] for knob in report["knobs"]], KNOBS)
+        for knob in report["knobs"]:
+            self.assert_consistent(knob)
+        return report
+
+    def assert_consistent(self, knob: Document) -> None:
+        duel = knob.get("duel")
+        if duel:
+            self.assertLessEqual(duel["ratio_low"], duel["ratio"])
+            self.assertLessEqual(duel["ratio"], duel["ratio_high"])
+        won = duel is not None and duel["confidence"] >= 0.99 and duel["ratio"] <= 0.99
+        if knob["verdict"] == "adopted":
+            self.assertTrue(won, knob)
+        if knob["verdict"] == "nothing_to_try":
+            self.assertEqual((knob["candidates"], knob["thrown_out"], knob["best"]), (0, [], ""))
+
+    def run_it(self, path: Path, *args: str) -> Document:
+        result = run("run", str(path), "--verify", *args, env=environment())
+        self.assertEqual(result.rc, 0, result.stderr)
+        report: Document = parse(result.stdout)
+        return report
+
+    def test_measured_and_taken(self) -> None:
+        path = self.two_waves(local=32)
+        profile, policy = self.folder / "profile.json", self.folder / "policy.json"
+        report = self.tune(path, "--profile", str(profile), "--policy", str(policy), "-v")
+        self.assertFalse((self.folder / "c.npy").exists())
+        self.assertGreater(report["runs"], 3)
+        self.assertEqual({knob["knob"]: knob["verdict"] for knob in report["knobs"]}["workgroup_size"], "nothing_to_try")
+        strategy = report["knobs"][1]
+        self.assertEqual(strategy["before"], "launch")  # as on any CPU
+        self.assertEqual((strategy["candidates"], strategy["thrown_out"]), (2, []))
+        self.assertIn(strategy["best"], ("barrier", "counters", ""))
+        # The documents are those of the report, and the run takes them.
+        written = parse(profile.read_text())
+        self.assertEqual(written["tuning"], report["profile"]["tuning"])
+        self.assertEqual(written["tuned_for"], str(path))
+        self.assertEqual({key: parse(policy.read_text())[key] for key in report["policy"]}, report["policy"])
+        taken = self.run_it(path, "--profile", str(profile), "--policy", str(policy))
+        self.assertEqual((taken["profile_file"], taken["policy_file"]), (str(profile), str(policy)))
+        self.assertTrue(taken["output_parity"]["equal"])
+        # Also by itself, for this program and no other.
+        kept = self.run_it(path)
+        self.assertEqual(Path(kept["profile_file"]).parent, Path(cache_home()) / "tidegate")
+        self.assertNotIn("profile_file", self.run_it(path, "--profile", "none"))
+        path.write_text(path.read_text() + "\n")
+        self.assertNotIn("profile_file", self.run_it(path))
+
+    def test_profiles_decide(self) -> None:
+        """Constants and choices of a profile change what runs; nothing makes an unsafe device wait."""
+        path = self.two_waves(local=32)  # as the other test, whose kernels are kept
+        name = parse(run("devices", "--device", "0", env=environment()).stdout)["devices"][0]["name"]
+        profile = {"kind": "device_profile", "schema_version": 1, "device": name, "driver_version": "", "tidegate": "", "workgroup_size": 1, "co_resident_groups": 1, "trials": [],
+                   "launch_ns": 1, "launch_round_trip_ns": 1, "claimed_items_per_second": 1,
+                   "tuning": {"strategy": "barrier", "workers": 1, "slice_ns": 100000000}}
+        file = str(self.file("profile.json", json.dumps(profile)))
+        report = self.run_it(path, "--profile", file)
+        self.assertEqual((report["strategy"], report["strategy_reason"]), ("barrier", "measured as the fastest, by the profile"))
+        self.assertEqual(report["effective_geometry"]["worker_groups"], 1)
+        self.assertEqual(self.run_it(path, "--profile", file, "--strategy", "launch")["strategy_reason"], "asked for")
+        unsafe = run("run", str(path), "--profile", file, env=environment(TIDEGATE_PROVOKE="failed_litmus"))
+        self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
+        profile["device"] = "another"
+        self.file("profile.json", json.dumps(profile))
+        refused = run("run", str(path), "--profile", file, env=environment())
+        self.assertEqual((refused.rc, refused.stdout), (2, ""))
+        self.assertIn(f'the profile "{file}" is of "another", this is "{name[:20]}', refused.stderr)
+
+    def test_wrong_outputs_are_thrown_out(self) -> None:
+        """The outputs depend on the size of work-groups, which the program leaves open; nothing persistent without a litmus."""
+        report = self.tune(self.two_waves("sizes"), "--no-keep", TIDEGATE_PROVOKE="failed_litmus")
+        size, strategy, _, *persistent = report["knobs"]
+        self.assertEqual((size["before"], size["verdict"], size["candidates"]), ("256", "kept", 0))
+        out, = size["thrown_out"]  # 64 and more are what it has
+        self.assertEqual(out["value"], "32")
+        self.assertEqual(out["reason"], 'element 0 of "c" is 64, plain launches make it 128')
+        self.assertEqual([knob["verdict"] for knob in (strategy, *persistent)], ["nothing_to_try"] * 5)
+        self.assertNotIn("overall", report)
+        self.assertEqual(report["profile"]["tuning"]["strategy"], "auto")
+
+    def test_budget(self) -> None:
+        """Time that is over ends the search; the table says so."""
+        result = run("tune", "measure", str(self.two_waves(local=32)), "--budget", "1ms", "--no-keep", "--format", "table",
+                     env=environment())
+        self.assertEqual(result.rc, 0, result.stderr)
+        self.assertIn(", and nothing was faster\n", result.stdout)
+        self.assertRegex(result.stdout, r"\n  strategy +launch +- +no time left +- +-\n")
+        self.assertEqual(result.stderr, "")
+
+    def test_mistakes(self) -> None:
+        path = self.two_waves(local=32)
+        before = path.read_bytes()
+        for target in (path, self.folder / "ops.cl"):
+            result = run("tune", "measure", str(path), "--budget", "1s", "--profile", str(target), env=environment())
+            self.assertNotEqual(result.rc, 0)
+            self.assertIn("--profile", result.stderr)
+        self.assertEqual(path.read_bytes(), before)
+        graph = self.file("graph.json", json.dumps({"graph": {"generate": {"kind": "grid", "width": 4, "height": 4}}, "algorithm": "bfs",
+                                                    "sources": [0]}))
+        result = run("tune", "measure", str(graph), env=environment())
+        self.assertEqual((result.rc, result.stdout), (2, ""))
+        self.assertIn("tune measure is for wave programs, and this is a frontier program [invalid_usage]", result.stderr)
