@@ -35,8 +35,8 @@ tg_counts tg_counts_of(volatile global uint* slot) {
 }
 
 bool tg_works_alone(const tg_position* at, const tg_setting* setting) {
-  return at->step == TG_STEP_WAVE && at->topology == TG_SPARSE && at->vertices <= setting->alone_vertices &&
-         at->frontier_edges <= setting->alone_edges && at->entries <= TG_ALONE_ROOM;
+  return at->step == TG_STEP_WAVE && at->topology == TG_SPARSE && at->vertices <= setting->policy.alone_vertices &&
+         at->frontier_edges <= setting->policy.alone_vertices * TG_ALONE_EDGES && at->entries <= TG_ALONE_ROOM;
 }
 
 bool tg_pushes(uint topology) { return topology == TG_SPARSE || topology == TG_HYBRID || topology == TG_CONSTRAINED; }
@@ -287,8 +287,8 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
   const uint lane = (uint)get_local_id(0);
   const bool absorbs = lane == TG_GROUP_SIZE - 1;
   const uint round = at->round;
-  const uint sure_vertices = min(setting->alone_vertices, tg_surely_sparse(setting->policy));
-  const uint sure_edges = min(setting->alone_edges, setting->vertices);
+  const uint sure_vertices = min(setting->policy.alone_vertices, tg_surely_sparse(setting->policy));
+  const uint sure_edges = setting->policy.alone_vertices * TG_ALONE_EDGES; // these are few
   tg_errand errand = tg_first_errand(job, *at, at->entries, tg_queue_of(job, at->wave), 0);
   for (uint sequence = 0; sequence < 0xffffffffu; ++sequence) {
     local uint* const sums = group->sums + sequence % 3u * TG_SUMS;

@@ -50,11 +50,13 @@
 
 // Pull when the frontier's edges are more than 1/15 of those not explored, until fewer than 1/18 of the
 // vertices are in the frontier; below 1/512 of them, with no more edges than the graph has vertices, a look at all of
-// those never pays. Edge by edge from 1/128
-// of the edges that are not explored, down to 1/256.
+// those never pays, nor does it where one group is done with the frontier sooner than all of them meet. Edge by edge
+// from 1/128 of the edges that are not explored, down to 1/256. Who pulls and cannot leave early looks at every edge of
+// the graph, and one work-item at all of a hub's: such algorithms push.
 #define TG_PULL_EDGES 15u
 #define TG_PUSH_VERTICES 18u
 #define TG_FEW_VERTICES 512u
+#define TG_ALONE_EDGES 8u // of a vertex worked alone, on average at most
 #define TG_HYBRID_EDGES 128u
 #define TG_KEEP_HYBRID_EDGES 256u
 
@@ -71,7 +73,19 @@ typedef struct {
   tg_u32 fusion_edges;
   tg_u32 hot_waves;           // dense waves in a row from which several may be fused
   tg_u32 monotone;            // whether waves may be fused at all
+  tg_u32 leaves_early;        // whether a vertex that pulls may be done before it has looked at all of its edges
+  tg_u32 alone_vertices;      // a sparse frontier up to this is worked by one group, if few edges leave it
 } tg_policy;
+
+static inline tg_u32 tg_most(tg_u32 a, tg_u32 b) { return a < b ? b : a; }
+
+// A frontier is small up to so many vertices, with so many edges.
+static inline tg_u32 tg_small_vertices(tg_policy policy) {
+  return tg_most(policy.vertices / TG_FEW_VERTICES, policy.alone_vertices);
+}
+static inline tg_u32 tg_small_edges(tg_policy policy) {
+  return tg_most(policy.vertices, policy.alone_vertices * TG_ALONE_EDGES);
+}
 
 // What is known of a frontier.
 typedef struct {
@@ -180,14 +194,14 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   const tg_u64 vertices = of.vertices;
   const tg_u64 pull_edges = of.unexplored_edges / TG_PULL_EDGES;
   const tg_u32 push_vertices = policy.vertices / TG_PUSH_VERTICES;
-  const tg_u32 few_vertices = policy.vertices / TG_FEW_VERTICES;
+  const tg_u32 few_vertices = tg_small_vertices(policy);
   if (pulled && (growing || vertices > push_vertices)) {
     return tg_chosen(may_fuse ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices);
   }
-  if (vertices <= few_vertices && of.edges <= policy.vertices) { // hubs may be few
+  if (vertices <= few_vertices && of.edges <= tg_small_edges(policy)) { // hubs may be few
     return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices);
   }
-  if (growing && of.edges > pull_edges) {
+  if (policy.leaves_early != 0u && growing && of.edges > pull_edges) {
     return may_fuse ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, pull_edges)
                     : tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, pull_edges);
   }
@@ -228,8 +242,7 @@ static inline tg_choice tg_choose(tg_policy policy, tg_signals of, tg_u32 previo
   return tg_with_hysteresis(densities, tg_raw_topology(densities), previous);
 }
 
-// How many vertices of a frontier are worked sparsely for certain behind a sparse wave, as long as no more edges than the
-// graph has vertices leave them.
+// How many vertices of a frontier are worked sparsely for certain behind a sparse wave, as long as their edges are few.
 static inline tg_u32 tg_surely_sparse(tg_policy policy) {
   const tg_u64 whole = policy.vertices;
   if (policy.forced != TG_EMPTY) {
@@ -239,7 +252,7 @@ static inline tg_u32 tg_surely_sparse(tg_policy policy) {
     return 0u;
   }
   if (policy.switch_rule == TG_BY_EDGES) {
-    return policy.vertices / TG_FEW_VERTICES;
+    return tg_small_vertices(policy);
   }
   const tg_u32 densest = tg_above(policy.sparse_bps);
   return densest >= TG_FULL_BPS || whole == 0u ? policy.vertices : TG_U32(((densest + 1u) * whole - 1u) / TG_FULL_BPS);

@@ -74,8 +74,6 @@ typedef struct {
   tg_u32 full_word;        // reach: the bits of all sources
   tg_u32 delta;            // sssp: how far `near` moves on, as bits
   tg_u32 constrained;      // bitmaps alone: no queues, no transpose
-  tg_u32 alone_vertices;   // a frontier up to this is worked by one group
-  tg_u32 alone_edges;
   tg_u32 most_waves;       // pagerank: iterations
   tg_u32 damping;          // pagerank, bits of a float
   tg_u32 unused;

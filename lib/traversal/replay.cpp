@@ -17,7 +17,9 @@ tg_policy policy_of(const ReplayPolicy& policy) {
           .memory_bps = policy.launch.memory_pressure_threshold_bps,
           .fusion_edges = policy.launch.fusion_edge_threshold,
           .hot_waves = policy.launch.hot_window_threshold,
-          .monotone = policy.monotone ? 1U : 0U};
+          .monotone = policy.monotone ? 1U : 0U,
+          .leaves_early = policy.leaves_early ? 1U : 0U,
+          .alone_vertices = policy.alone_vertices};
 }
 
 } // namespace

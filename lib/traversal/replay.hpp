@@ -23,14 +23,16 @@ struct ReplayPolicy {
   std::uint16_t pressure_bps = 0;
   std::uint64_t edges = 0; // of the graph
   std::uint32_t vertices = 0;
-  bool monotone = true; // waves may be fused
+  bool monotone = true;     // waves may be fused
+  bool leaves_early = true; // a vertex that pulls may be done before it has looked at all of its edges
+  std::uint32_t alone_vertices = 0; // a frontier up to this is worked by one group
 };
 
 // The choice for a wave whose numbers are given: topology, rule, threshold and density are worked out.
 WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers);
 
-// How many vertices of a frontier behind a sparse wave are worked sparsely for certain, as long as no more
-// edges than the graph has vertices leave them.
+// How many vertices of a frontier behind a sparse wave are worked sparsely for certain, as long as their
+// edges are few.
 std::uint32_t surely_sparse(const ReplayPolicy& policy);
 
 struct Replay {

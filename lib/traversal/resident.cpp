@@ -73,9 +73,7 @@ tg_setting setting_of(const graphs::FrontierProgram& program, const graphs::Grap
                       const FrontierMemory& memory, const FrontierGeometry& geometry,
                       const TraversalPolicy& policy) {
   const policy::LaunchPolicy& launch = program.policy.launch;
-  const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
   const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
-  constexpr std::uint32_t edges_each = 8; // of a vertex worked alone, on average at most
   tg_setting setting{};
   setting.policy = {.edges = graphs::edge_count(graph),
                     .vertices = graphs::vertex_count(graph),
@@ -87,7 +85,9 @@ tg_setting setting_of(const graphs::FrontierProgram& program, const graphs::Grap
                     .memory_bps = launch.memory_pressure_threshold_bps,
                     .fusion_edges = launch.fusion_edge_threshold,
                     .hot_waves = launch.hot_window_threshold,
-                    .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U};
+                    .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U,
+                    .leaves_early = program.algorithm == Algorithm::sssp ? 0U : 1U,
+                    .alone_vertices = geometry.alone_vertices};
   setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
   setting.vertices = graphs::vertex_count(graph);
   setting.words = setting.vertices / 32 + (setting.vertices % 32 != 0 ? 1 : 0);
@@ -96,8 +96,6 @@ tg_setting setting_of(const graphs::FrontierProgram& program, const graphs::Grap
   setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
   setting.delta = program.algorithm == Algorithm::sssp ? delta_bits(graph.out) : 0;
   setting.constrained = memory.constrained ? 1 : 0;
-  setting.alone_vertices = all_vertices ? 0 : geometry.alone_vertices;
-  setting.alone_edges = edges_each * setting.alone_vertices;
   setting.most_waves = ranks.max_iterations;
   setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
   return setting;

@@ -396,7 +396,9 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
                           .pressure_bps = report.memory.pressure_bps,
                           .edges = report.graph.edges,
                           .vertices = report.graph.vertices,
-                          .monotone = program.algorithm != Algorithm::pagerank},
+                          .monotone = program.algorithm != Algorithm::pagerank,
+                          .leaves_early = program.algorithm != Algorithm::sssp,
+                          .alone_vertices = geometry.alone_vertices},
                          report.waves);
   monitor.begin(run::Activity::reading);
   TraversalResults results = read_back(session, resident, shape);
@@ -463,10 +465,11 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   const StrategyChoice strategy = choose_strategy(options, device);
   FrontierReport report = report_of(program, graph, memory, strategy, device, policy);
   report.load_ns = load_ns;
+  const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
   const FrontierGeometry geometry = geometry_for(
       device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
                         : *device,
-      options.group_size, options.alone_vertices);
+      options.group_size, all_vertices ? 0 : options.alone_vertices);
   const compiler::KernelSource source =
       frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
                       report.ordering, device == nullptr ? "" : device->opencl_version);

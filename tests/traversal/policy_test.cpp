@@ -65,9 +65,19 @@ TEST_CASE("the edge rules") {
   CHECK(rule() == "few_vertices");
   wave.frontier_edges = 90'000;
   wave.vertices = 101;
+  ReplayPolicy with_alone = policy;
+  with_alone.alone_vertices = 101; // one group is done with them sooner than all of them meet
+  CHECK(choose(with_alone, wave).rule != policy::TopologyRule::few_vertices);
+  wave.frontier_edges = 51'200;
+  CHECK(choose(with_alone, wave).rule == policy::TopologyRule::few_vertices);
+  CHECK(choose(with_alone, wave).threshold == 101);
+  wave.frontier_edges = 90'000;
   CHECK(rule() == "many_edges");
   CHECK(choose(policy, wave).topology == Topology::dense_frontier);
   CHECK(choose(policy, wave).threshold == 60'000);
+  ReplayPolicy of_distances = policy;
+  of_distances.leaves_early = false;
+  CHECK(choose(of_distances, wave).rule == policy::TopologyRule::some_edges);
   wave.previous_edges = 90'000; // no longer growing
   CHECK(rule() == "some_edges");
   wave.frontier_edges = 7031; // 1/128 of what is left
@@ -108,6 +118,7 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
     }
     policy.vertices = 1 + below(5000);
     policy.edges = below(140'000);
+    policy.alone_vertices = below(2) == 0 ? below(3000) : 0;
     policy.pressure_bps = static_cast<std::uint16_t>(below(8) == 0 ? 8000 + below(2001) : 0);
     policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
     const std::uint32_t sure = surely_sparse(policy);
