@@ -34,7 +34,7 @@ static_assert(TG_QUEUE_PRIORITIES == queue_priorities);
 // Devices take 1024 bytes of arguments at least.
 constexpr std::size_t most_buffers = 100;
 
-constexpr std::string_view signature = "uint {}(global const T* in, global U* out, uint param)";
+constexpr std::string_view op_signature = "uint {}(global const T* in, global U* out, uint param)";
 
 // What the drain is compiled for.
 struct DrainText {
@@ -246,7 +246,7 @@ Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, co
     return tl::unexpected(
         Error{.code = ErrorCode::unknown_name,
               .message = fmt::format("there is no function {} in {}", in_quotes(function_name), spec.source),
-              .fix = fmt::format("write {}", fmt::format(signature, function_name)),
+              .fix = fmt::format("write {}", fmt::format(op_signature, function_name)),
               .pointer = spec.kernel ? pointer + "/kernel" : pointer});
   }
   if (!has_signature(read.unit, *function)) {
@@ -254,7 +254,7 @@ Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, co
         read.files, opencl_c::error_at(read.unit, function->begin, ErrorCode::argument_mismatch,
                                        fmt::format("{} is no function that runs one item of a queue",
                                                    in_quotes(function_name)),
-                                       fmt::format("write {}", fmt::format(signature, function_name)))));
+                                       fmt::format("write {}", fmt::format(op_signature, function_name)))));
   }
   return QueueOp{.name = name,
                  .function = function_name,
