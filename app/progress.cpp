@@ -31,7 +31,7 @@ std::string progress_text(const run::Monitor& monitor, std::chrono::nanoseconds 
   std::string text(run::activity_names[static_cast<std::size_t>(activity)]);
   const std::uint64_t most = monitor.most_iterations;
   if (activity == run::Activity::running && most > 1) {
-    text += fmt::format(", iteration {}", monitor.iterations.load());
+    text += fmt::format(", {} {}", monitor.counted.load(), monitor.iterations.load());
     if (most != run::Monitor::unlimited) {
       text += fmt::format(" of {}", most);
     }

@@ -362,7 +362,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   settings.text = std::move(*text);
   if (commands::is_frontier_program(settings.text)) {
-    return run_frontier(settings);
+    return run_frontier(settings, monitor, progress);
   }
   if (auto usable = refuse_frontier_options(settings); !usable) {
     return tl::unexpected(std::move(usable.error()));

@@ -4,6 +4,7 @@
 #include "terminal.hpp"
 #include <tidegate/commands/frontier.hpp>
 #include <tidegate/commands/run.hpp>
+#include <tidegate/commands/tune.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/traversal/run.hpp>
 
@@ -35,10 +36,9 @@ traversal::Fault provoked_frontier_fault() {
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
   const run::RunOptions& options = settings.options;
-  const std::array<std::pair<bool, std::string_view>, 13> given{{
+  const std::array<std::pair<bool, std::string_view>, 12> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
-      {settings.profile.has_value(), "--profile"},
       {settings.policy.has_value(), "--policy"},
       {options.compile.fp_contract_off, "--fp-contract"},
       {options.check_bounds, "--check-bounds"},
@@ -105,7 +105,7 @@ Result<ExitCode> tell(const traversal::FrontierReport& report, const RunSettings
 
 } // namespace
 
-Result<ExitCode> run_frontier(const RunSettings& settings) {
+Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor, Progress& progress) {
   if (auto usable = refuse_others(settings); !usable) {
     return tl::unexpected(std::move(usable.error()));
   }
@@ -114,20 +114,32 @@ Result<ExitCode> run_frontier(const RunSettings& settings) {
     return tl::unexpected(at_program(program.error(), settings));
   }
   traversal::TraversalOptions options = options_of(settings);
-  options.abandon = [&settings](const traversal::FrontierReport& report) {
+  options.abandon = [&settings, &progress](const traversal::FrontierReport& report) {
+    progress.finish();
     const auto told = tell(report, settings);
     ::_exit(static_cast<int>(told ? *told : exit_code(told.error().code)));
   };
   std::optional<device::DeviceInfo> device;
   if (!options.dry_run || !settings.selector.empty()) {
+    monitor.begin(run::Activity::asking);
     auto found = find_device(settings);
     if (!found) {
       return tl::unexpected(std::move(found.error()));
     }
     device = std::move(*found);
   }
+  if (settings.profile && *settings.profile != "none") {
+    auto profile = commands::read_profile(*settings.profile, device ? &*device : nullptr);
+    if (!profile) {
+      return tl::unexpected(std::move(profile.error()));
+    }
+    if (device && device->profile) { // where traversals change their ways, and never the self-test
+      device->profile->traversal = profile->traversal;
+    }
+  }
   const auto report = traversal::run_traversal(*program, commands::program_folder(settings.program),
-                                               device ? &*device : nullptr, options);
+                                               device ? &*device : nullptr, options, monitor);
+  progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
   }

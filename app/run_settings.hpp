@@ -50,6 +50,6 @@ run::Fault provoked_fault();
 ProgressStyle progress_style(const RunSettings& settings);
 
 // Runs a frontier program and tells of it; the options of wave programs were refused or are left alone.
-Result<ExitCode> run_frontier(const RunSettings& settings);
+Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor, Progress& progress);
 
 } // namespace tidegate::app

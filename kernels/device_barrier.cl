@@ -99,17 +99,21 @@ bool tg_await(volatile global tg_word* counters, uint counter, uint wanted, uint
   return false;
 }
 
+// All groups meet, each in the person of one work-item: what its group has done before the local barrier before this is
+// seen by every group behind the local barrier after it. False once any group has given up.
+bool tg_arrive_and_await(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, global uint* report, uint3 place) {
+  tg_add_release(&counters[TG_ARRIVALS]);
+  return tg_await(counters, TG_ARRIVALS, arrivals_wanted, most_polls, report, place);
+}
+
 // A barrier of all groups: each arrives once a round, and thresholds that grow save resetting the counter.
 // False once any group has given up. The first work-item sets `gave_up` to 0 before the first barrier, and it is
 // written again only when a wait fails: nothing stands between the work and the arrival.
 bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, local uint* gave_up,
                        global uint* report, uint3 place) {
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) {
-    tg_add_release(&counters[TG_ARRIVALS]);
-    if (!tg_await(counters, TG_ARRIVALS, arrivals_wanted, most_polls, report, place)) {
-      *gave_up = 1;
-    }
+  if (get_local_id(0) == 0 && !tg_arrive_and_await(counters, arrivals_wanted, most_polls, report, place)) {
+    *gave_up = 1;
   }
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
   return *gave_up == 0;

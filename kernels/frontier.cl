@@ -2,9 +2,9 @@
 //
 //   absorb what the last step counted → choose → plan the next step → run it → all groups meet → …
 //
-// Every group holds the same position and absorbs the same counters, so all come to the same choice without a word. A launch
-// ends behind a bounded number of waves, and the next one goes on from the position that it left; without a device
-// barrier a launch is one step. What is between them, is the same.
+// Every group absorbs the same counters, so all come to the same choice without a word; in each of them one work-item does,
+// since what all of them do takes turns. A launch ends behind a bounded number of waves, and the next one goes on from the
+// position that it left; without a device barrier a launch is one step. What is between them, is the same.
 //
 // A small frontier is worked by one group alone, wave after wave behind local barriers, while the others wait at the
 // device barrier and then take its position over.
@@ -25,12 +25,12 @@ tg_counts tg_counts_of(volatile global uint* slot) {
   tg_counts counts;
   counts.entries = slot[TG_TAIL];
   counts.vertices = slot[TG_VERTICES];
-  counts.edges = tg_wide(slot + TG_EDGES);
-  counts.scanned = tg_wide(slot + TG_SCANNED);
+  counts.edges = TG_PARTS(slot + TG_EDGES);
+  counts.scanned = TG_PARTS(slot + TG_SCANNED);
   counts.far = slot[TG_FAR];
   counts.nearest = ~slot[TG_NEAREST];
-  counts.change = tg_wide(slot + TG_CHANGE);
-  counts.idle = tg_wide(slot + TG_IDLE);
+  counts.change = TG_WIDE_SUM(slot + TG_CHANGE);
+  counts.idle = TG_WIDE_SUM(slot + TG_IDLE);
   return counts;
 }
 
@@ -59,12 +59,10 @@ uint tg_plan(const tg_position* at) {
 
 void tg_choose_topology(tg_position* at, const tg_setting* setting) {
   const tg_signals signals = {at->frontier_edges, at->previous_edges, at->unexplored_edges, at->vertices, at->dense_waves};
-  const tg_choice choice = tg_choose(setting->policy, signals, at->topology);
-  at->previous_topology = at->topology;
+  const tg_choice choice = tg_choose(setting->policy, signals, at->previous_topology);
   at->topology = choice.topology;
   at->rule = choice.rule;
   at->threshold = choice.threshold;
-  at->density_bps = choice.density_bps;
   at->chosen_edges = at->frontier_edges;
   at->chosen_vertices = at->vertices;
 }
@@ -79,7 +77,6 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
     written.scanned_edges = at->scanned_edges;
     written.threshold = at->threshold;
     written.vertices = at->chosen_vertices;
-    written.density_bps = at->density_bps;
     written.topology = at->topology;
     written.previous_topology = at->previous_topology;
     written.rule = at->rule;
@@ -90,7 +87,9 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   }
   at->wave += 1;
   at->scanned_edges = 0;
+  at->previous_topology = at->topology;
   at->previous_edges = at->chosen_edges;
+  at->previous_topology = at->topology;
   at->dense_waves = at->topology == TG_DENSE || at->topology == TG_FUSED ? at->dense_waves + 1 : 0;
 #if TG_ALGORITHM == TG_PAGERANK
   at->idle = counts.idle;
@@ -116,7 +115,7 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->near = tg_next_near(at, setting);
     at->far = counts.far;
     at->nearest = counts.nearest;
-    at->far_side = 1 - at->far_side;
+    at->far_turn += 1;
   } else {
     at->far += counts.far;
     at->nearest = min(at->nearest, counts.nearest);
@@ -179,138 +178,186 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
   }
 }
 
-// Local memory of a group: what its work-items add up in a step.
+// What a group has in its local memory.
 typedef struct {
-  uint vertices;
-  uint far;
-  uint nearest;
-  uint gave_up;
-  uint edges[2];
-  uint scanned[2];
-  uint change[2];
-  uint idle[2];
-} tg_sums;
+#if TG_MAY_WORK_ALONE
+  uint4 queues[2 * TG_ALONE_ROOM]; // of a wave that it works alone, and of the next one
+#endif
+  tg_position at;         // as work-item 0 has made it out
+  uint sums[3 * TG_SUMS]; // of the step; of three waves in turn where it works alone
+  uint gave_up;           // somebody has waited too long
+  uint goes_on;           // alone
+} tg_group;
+#define TG_SURELY 2u
 
-void tg_clear_sums(local tg_sums* sums) {
-  sums->vertices = 0;
-  sums->far = 0;
-  sums->nearest = 0;
-  for (uint i = 0; i < 2; ++i) {
-    sums->edges[i] = 0;
-    sums->scanned[i] = 0;
-    sums->change[i] = 0;
-    sums->idle[i] = 0;
-  }
-}
-
-// Adds what a group has found to the counters of the step; nothing is written for nothing.
-void tg_tell(local tg_sums* sums, tg_found found, volatile global uint* slot) {
-  if (found.vertices != 0) {
-    atomic_add(&sums->vertices, found.vertices);
-    tg_add_wide_local(sums->edges, found.edges);
-  }
-  if (found.scanned != 0) {
-    tg_add_wide_local(sums->scanned, found.scanned);
-  }
-#if TG_ALGORITHM == TG_SSSP
-  if (found.nearest != 0) {
-    atomic_add(&sums->far, found.far);
-    atomic_max(&sums->nearest, found.nearest);
-  }
-#endif
-#if TG_ALGORITHM == TG_PAGERANK
-  tg_add_wide_local(sums->change, found.change);
-  tg_add_wide_local(sums->idle, found.idle);
-#endif
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // a group that works alone goes on from here
-  if (get_local_id(0) != 0) {
-    return;
-  }
-  if (sums->vertices != 0) {
-    atomic_add(&slot[TG_VERTICES], sums->vertices);
-    tg_add_wide(slot + TG_EDGES, sums->edges[0] | (ulong)sums->edges[1] << 32);
-  }
-  tg_add_wide(slot + TG_SCANNED, sums->scanned[0] | (ulong)sums->scanned[1] << 32);
-#if TG_ALGORITHM == TG_SSSP
-  if (sums->nearest != 0) {
-    atomic_add(&slot[TG_FAR], sums->far);
-    atomic_max(&slot[TG_NEAREST], sums->nearest);
-  }
-#endif
-#if TG_ALGORITHM == TG_PAGERANK
-  tg_add_wide(slot + TG_CHANGE, sums->change[0] | (ulong)sums->change[1] << 32);
-  tg_add_wide(slot + TG_IDLE, sums->idle[0] | (ulong)sums->idle[1] << 32);
-#endif
-  tg_clear_sums(sums);
-}
-
-#if TG_ALGORITHM != TG_PAGERANK
-// A wave of a small frontier, by one group; the `sequence`th that it works so. The first of a row of them reads the queue
-// in global memory, the others what the one before left in local memory.
-void tg_work_alone(const tg_job* job, const tg_position* at, local tg_alone* alone, uint sequence, bool first) {
-  const uint lane = (uint)get_local_id(0);
-  local uint* const slot = alone->slots + sequence % 3u * 8;
-  tg_target to;
-  to.queue = tg_queue_of(job, at->wave + 1);
-  to.bitmap = 0;
-  to.tail = 0;
-  to.local_tail = slot + TG_ALONE_TAIL;
-  to.local_queue = alone->queues + (sequence + 1) % 2u * TG_ALONE_ROOM;
-  to.wave = at->wave + 1;
-  tg_found found = {0, 0, 0, 0, 0, 0, 0};
-  global const uint4* const queue = tg_queue_of(job, at->wave);
-  local const uint4* const entries = alone->queues + sequence % 2u * TG_ALONE_ROOM;
-  for (uint i = lane / TG_LANES; i < at->entries; i += TG_GROUP_SIZE / TG_LANES) {
-    const uint4 entry = first ? queue[i] : entries[i];
-#if TG_ALGORITHM == TG_CC
-    const uint value = 0;
-#else
-    const uint value = tg_value(job, at, entry.x);
-#endif
-    const ulong edge = tg_first_edge(entry);
-    for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
-      tg_push_edge(job, at, to, entry.x, value, edge + e, TG_EAGER, &found);
-    }
-  }
-  if (found.vertices != 0) {
-    atomic_add(&slot[TG_ALONE_VERTICES], found.vertices);
-    tg_add_wide_local(slot + TG_ALONE_EDGES, found.edges);
-  }
-#if TG_ALGORITHM == TG_SSSP
-  if (found.nearest != 0) {
-    atomic_add(&slot[TG_ALONE_FAR], found.far);
-    atomic_max(&slot[TG_ALONE_NEAREST], found.nearest);
-  }
-#endif
-  for (uint i = lane; i < 8; i += TG_GROUP_SIZE) {
-    alone->slots[(sequence + 1) % 3u * 8 + i] = 0; // read two waves ago
-  }
-}
-
-tg_counts tg_alone_counts(local const tg_alone* alone, uint sequence) {
-  local const uint* const slot = alone->slots + sequence % 3u * 8;
+tg_counts tg_counts_of_sums(local const uint* sums) {
   tg_counts counts;
-  counts.entries = slot[TG_ALONE_TAIL];
-  counts.vertices = slot[TG_ALONE_VERTICES];
-  counts.edges = slot[TG_ALONE_EDGES] | (ulong)slot[TG_ALONE_EDGES + 1] << 32;
-  counts.scanned = 0;
-  counts.far = slot[TG_ALONE_FAR];
-  counts.nearest = ~slot[TG_ALONE_NEAREST];
-  counts.change = 0;
-  counts.idle = 0;
+  counts.entries = sums[TG_SUM_TAIL];
+  counts.vertices = sums[TG_SUM_VERTICES];
+  counts.edges = TG_PARTS(sums + TG_SUM_EDGES);
+  counts.scanned = TG_PARTS(sums + TG_SUM_SCANNED);
+  counts.far = sums[TG_SUM_FAR];
+  counts.nearest = ~sums[TG_SUM_NEAREST];
+  counts.change = TG_WIDE_SUM(sums + TG_SUM_CHANGE);
+  counts.idle = TG_WIDE_SUM(sums + TG_SUM_IDLE);
   return counts;
 }
 
-// For the others: what the last wave has counted, and where it was.
-void tg_publish(const tg_job* job, const tg_position* at, tg_counts counts) {
-  volatile global uint* const slot = tg_slot(job, at->round);
-  slot[TG_TAIL] = counts.entries;
-  slot[TG_VERTICES] = counts.vertices;
-  slot[TG_EDGES] = (uint)counts.edges;
-  slot[TG_EDGES + 1] = (uint)(counts.edges >> 32);
-  slot[TG_FAR] = counts.far;
-  slot[TG_NEAREST] = ~counts.nearest;
-  job->state->alone[at->round & 1u] = *at;
+// Adds what a work-item has found to its group's sums; nothing is written for nothing.
+void tg_sum_up(local uint* sums, tg_found found) {
+  if (found.vertices != 0) {
+    atomic_add(&sums[TG_SUM_VERTICES], found.vertices);
+    TG_ADD_PARTS(sums + TG_SUM_EDGES, found.edges);
+  }
+  if (found.scanned != 0) {
+    TG_ADD_PARTS(sums + TG_SUM_SCANNED, found.scanned);
+  }
+#if TG_ALGORITHM == TG_SSSP
+  if (found.nearest != 0) {
+    atomic_add(&sums[TG_SUM_FAR], found.far);
+    atomic_max(&sums[TG_SUM_NEAREST], found.nearest);
+  }
+#endif
+#if TG_ALGORITHM == TG_PAGERANK
+  TG_ADD_WIDE(sums + TG_SUM_CHANGE, found.change);
+  TG_ADD_WIDE(sums + TG_SUM_IDLE, found.idle);
+#endif
+}
+
+// Adds a group's sums to the counters of the step, and clears them. One work-item's.
+void tg_tell(local uint* sums, volatile global uint* slot) {
+  const tg_counts counts = tg_counts_of_sums(sums);
+  if (counts.vertices != 0) {
+    atomic_add(&slot[TG_VERTICES], counts.vertices);
+    TG_ADD_PARTS(slot + TG_EDGES, counts.edges);
+  }
+  if (counts.scanned != 0) {
+    TG_ADD_PARTS(slot + TG_SCANNED, counts.scanned);
+  }
+#if TG_ALGORITHM == TG_SSSP
+  if (counts.nearest != 0xffffffffu) {
+    atomic_add(&slot[TG_FAR], counts.far);
+    atomic_max(&slot[TG_NEAREST], ~counts.nearest);
+  }
+#endif
+#if TG_ALGORITHM == TG_PAGERANK
+  TG_ADD_WIDE(slot + TG_CHANGE, counts.change);
+  TG_ADD_WIDE(slot + TG_IDLE, counts.idle);
+#endif
+  for (uint i = 0; i < TG_SUMS; ++i) {
+    sums[i] = 0;
+  }
+}
+
+#if TG_MAY_WORK_ALONE
+// The first edge that a work-item has to go along in a wave that its group works alone.
+typedef struct {
+  tg_edge edge;
+  uint4 entry;
+  uint value;
+  bool is_there;
+} tg_errand;
+
+// Fetches as much of it as can be known before the wave begins.
+tg_errand tg_first_errand(const tg_job* job, tg_position at, uint entries, global const uint4* queue,
+                          local const uint4* local_queue) {
+  const uint lane = (uint)get_local_id(0);
+  tg_errand errand;
+  errand.entry = (uint4)(0);
+  errand.value = 0;
+  if (lane / TG_LANES < entries) {
+    errand.entry = queue != 0 ? queue[lane / TG_LANES] : local_queue[lane / TG_LANES];
+    errand.value = tg_value(job, &at, errand.entry.x);
+  }
+  errand.is_there = lane % TG_LANES < errand.entry.w;
+  if (errand.is_there) {
+    errand.edge = tg_fetch_edge(job, tg_first_edge(errand.entry) + lane % TG_LANES);
+  }
+  return errand;
+}
+
+// Waves of a small frontier by one group, until one is none or the limit is reached; the step is absorbed then. The first of them reads the queue in global memory, the others what the one before left in local
+// memory; there goes what is left at the end.
+//
+// Waiting for memory is all that takes time here. What the next wave's first edges need is asked for before it is known
+// whether there is a next one; most often a look at its size is enough for that, and then the last work-item, which seldom has
+// edges to go along, absorbs the wave while the others are in the next one.
+void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, tg_position* at,
+                   global tg_log_row* log, uint log_begin, uint limit_wave) {
+  const uint lane = (uint)get_local_id(0);
+  const bool absorbs = lane == TG_GROUP_SIZE - 1;
+  const uint round = at->round;
+  const uint sure_vertices = min(setting->alone_vertices, tg_surely_sparse(setting->policy));
+  const uint sure_edges = min(setting->alone_edges, setting->vertices);
+  tg_errand errand = tg_first_errand(job, *at, at->entries, tg_queue_of(job, at->wave), 0);
+  for (uint sequence = 0; sequence < 0xffffffffu; ++sequence) {
+    local uint* const sums = group->sums + sequence % 3u * TG_SUMS;
+    local uint* const next_sums = group->sums + (sequence + 1) % 3u * TG_SUMS; // were read two waves ago
+    global const uint4* const queue = tg_queue_of(job, at->wave);
+    local const uint4* const entries = group->queues + sequence % 2u * TG_ALONE_ROOM;
+    local uint4* const next_entries = group->queues + (sequence + 1) % 2u * TG_ALONE_ROOM;
+    tg_target to;
+    to.queue = tg_queue_of(job, at->wave + 1);
+    to.bitmap = 0;
+    to.tail = 0;
+    to.local_tail = sums + TG_SUM_TAIL;
+    to.local_queue = next_entries;
+    to.held = 0;
+    to.wave = at->wave + 1;
+    tg_found found = {0, 0, 0, 0, 0, 0, 0};
+    if (errand.is_there) {
+      tg_push_fetched(job, at, to, errand.entry.x, errand.value, errand.edge, &found);
+    }
+    for (uint e = lane % TG_LANES + TG_LANES; e < errand.entry.w; e += TG_LANES) {
+      tg_push_edge(job, at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, TG_EAGER, &found);
+    }
+    for (uint i = (lane + TG_GROUP_SIZE) / TG_LANES; i < at->entries; i += TG_GROUP_SIZE / TG_LANES) {
+      const uint4 entry = sequence == 0 ? queue[i] : entries[i];
+      const uint value = tg_value(job, at, entry.x);
+      for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
+        tg_push_edge(job, at, to, entry.x, value, tg_first_edge(entry) + e, TG_EAGER, &found);
+      }
+    }
+    tg_sum_up(sums, found);
+    for (uint i = lane; i < TG_SUMS; i += TG_GROUP_SIZE) {
+      next_sums[i] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    const uint vertices = sums[TG_SUM_VERTICES];
+    tg_position next = *at;
+    next.wave += 1;
+    next.entries = sums[TG_SUM_TAIL];
+    const uint kept = min(next.entries, (uint)TG_ALONE_ROOM);
+    const bool sure = vertices != 0 && vertices <= sure_vertices && next.entries <= TG_ALONE_ROOM &&
+                      TG_PARTS(sums + TG_SUM_EDGES) <= sure_edges && next.wave < limit_wave;
+    errand = tg_first_errand(job, next, kept, 0, next_entries);
+    if (absorbs) {
+      group->goes_on = TG_SURELY;
+      if (!sure) {
+        tg_absorb(at, setting, tg_counts_of_sums(sums), log, log_begin);
+        group->goes_on = tg_works_alone(at, setting) && at->wave < limit_wave;
+        group->at = *at;
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint goes_on = group->goes_on;
+    if (goes_on == 0) {
+      for (uint i = lane; i < kept; i += TG_GROUP_SIZE) {
+        to.queue[i] = next_entries[i];
+      }
+      break;
+    }
+    if (!absorbs) {
+      *at = next;
+    } else if (goes_on == TG_SURELY) {
+      tg_absorb(at, setting, tg_counts_of_sums(sums), log, log_begin);
+    }
+  }
+  *at = group->at;
+  at->round = round + 1;
+  for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
+    group->sums[i] = 0;
+  }
 }
 #endif
 
@@ -321,8 +368,8 @@ void tg_clear_counters(const tg_job* job, const tg_position* at) {
     next[i] = 0;
   }
 #if TG_ALGORITHM == TG_SSSP
-  if (get_local_id(0) == 0 && at->step != TG_STEP_REFILL) {
-    job->state->far_tail[(1 - at->far_side) * TG_COUNTER_LINE] = 0; // of what has been gone through
+  if (get_local_id(0) == 0) {
+    *tg_far_tail(job, at->far_turn + 2) = 0; // of what was gone through a turn ago
   }
 #endif
 }
@@ -339,6 +386,9 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
   to.tail = slot + TG_TAIL;
   to.local_tail = 0;
   to.local_queue = 0;
+  tg_held held;
+  held.count = 0;
+  to.held = TG_GROUP_SIZE == 1 ? &held : 0;
   if (wave) {
     if (at->topology == TG_SPARSE || at->topology == TG_HYBRID) {
       tg_push_queue(job, at, to, at->frontier_edges <= TG_EAGER_EDGES, found);
@@ -365,16 +415,15 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
     tg_apply(job, at, setting, found);
 #endif
   } else {
-    tg_finish(job, tg_first_item(job, 1), tg_item_step(job, 1));
+    tg_finish(job);
   }
+  tg_flush(to);
 }
 
 // What everything holds at first.
 void tg_begin(const tg_job* job, const tg_setting* setting) {
-  const uint first = (uint)get_global_id(0);
-  const uint step = (uint)get_global_size(0);
   ulong idle = 0;
-  for (uint v = first; v < job->vertices; v += step) {
+  for (uint v = tg_first_item(job, 1); v < job->vertices; v = tg_next_item(job, v, 1)) {
 #if TG_ALGORITHM == TG_PAGERANK
     const float rank = 1.0f / (float)job->vertices;
     const tg_offset degree = tg_degree(job, v);
@@ -400,7 +449,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting) {
 #else
   const bool all = false;
 #endif
-  for (uint word = first; word < job->words; word += step) {
+  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
     const uint rest = job->vertices - word * 32;
     job->bitmaps[word] = !all ? 0u : rest < 32 ? (1u << rest) - 1 : 0xffffffffu;
 #if TG_ALGORITHM != TG_PAGERANK
@@ -414,7 +463,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting) {
 #endif
   }
   if (idle != 0) {
-    tg_add_wide(tg_slot(job, 0) + TG_IDLE, idle);
+    TG_ADD_WIDE(tg_slot(job, 0) + TG_IDLE, idle);
   }
 }
 
@@ -428,9 +477,8 @@ void tg_seed(const tg_job* job, const tg_setting* setting, global const uint* so
   at.unexplored_edges = setting->policy.edges;
 #if TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK
   slot[TG_VERTICES] = job->vertices;
-  slot[TG_EDGES] = (uint)setting->policy.edges;
-  slot[TG_EDGES + 1] = (uint)(setting->policy.edges >> 32);
-  at.idle = tg_wide(slot + TG_IDLE);
+  TG_ADD_PARTS(slot + TG_EDGES, setting->policy.edges);
+  at.idle = TG_WIDE_SUM(slot + TG_IDLE);
 #else
   at.nearest = 0xffffffffu;
   at.near = setting->delta;
@@ -441,7 +489,9 @@ void tg_seed(const tg_job* job, const tg_setting* setting, global const uint* so
   to.tail = slot + TG_TAIL;
   to.local_tail = 0;
   to.local_queue = 0;
+  to.held = 0;
   to.wave = 0;
+  ulong edges = 0;
   for (uint i = 0; i < setting->source_count; ++i) {
     const uint v = sources[i];
     const uint bit = 1u << (v & 31u);
@@ -459,8 +509,9 @@ void tg_seed(const tg_job* job, const tg_setting* setting, global const uint* so
       tg_enqueue(to, v, job->offsets[v], degree);
     }
     slot[TG_VERTICES] += 1;
-    tg_add_wide(slot + TG_EDGES, degree);
+    edges += degree;
   }
+  TG_ADD_PARTS(slot + TG_EDGES, edges);
 #endif
   job->state->launch[0] = at;
 }
@@ -476,10 +527,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     TG_GRAPH_PARAMETERS, global tg_log_row* log, volatile global tg_word* counters, global uint* reports,
     volatile global uint* poll, uint launch, uint limit_wave, uint log_begin, uint most_polls, uint arrivals_per_barrier,
     uint action) {
-  local tg_sums sums;
-#if TG_ALGORITHM != TG_PAGERANK
-  local tg_alone alone;
-#endif
+  local tg_group group;
   if (action == TG_ACTION_POLL) {
     if (get_local_id(0) == 0) {
       tg_take_part(poll, most_polls, limit_wave);
@@ -499,76 +547,63 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     }
     return;
   }
-  if (get_local_id(0) == 0) {
-    sums.gave_up = 0;
-    tg_clear_sums(&sums);
+  const uint lane = (uint)get_local_id(0);
+  for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
+    group.sums[i] = 0;
   }
-#if TG_ALGORITHM != TG_PAGERANK
-  for (uint i = (uint)get_local_id(0); i < 3 * 8; i += TG_GROUP_SIZE) {
-    alone.slots[i] = 0;
+  if (lane == 0) {
+    group.gave_up = 0;
   }
-#endif
-  barrier(CLK_LOCAL_MEM_FENCE);
-#if TG_ALGORITHM != TG_PAGERANK
-  uint sequence = 0; // of waves that this group has worked alone
-#endif
-  bool first_alone = true; // the next one of them is the first in a row
   tg_position at = state->launch[launch & 1u];
   for (uint left = 0xffffffffu; left != 0; --left) {
-    if (at.executed != 0) {
-      tg_absorb(&at, &set, tg_counts_of(tg_slot(&job, at.round)), job.group == 0 && get_local_id(0) == 0 ? log : 0, log_begin);
+    if (lane == 0) {
+      if (at.executed != 0 && group.gave_up == 0) {
+        tg_absorb(&at, &set, tg_counts_of(tg_slot(&job, at.round)), job.group == 0 ? log : 0, log_begin);
+      }
+      group.at = at;
     }
-    if (at.step == TG_STEP_DONE || at.wave >= limit_wave) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    at = group.at;
+    if (group.gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= limit_wave) {
       break;
     }
-    if (job.group == 0 && first_alone) {
+    const bool alone = tg_works_alone(&at, &set);
+    const uint round = at.round;
+    if (job.group == 0) {
       tg_clear_counters(&job, &at);
     }
-    const bool alone_now = tg_works_alone(&at, &set);
-    tg_found found = {0, 0, 0, 0, 0, 0, 0};
-    if (!alone_now) {
+    if (!alone) {
+      tg_found found = {0, 0, 0, 0, 0, 0, 0};
       tg_run_step(&job, &at, &set, &found);
+      tg_sum_up(group.sums, found);
     }
-#if TG_ALGORITHM != TG_PAGERANK
-    if (alone_now && job.group == 0) {
-      tg_work_alone(&job, &at, &alone, sequence, first_alone);
+#if TG_MAY_WORK_ALONE
+    if (alone && job.group == 0) {
+      tg_work_alone(&job, &set, &group, &at, log, log_begin, limit_wave);
+      if (lane == 0) {
+        state->alone[round & 1u] = at;
+      }
     }
 #endif
-    tg_tell(&sums, found, tg_slot(&job, at.round));
-#if TG_ALGORITHM != TG_PAGERANK
-    if (alone_now && job.group == 0) {
-      const tg_counts counts = tg_alone_counts(&alone, sequence);
-      sequence += 1;
-      tg_position next = at;
-      tg_absorb(&next, &set, counts, get_local_id(0) == 0 ? log : 0, log_begin);
-      first_alone = !tg_works_alone(&next, &set) || next.wave >= limit_wave;
-      if (!first_alone) {
-        next.round = at.round; // nobody else has moved on
-        at = next;
-        continue;
-      }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (lane == 0 && !alone) {
+      tg_tell(group.sums, tg_slot(&job, round));
       at.executed = 1;
-      if (get_local_id(0) == 0) {
-        tg_publish(&job, &at, counts);
-      }
     }
-#endif
-    at.executed = 1;
     if (arrivals_per_barrier == 0) {
       break;
     }
-    at.arrivals += arrivals_per_barrier;
-    const uint arrivals = at.arrivals;
-    if (!tg_device_barrier(counters, arrivals, most_polls, &sums.gave_up, reports + 8 * job.group,
-                           (uint3)(at.wave, at.step, at.topology))) {
-      break;
-    }
-    if (alone_now) {
-      at = state->alone[at.round & 1u];
+    if (lane == 0) {
+      const uint arrivals = at.arrivals + arrivals_per_barrier;
+      if (!tg_arrive_and_await(counters, arrivals, most_polls, reports + 8 * job.group, (uint3)(at.wave, at.step, at.topology))) {
+        group.gave_up = 1;
+      } else if (alone) {
+        at = state->alone[round & 1u];
+      }
       at.arrivals = arrivals;
     }
   }
-  if (job.group == 0 && get_local_id(0) == 0) {
+  if (job.group == 0 && lane == 0) {
     state->launch[(launch + 1) & 1u] = at;
     state->stuck = tg_load_acquire(&counters[TG_GAVE_UP]);
   }

@@ -31,8 +31,8 @@ bool tg_member(const tg_job* job, const tg_position* at, uint v) {
 }
 
 // Parents from levels: of several, the one that is written last.
-void tg_finish(const tg_job* job, uint first, uint step) {
-  for (uint u = first; u < job->vertices; u += step) {
+void tg_finish(const tg_job* job) {
+  for (uint u = tg_first_item(job, 1); u < job->vertices; u = tg_next_item(job, u, 1)) {
     const uint level = job->values[u];
     for (tg_offset e = job->offsets[u]; level != TG_UNREACHED && e < job->offsets[u + 1ul]; ++e) {
       const uint w = job->neighbours[e];

@@ -41,8 +41,8 @@ void tg_join(const tg_job* job, uint u, uint v) {
   }
 }
 
-void tg_finish(const tg_job* job, uint first, uint step) {
-  for (uint v = first; v < job->vertices; v += step) {
+void tg_finish(const tg_job* job) {
+  for (uint v = tg_first_item(job, 1); v < job->vertices; v = tg_next_item(job, v, 1)) {
     uint root = job->values[v];
     for (uint link = job->values[root]; link != root; link = job->values[root]) {
       root = link; // links fall from step to step: this ends

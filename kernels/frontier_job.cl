@@ -25,9 +25,16 @@
 #define TG_SSSP 2
 #define TG_CC 3
 #define TG_PAGERANK 4
+#define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // those begin with all vertices
 
 #define TG_CHUNK 64u
+#define TG_TILE 128u // items that a group of one work-item takes one after the other
+#define TG_HELD 64u  // entries that it keeps before it asks for their places
+#define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_NOBODY 0xffffffffu
+
+// What is done for every edge: some compilers for CPUs leave such calls as they are, with the job in memory.
+#define TG_INLINE __attribute__((always_inline))
 
 #if TG_WIDE_OFFSETS
 typedef ulong tg_offset;
@@ -75,33 +82,77 @@ global uint4* tg_queue_of(const tg_job* job, uint wave) {
   return job->queues + (TG_ALGORITHM == TG_PAGERANK ? 0u : (ulong)(wave & 1u) * job->queue_room);
 }
 global uint* tg_far_bits(const tg_job* job) { return job->far + 2ul * job->vertices; }
+global uint* tg_far_queue(const tg_job* job, uint turn) { return job->far + (ulong)(turn & 1u) * job->vertices; }
+volatile global uint* tg_far_tail(const tg_job* job, uint turn) {
+  return job->state->far_tails + turn % 3u * TG_COUNTER_LINE;
+}
 
 volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state->slots + round % 3u * TG_SLOT_WORDS; }
 
 tg_offset tg_degree(const tg_job* job, uint v) { return job->offsets[v + 1ul] - job->offsets[v]; }
 
-// Adds to a number of two words; its sum is read behind a barrier.
-void tg_add_wide(volatile global uint* words, ulong value) {
-  const uint low = (uint)value;
-  uint high = (uint)(value >> 32);
-  if (low != 0) {
-    high += atomic_add(&words[0], low) > 0xffffffffu - low;
-  }
-  if (high != 0) {
-    atomic_add(&words[1], high);
-  }
+// Work-item `lane` of `width` that share item after item: the first of its items, and the next one.
+//
+// Neighbouring warps belong to different groups, so that a small frontier uses all of the device. Groups of one work-item, on
+// CPUs, take tiles of neighbours: each core has lines and pages of its own, and reads ahead.
+uint tg_first_item(const tg_job* job, uint width) {
+#if TG_GROUP_SIZE == 1
+  return job->group * TG_TILE;
+#else
+  const uint lane = (uint)get_local_id(0);
+  return (lane / TG_WARP * job->groups + job->group) * (TG_WARP / width) + lane % TG_WARP / width;
+#endif
 }
-void tg_add_wide_local(volatile local uint* words, ulong value) {
-  const uint low = (uint)value;
-  uint high = (uint)(value >> 32);
-  if (low != 0) {
-    high += atomic_add(&words[0], low) > 0xffffffffu - low;
-  }
-  if (high != 0) {
-    atomic_add(&words[1], high);
-  }
+TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
+#if TG_GROUP_SIZE == 1
+  return (item + 1) % TG_TILE != 0 ? item + 1 : item + 1 + (job->groups - 1) * TG_TILE;
+#else
+  return item + job->groups * (TG_GROUP_SIZE / width);
+#endif
 }
-ulong tg_wide(volatile global uint* words) { return words[0] | (ulong)words[1] << 32; }
+
+// A sum in two words that nobody has to carry between, so that adding to it is over at once: the low 16 bits of what is
+// added, and the rest. Good for 2^16 work-groups (or work-items of one) that add to it.
+#define TG_ADD_PARTS(words, value)                     \
+  do {                                                 \
+    const ulong added = (value);                       \
+    atomic_add(&(words)[0], (uint)added & 0xffffu);    \
+    if (added > 0xffffu) {                             \
+      atomic_add(&(words)[1], (uint)(added >> 16));    \
+    }                                                  \
+  } while (0)
+#define TG_PARTS(words) ((words)[0] + ((ulong)(words)[1] << 16))
+
+// A sum of 64 bits, which may wrap around between its words.
+#define TG_ADD_WIDE(words, value)                                     \
+  do {                                                                \
+    const uint low = (uint)(value);                                   \
+    const uint high = (uint)((ulong)(value) >> 32);                   \
+    const uint carry = atomic_add(&(words)[0], low) > 0xffffffffu - low; \
+    if (high + carry != 0) {                                          \
+      atomic_add(&(words)[1], high + carry);                          \
+    }                                                                 \
+  } while (0)
+#define TG_WIDE_SUM(words) ((words)[0] | (ulong)(words)[1] << 32)
+
+// A place for each of the work-items that ask at the same moment. On NVIDIA those of a warp ask together: thousands of
+// requests at one word would be served one after another.
+uint tg_take_place(volatile global uint* counter) {
+#if TG_ORDERING == TG_ORDERING_PTX
+  uint asking, lane;
+  asm volatile("activemask.b32 %0;" : "=r"(asking));
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  const uint first = 31 - clz(asking & (0u - asking));
+  uint begin = 0;
+  if (lane == first) {
+    begin = atomic_add(counter, popcount(asking));
+  }
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(begin) : "r"(begin), "r"(first), "r"(asking));
+  return begin + popcount(asking & ((1u << lane) - 1));
+#else
+  return atomic_inc(counter);
+#endif
+}
 
 // What a work-item has found in a step.
 typedef struct {
@@ -114,17 +165,29 @@ typedef struct {
   uint nearest; // complement of the least distance put off
 } tg_found;
 
+// What a step of a group adds up, in its local memory.
+#define TG_SUM_TAIL 0
+#define TG_SUM_VERTICES 1
+#define TG_SUM_EDGES 2   // in parts
+#define TG_SUM_SCANNED 4 // in parts
+#define TG_SUM_FAR 6
+#define TG_SUM_NEAREST 7
+#define TG_SUM_CHANGE 8
+#define TG_SUM_IDLE 10
+#define TG_SUMS 12
+
 // Where a group that works alone keeps the queues as well: the next wave reads them there, half the way to memory
 // nearer. What does not fit stands in the global one only.
 typedef struct {
   uint4 queues[2 * TG_ALONE_ROOM];
-  uint slots[3 * 8]; // of three waves in turn: tail, vertices, edges (2), far, nearest
+  uint sums[3 * TG_SUMS]; // of three waves in turn
 } tg_alone;
-#define TG_ALONE_TAIL 0
-#define TG_ALONE_VERTICES 1
-#define TG_ALONE_EDGES 2
-#define TG_ALONE_FAR 4
-#define TG_ALONE_NEAREST 5
+
+// Entries of a queue on their way, of a work-item that shares its tail with other cores.
+typedef struct {
+  uint4 entries[TG_GROUP_SIZE == 1 ? TG_HELD : 1];
+  uint count;
+} tg_held;
 
 // Where found vertices go.
 typedef struct {
@@ -133,22 +196,64 @@ typedef struct {
   volatile global uint* tail;  // of the queue
   volatile local uint* local_tail; // instead, where a group works alone
   local uint4* local_queue;
+  tg_held* held;               // or 0
   uint wave;                   // that the frontier is of
 } tg_target;
 
-void tg_enqueue(tg_target to, uint v, tg_offset begin, tg_offset degree) {
+// Whether one work-item works alone, as groups do on CPUs: nobody else reads or writes meanwhile, and without atomics
+// the memory system looks at many vertices at a time.
+TG_INLINE bool tg_undisturbed(tg_target to) { return TG_GROUP_SIZE == 1 && to.local_tail != 0; }
+
+// A vertex's run of edges number i.
+uint4 tg_entry(uint v, tg_offset begin, tg_offset degree, uint i) {
+  const ulong at = begin + (ulong)i * TG_CHUNK;
+  const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)TG_CHUNK);
+  return (uint4)(v, (uint)at, (uint)(at >> 32), edges);
+}
+
+// Entries that are held get their places.
+void tg_flush(tg_target to) {
+  if (TG_GROUP_SIZE == 1 && to.held != 0 && to.held->count != 0) {
+    const uint first = atomic_add(to.tail, to.held->count);
+    for (uint i = 0; i < to.held->count; ++i) {
+      to.queue[first + i] = to.held->entries[i];
+    }
+    to.held->count = 0;
+  }
+}
+
+TG_INLINE void tg_enqueue(tg_target to, uint v, tg_offset begin, tg_offset degree) {
   const uint chunks = (uint)((degree + (TG_CHUNK - 1)) / TG_CHUNK);
   if (chunks == 0) {
     return; // nothing to expand
   }
-  const uint first = to.local_tail != 0 ? atomic_add(to.local_tail, chunks) : atomic_add(to.tail, chunks);
+  if (TG_GROUP_SIZE == 1 && to.held != 0 && chunks <= TG_HELD) {
+    if (to.held->count + chunks > TG_HELD) {
+      tg_flush(to);
+    }
+    for (uint i = 0; i < chunks; ++i) {
+      to.held->entries[to.held->count + i] = tg_entry(v, begin, degree, i);
+    }
+    to.held->count += chunks;
+    return;
+  }
+  uint first;
+  if (tg_undisturbed(to)) {
+    first = *to.local_tail;
+    *to.local_tail = first + chunks;
+  } else if (to.local_tail != 0) {
+    first = atomic_add(to.local_tail, chunks);
+  } else if (chunks == 1) {
+    first = tg_take_place(to.tail);
+  } else {
+    first = atomic_add(to.tail, chunks);
+  }
   for (uint i = 0; i < chunks; ++i) {
-    const ulong at = begin + (ulong)i * TG_CHUNK;
-    const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)TG_CHUNK);
-    const uint4 entry = (uint4)(v, (uint)at, (uint)(at >> 32), edges);
-    to.queue[first + i] = entry;
+    const uint4 entry = tg_entry(v, begin, degree, i);
     if (to.local_tail != 0 && first + i < TG_ALONE_ROOM) {
       to.local_queue[first + i] = entry;
+    } else {
+      to.queue[first + i] = entry;
     }
   }
 }

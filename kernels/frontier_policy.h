@@ -1,6 +1,7 @@
-// Which topology the next wave of a traversal takes: the topology rules of the launch policy with their
-// hysteresis, and rules that look at edges. Plain C that a C++ compiler and an OpenCL C compiler read alike, in
-// integers alone: what a device decides, the host works out again from the logged numbers, bit for bit.
+// Which topology a launch or the next wave of a traversal takes: the topology rules of the launch policy with
+// their hysteresis, and rules that look at edges. They stand here alone: lib/policy asks them for a launch request, a
+// device for a wave, and the host that replays a traversal. Plain C that a C++ compiler and an OpenCL C compiler
+// read alike, in integers alone, so that all of them come to the same bit for bit.
 //
 // The caller has the types tg_u32 and tg_u64, and TG_U32 that makes the former of the latter. Densities and pressures are basis points (bps, 10000 = 100 %).
 // Sources: the launch policy's steps 4 and 5 (density); Beamer, Asanovic, Patterson, Direction-Optimizing
@@ -37,7 +38,7 @@
 #define TG_RULE_HOLD_DENSE 10u
 #define TG_RULE_HOLD_FUSED 11u
 // Of the edges:
-#define TG_RULE_FEW_VERTICES 12u   // too few to look at all vertices for
+#define TG_RULE_FEW_VERTICES 12u   // with too few edges to look at all vertices for
 #define TG_RULE_MANY_EDGES_FUSED 13u
 #define TG_RULE_MANY_EDGES 14u     // of the frontier, growing: pull
 #define TG_RULE_HOLD_PULL 15u      // growing, or still many vertices
@@ -48,7 +49,8 @@
 #define TG_RULES 20u
 
 // Pull when the frontier's edges are more than 1/15 of those not explored, until fewer than 1/18 of the
-// vertices are in the frontier; below 1/512 of them a look at all vertices never pays. Edge by edge from 1/128
+// vertices are in the frontier; below 1/512 of them, with no more edges than the graph has vertices, a look at all of
+// those never pays. Edge by edge from 1/128
 // of the edges that are not explored, down to 1/256.
 #define TG_PULL_EDGES 15u
 #define TG_PUSH_VERTICES 18u
@@ -85,7 +87,6 @@ typedef struct {
   tg_u64 threshold;
   tg_u32 topology;
   tg_u32 rule;
-  tg_u32 density_bps;
 } tg_choice;
 
 // The numbers of the density rules: those of a wave, or of a launch request.
@@ -107,12 +108,11 @@ static inline tg_u32 tg_above(tg_u32 threshold) {
 
 static inline tg_u32 tg_below(tg_u32 threshold) { return threshold > TG_BAND_BPS ? threshold - TG_BAND_BPS : 0u; }
 
-static inline tg_choice tg_chosen(tg_u32 topology, tg_u32 rule, tg_u64 threshold, tg_u32 density_bps) {
+static inline tg_choice tg_chosen(tg_u32 topology, tg_u32 rule, tg_u64 threshold) {
   tg_choice choice;
   choice.threshold = threshold;
   choice.topology = topology;
   choice.rule = rule;
-  choice.density_bps = density_bps;
   return choice;
 }
 
@@ -120,20 +120,20 @@ static inline tg_choice tg_chosen(tg_u32 topology, tg_u32 rule, tg_u64 threshold
 static inline tg_choice tg_raw_topology(tg_densities of) {
   const tg_u32 density = of.density_bps;
   if (of.queue_len == 0u) {
-    return tg_chosen(TG_EMPTY, TG_RULE_QUEUE_EMPTY, 0u, density);
+    return tg_chosen(TG_EMPTY, TG_RULE_QUEUE_EMPTY, 0u);
   }
   if (of.pressure_bps >= of.memory_bps) {
-    return tg_chosen(TG_CONSTRAINED, TG_RULE_MEMORY_PRESSURE, of.memory_bps, density);
+    return tg_chosen(TG_CONSTRAINED, TG_RULE_MEMORY_PRESSURE, of.memory_bps);
   }
   if (density <= of.sparse_bps) {
-    return tg_chosen(TG_SPARSE, TG_RULE_SPARSE_DENSITY, of.sparse_bps, density);
+    return tg_chosen(TG_SPARSE, TG_RULE_SPARSE_DENSITY, of.sparse_bps);
   }
   if (density >= of.dense_bps) {
     return of.has_graph != 0u && of.may_fuse != 0u
-               ? tg_chosen(TG_FUSED, TG_RULE_DENSE_DENSITY_FUSED, of.dense_bps, density)
-               : tg_chosen(TG_DENSE, TG_RULE_DENSE_DENSITY, of.dense_bps, density);
+               ? tg_chosen(TG_FUSED, TG_RULE_DENSE_DENSITY_FUSED, of.dense_bps)
+               : tg_chosen(TG_DENSE, TG_RULE_DENSE_DENSITY, of.dense_bps);
   }
-  return tg_chosen(TG_HYBRID, TG_RULE_BETWEEN_DENSITIES, of.dense_bps, density);
+  return tg_chosen(TG_HYBRID, TG_RULE_BETWEEN_DENSITIES, of.dense_bps);
 }
 
 // Step 5: keeps the previous topology while the numbers stay within its band. Bands are inclusive.
@@ -146,22 +146,22 @@ static inline tg_choice tg_with_hysteresis(tg_densities of, tg_choice raw, tg_u3
     return raw;
   }
   if (previous == TG_CONSTRAINED && of.pressure_bps >= tg_below(of.memory_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_CONSTRAINED, tg_below(of.memory_bps), density);
+    return tg_chosen(previous, TG_RULE_HOLD_CONSTRAINED, tg_below(of.memory_bps));
   }
   if (previous == TG_SPARSE && !to_sparse && density <= tg_above(of.sparse_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_SPARSE, tg_above(of.sparse_bps), density);
+    return tg_chosen(previous, TG_RULE_HOLD_SPARSE, tg_above(of.sparse_bps));
   }
   if (previous == TG_HYBRID && to_sparse && density >= tg_below(of.sparse_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_HYBRID_FROM_SPARSE, tg_below(of.sparse_bps), density);
+    return tg_chosen(previous, TG_RULE_HOLD_HYBRID_FROM_SPARSE, tg_below(of.sparse_bps));
   }
   if (previous == TG_HYBRID && to_dense && density <= tg_above(of.dense_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_HYBRID_FROM_DENSE, tg_above(of.dense_bps), density);
+    return tg_chosen(previous, TG_RULE_HOLD_HYBRID_FROM_DENSE, tg_above(of.dense_bps));
   }
   if (previous == TG_DENSE && to_hybrid && density >= tg_below(of.dense_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_DENSE, tg_below(of.dense_bps), density);
+    return tg_chosen(previous, TG_RULE_HOLD_DENSE, tg_below(of.dense_bps));
   }
   if (previous == TG_FUSED && to_hybrid && density >= tg_below(of.dense_bps) && of.may_fuse != 0u) {
-    return tg_chosen(previous, TG_RULE_HOLD_FUSED, tg_below(of.dense_bps), density);
+    return tg_chosen(previous, TG_RULE_HOLD_FUSED, tg_below(of.dense_bps));
   }
   return raw;
 }
@@ -174,8 +174,7 @@ static inline tg_u32 tg_density_bps(tg_u32 part, tg_u32 whole) {
   return bps == 0u && part != 0u && whole != 0u ? 1u : bps;
 }
 
-static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u32 previous, tg_u32 density,
-                                           tg_u32 may_fuse) {
+static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u32 previous, tg_u32 may_fuse) {
   const tg_u32 pulled = previous == TG_DENSE || previous == TG_FUSED;
   const tg_u32 growing = of.edges > of.previous_edges;
   const tg_u64 vertices = of.vertices;
@@ -183,26 +182,40 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   const tg_u32 push_vertices = policy.vertices / TG_PUSH_VERTICES;
   const tg_u32 few_vertices = policy.vertices / TG_FEW_VERTICES;
   if (pulled && (growing || vertices > push_vertices)) {
-    return tg_chosen(may_fuse ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices, density);
+    return tg_chosen(may_fuse ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices);
   }
-  if (vertices <= few_vertices) {
-    return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices, density);
+  if (vertices <= few_vertices && of.edges <= policy.vertices) { // hubs may be few
+    return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices);
   }
   if (growing && of.edges > pull_edges) {
-    return may_fuse ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, pull_edges, density)
-                    : tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, pull_edges, density);
+    return may_fuse ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, pull_edges)
+                    : tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, pull_edges);
   }
   if (of.edges > of.unexplored_edges / TG_HYBRID_EDGES) {
-    return tg_chosen(TG_HYBRID, TG_RULE_SOME_EDGES, of.unexplored_edges / TG_HYBRID_EDGES, density);
+    return tg_chosen(TG_HYBRID, TG_RULE_SOME_EDGES, of.unexplored_edges / TG_HYBRID_EDGES);
   }
   if (previous == TG_HYBRID && of.edges > of.unexplored_edges / TG_KEEP_HYBRID_EDGES) {
-    return tg_chosen(TG_HYBRID, TG_RULE_HOLD_SOME_EDGES, of.unexplored_edges / TG_KEEP_HYBRID_EDGES, density);
+    return tg_chosen(TG_HYBRID, TG_RULE_HOLD_SOME_EDGES, of.unexplored_edges / TG_KEEP_HYBRID_EDGES);
   }
-  return tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, of.unexplored_edges / TG_HYBRID_EDGES, density);
+  return tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, of.unexplored_edges / TG_HYBRID_EDGES);
 }
 
-// The topology of the next wave. TG_EMPTY where nothing is left in the frontier.
+// The topology of the next wave. TG_EMPTY where nothing is left in the frontier. Densities cost a division of 64 bits, and
+// a device takes a choice a microsecond: they are worked out where a rule asks for them.
 static inline tg_choice tg_choose(tg_policy policy, tg_signals of, tg_u32 previous) {
+  const tg_u32 may_fuse =
+      policy.monotone != 0u && policy.edges >= policy.fusion_edges && of.dense_waves >= policy.hot_waves;
+  if (of.vertices == 0u) {
+    return tg_chosen(TG_EMPTY, TG_RULE_QUEUE_EMPTY, 0u);
+  }
+  if (policy.forced != TG_EMPTY) {
+    return tg_chosen(policy.forced, TG_RULE_FORCED, 0u);
+  }
+  if (policy.switch_rule == TG_BY_EDGES) {
+    return policy.pressure_bps >= policy.memory_bps
+               ? tg_chosen(TG_CONSTRAINED, TG_RULE_MEMORY_PRESSURE, policy.memory_bps)
+               : tg_choose_by_edges(policy, of, previous, may_fuse);
+  }
   tg_densities densities;
   densities.queue_len = of.vertices;
   densities.density_bps = tg_density_bps(of.vertices, policy.vertices);
@@ -210,17 +223,26 @@ static inline tg_choice tg_choose(tg_policy policy, tg_signals of, tg_u32 previo
   densities.sparse_bps = policy.sparse_bps;
   densities.dense_bps = policy.dense_bps;
   densities.memory_bps = policy.memory_bps;
-  densities.may_fuse =
-      policy.monotone != 0u && policy.edges >= policy.fusion_edges && of.dense_waves >= policy.hot_waves;
+  densities.may_fuse = may_fuse;
   densities.has_graph = policy.vertices != 0u;
-  if (of.vertices != 0u && policy.forced != TG_EMPTY) {
-    return tg_chosen(policy.forced, TG_RULE_FORCED, 0u, densities.density_bps);
+  return tg_with_hysteresis(densities, tg_raw_topology(densities), previous);
+}
+
+// How many vertices of a frontier are worked sparsely for certain behind a sparse wave, as long as no more edges than the
+// graph has vertices leave them.
+static inline tg_u32 tg_surely_sparse(tg_policy policy) {
+  const tg_u64 whole = policy.vertices;
+  if (policy.forced != TG_EMPTY) {
+    return policy.forced == TG_SPARSE ? policy.vertices : 0u;
   }
-  const tg_choice raw = tg_raw_topology(densities);
-  if (policy.switch_rule == TG_BY_DENSITY || raw.topology == TG_EMPTY || raw.topology == TG_CONSTRAINED) {
-    return tg_with_hysteresis(densities, raw, previous);
+  if (policy.pressure_bps >= policy.memory_bps) {
+    return 0u;
   }
-  return tg_choose_by_edges(policy, of, previous, densities.density_bps, densities.may_fuse);
+  if (policy.switch_rule == TG_BY_EDGES) {
+    return policy.vertices / TG_FEW_VERTICES;
+  }
+  const tg_u32 densest = tg_above(policy.sparse_bps);
+  return densest >= TG_FULL_BPS || whole == 0u ? policy.vertices : TG_U32(((densest + 1u) * whole - 1u) / TG_FULL_BPS);
 }
 
 #endif

@@ -26,4 +26,4 @@ bool tg_enough(const tg_position* at, const tg_setting* setting, uint value) { r
 bool tg_settled(const tg_position* at, const tg_setting* setting, uint value) { return value == 0; }
 void tg_came_from(const tg_job* job, uint v, uint u) {}
 bool tg_member(const tg_job* job, const tg_position* at, uint v) { return job->stamps[v] == at->wave; }
-void tg_finish(const tg_job* job, uint first, uint step) {}
+void tg_finish(const tg_job* job) {}

@@ -34,18 +34,16 @@ typedef struct {
   tg_u32 chosen_vertices;
   tg_u32 entries;          // of its queue
   tg_u32 topology;         // of the wave
-  tg_u32 previous_topology;
+  tg_u32 previous_topology; // of the last wave that has run: a choice may be made again before its wave does
   tg_u32 rule;
-  tg_u32 density_bps;
   tg_u32 has;              // TG_HAS_…
   tg_u32 dense_waves;      // in a row
   tg_u32 mixed;            // a fused wave has run: levels may have to be put right
   tg_u32 near;             // sssp: distances below this are worked on, as bits
   tg_u32 far;              // sssp: vertices put off
   tg_u32 nearest;          // sssp: no distance put off is less
-  tg_u32 far_side;
+  tg_u32 far_turn;         // sssp: refills so far: which far queue is whose
   tg_u32 arrivals;         // wanted of the next device barrier, less one round's
-  tg_u32 unused;
 } tg_position;
 
 // What the log keeps of a wave.
@@ -56,13 +54,13 @@ typedef struct {
   tg_u64 scanned_edges;
   tg_u64 threshold;
   tg_u32 vertices;
-  tg_u32 density_bps;
   tg_u32 topology;
   tg_u32 previous_topology;
   tg_u32 rule;
   tg_u32 dense_waves; // in a row before it
   tg_u32 alone;       // worked by one group
   tg_u32 wave;
+  tg_u32 unused;
 } tg_log_row;
 
 // What does not change while a traversal runs.
@@ -88,8 +86,8 @@ typedef struct {
 #define TG_COUNTER_LINE 32
 #define TG_TAIL 0                          // of the next queue
 #define TG_VERTICES (1 * TG_COUNTER_LINE)  // of the next frontier
-#define TG_EDGES (2 * TG_COUNTER_LINE)     // that leave it, low and high word
-#define TG_SCANNED (3 * TG_COUNTER_LINE)
+#define TG_EDGES (2 * TG_COUNTER_LINE)     // that leave it, in parts
+#define TG_SCANNED (3 * TG_COUNTER_LINE)   // in parts
 #define TG_FAR (4 * TG_COUNTER_LINE)
 #define TG_NEAREST (5 * TG_COUNTER_LINE)   // the complement of the least distance put off
 #define TG_CHANGE (6 * TG_COUNTER_LINE)    // pagerank
@@ -101,7 +99,7 @@ typedef struct {
   tg_u32 stuck;          // groups that gave up waiting
   tg_u32 unused[TG_COUNTER_LINE - 1];
   tg_position alone[2];  // where the group that worked alone has come to
-  tg_u32 far_tail[2 * TG_COUNTER_LINE];
+  tg_u32 far_tails[3 * TG_COUNTER_LINE]; // of the far queues, in turns of three as those of steps
   tg_u32 slots[3 * TG_SLOT_WORDS];
 } tg_state;
 

@@ -6,17 +6,6 @@
 //   tg_pull           dense: vertices look for a neighbour in the frontier
 //   tg_pull_in_place  fused: several times in a row, using what has just been found
 //   tg_to_bitmap, tg_to_queue, tg_refill   a frontier in another form
-//
-// Neighbouring warps belong to different groups, so that a small frontier uses all of the device.
-
-#define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
-
-// Work-item `lane` of `width` that share item after item: the first of its items, and how far the next one is.
-uint tg_first_item(const tg_job* job, uint width) {
-  const uint lane = (uint)get_local_id(0);
-  return (lane / TG_WARP * job->groups + job->group) * (TG_WARP / width) + lane % TG_WARP / width;
-}
-uint tg_item_step(const tg_job* job, uint width) { return job->groups * (TG_GROUP_SIZE / width); }
 
 uint tg_weight(global const uint* weights, tg_offset e) {
 #if TG_WEIGHTS
@@ -29,15 +18,38 @@ uint tg_weight(global const uint* weights, tg_offset e) {
 }
 
 #if TG_ALGORITHM != TG_PAGERANK
+#if TG_ALGORITHM != TG_CC
+// Gives a vertex a better value; what it had before.
+TG_INLINE uint tg_improve(const tg_job* job, tg_target to, uint v, uint candidate) {
+  if (!tg_undisturbed(to)) {
+    return tg_merge(&job->values[v], candidate);
+  }
+  const uint before = job->values[v];
+  if (tg_better(candidate, before)) {
+    job->values[v] = tg_merged(candidate, before);
+  }
+  return before;
+}
+#endif
+
+// The wave that a vertex was queued for last; from now on it is this one.
+TG_INLINE uint tg_stamp(const tg_job* job, tg_target to, uint v) {
+  if (!tg_undisturbed(to)) {
+    return atomic_xchg(&job->stamps[v], to.wave);
+  }
+  const uint before = job->stamps[v];
+  job->stamps[v] = to.wave;
+  return before;
+}
+
 // A vertex of the next frontier, unless it is in there already.
-void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, uint value, tg_offset begin,
+TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, uint value, tg_offset begin,
               tg_offset degree, tg_found* found) {
   const uint bit = 1u << (v & 31u);
 #if TG_ALGORITHM == TG_SSSP
   if (to.queue != 0 && value >= at->near) {
     if ((atomic_or(&tg_far_bits(job)[v >> 5], bit) & bit) == 0) {
-      const uint place = atomic_inc((volatile global uint*)&job->state->far_tail[at->far_side * TG_COUNTER_LINE]);
-      job->far[(ulong)at->far_side * job->vertices + place] = v;
+      tg_far_queue(job, at->far_turn)[tg_take_place(tg_far_tail(job, at->far_turn))] = v;
       found->far += 1;
     }
     found->nearest = max(found->nearest, ~value);
@@ -45,7 +57,7 @@ void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, ui
   }
 #endif
   if (to.queue != 0) {
-    if (!TG_FOUND_ONCE(at) && atomic_xchg(&job->stamps[v], to.wave) == to.wave) {
+    if (!TG_FOUND_ONCE(at) && tg_stamp(job, to, v) == to.wave) {
       return;
     }
     tg_enqueue(to, v, begin, degree);
@@ -59,41 +71,65 @@ void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, ui
   found->edges += degree;
 }
 
+#if TG_ALGORITHM != TG_CC
+// What has to be fetched of an edge: the vertex that it leads to, its row, and the weight.
+typedef struct {
+  tg_offset begin;
+  tg_offset end;
+  uint w;
+  uint weight;
+} tg_edge;
+
+tg_edge tg_fetch_edge(const tg_job* job, ulong e) {
+  tg_edge edge;
+  edge.w = job->neighbours[e];
+  edge.weight = tg_weight(job->weights, (tg_offset)e);
+  edge.begin = job->offsets[edge.w];
+  edge.end = job->offsets[edge.w + 1ul];
+  return edge;
+}
+
+TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, tg_edge edge,
+                     tg_found* found) {
+  const uint candidate = tg_along(value, edge.weight);
+  if (!tg_better(candidate, tg_improve(job, to, edge.w, candidate))) {
+    return;
+  }
+  if (TG_FOUND_ONCE(at)) {
+    tg_came_from(job, edge.w, u);
+  }
+  tg_enter(job, at, to, edge.w, candidate, edge.begin, edge.end - edge.begin, found);
+}
+#endif
+
 // Along edge e of u. Eagerly: where few edges are under way, what may be needed is asked for at once, as waiting is what
 // costs.
-void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
+TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
                   tg_found* found) {
-  const uint w = job->neighbours[e];
 #if TG_ALGORITHM == TG_CC
+  const uint w = job->neighbours[e];
   if (w < u) { // its opposite is there as well
     tg_join(job, u, w);
   }
 #else
-  const uint candidate = tg_along(value, tg_weight(job->weights, (tg_offset)e));
-  tg_offset begin = 0;
-  tg_offset end = 0;
   if (eager) {
-    begin = job->offsets[w];
-    end = job->offsets[w + 1ul];
-  } else if (!tg_better(candidate, job->values[w])) {
+    tg_push_fetched(job, at, to, u, value, tg_fetch_edge(job, e), found);
     return;
   }
-  if (!tg_better(candidate, tg_merge(&job->values[w], candidate))) {
+  tg_edge edge;
+  edge.w = job->neighbours[e];
+  edge.weight = tg_weight(job->weights, (tg_offset)e);
+  if (!tg_better(tg_along(value, edge.weight), job->values[edge.w])) {
     return;
   }
-  if (!eager) {
-    begin = job->offsets[w];
-    end = job->offsets[w + 1ul];
-  }
-  if (TG_FOUND_ONCE(at)) {
-    tg_came_from(job, w, u);
-  }
-  tg_enter(job, at, to, w, candidate, begin, end - begin, found);
+  edge.begin = job->offsets[edge.w];
+  edge.end = job->offsets[edge.w + 1ul];
+  tg_push_fetched(job, at, to, u, value, edge, found);
 #endif
 }
 
 // Whether v gets something from its neighbours: from those in the frontier, or with `frontier` 0 from any.
-bool tg_pull_vertex(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* frontier,
+TG_INLINE bool tg_pull_vertex(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* frontier,
                     uint v, tg_found* found) {
   const tg_offset begin = job->in_offsets[v];
   const tg_offset end = job->in_offsets[v + 1ul];
@@ -145,8 +181,7 @@ void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool 
   const uint width = at->topology == TG_HYBRID ? TG_WIDE : TG_LANES;
   global const uint4* const queue = tg_queue_of(job, at->wave);
   const uint lane = (uint)get_local_id(0) % width;
-  const uint step = tg_item_step(job, width);
-  for (uint i = tg_first_item(job, width); i < at->entries; i += step) {
+  for (uint i = tg_first_item(job, width); i < at->entries; i = tg_next_item(job, i, width)) {
     const uint4 entry = queue[i];
     const ulong first = tg_first_edge(entry);
 #if TG_ALGORITHM == TG_PAGERANK
@@ -170,8 +205,7 @@ void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool 
 void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
   global const uint* const bitmap = tg_bitmap_of(job, at->wave);
   const uint lane = (uint)get_local_id(0) % TG_WIDTH;
-  const uint step = tg_item_step(job, TG_WIDTH);
-  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word = tg_next_item(job, word, TG_WIDTH)) {
     for (uint bits = bitmap[word]; bits != 0; bits &= bits - 1) {
       const uint u = word * 32 + (31 - clz(bits & (0u - bits)));
       const tg_offset end = job->offsets[u + 1ul];
@@ -207,12 +241,11 @@ void tg_set_bits(global uint* word, uint bits) {
 
 void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
   const uint lane = (uint)get_local_id(0) % TG_WIDTH;
-  const uint step = tg_item_step(job, TG_WIDTH);
 #if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
   global const float* const passed = tg_passed(job, at->wave);
   global float* const passed_next = tg_passed(job, at->wave + 1);
-  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word = tg_next_item(job, word, TG_WIDTH)) {
     for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
       const uint v = word * 32 + i;
       tg_rank(job, setting, base, v, tg_received(job, v, passed), passed_next, found);
@@ -221,7 +254,7 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
   }
 #else
   global const uint* const frontier = tg_bitmap_of(job, at->wave);
-  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word = tg_next_item(job, word, TG_WIDTH)) {
     uint bits = 0;
     for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
       const uint v = word * 32 + i;
@@ -242,13 +275,12 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
 void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
                       tg_found* found) {
   const uint lane = (uint)get_local_id(0) % TG_WIDTH;
-  const uint step = tg_item_step(job, TG_WIDTH);
 #if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
   global float* const passed = tg_passed(job, at->wave);
 #endif
   for (uint sweep = 0; sweep < TG_FUSED_SWEEPS; ++sweep) {
-    for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word += step) {
+    for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word = tg_next_item(job, word, TG_WIDTH)) {
 #if TG_ALGORITHM != TG_PAGERANK
       uint bits = 0;
 #endif
@@ -276,8 +308,7 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
 void tg_clear_bitmap(const tg_job* job, uint wave) {
 #if TG_ALGORITHM != TG_PAGERANK
   global uint* const bitmap = tg_bitmap_of(job, wave);
-  const uint step = tg_item_step(job, 1);
-  for (uint word = tg_first_item(job, 1); word < job->words; word += step) {
+  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
     bitmap[word] = 0;
   }
 #endif
@@ -287,8 +318,7 @@ void tg_clear_bitmap(const tg_job* job, uint wave) {
 void tg_to_bitmap(const tg_job* job, const tg_position* at) {
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
   global uint* const bitmap = tg_bitmap_of(job, at->wave);
-  const uint step = tg_item_step(job, 1);
-  for (uint word = tg_first_item(job, 1); word < job->words; word += step) {
+  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
     uint bits = 0;
     for (uint i = 0; i < 32 && word * 32 + i < job->vertices; ++i) {
       bits |= (tg_member(job, at, word * 32 + i) ? 1u : 0u) << i;
@@ -302,8 +332,7 @@ void tg_to_bitmap(const tg_job* job, const tg_position* at) {
 // `to` is the queue of this wave.
 void tg_to_queue(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
   global const uint* const bitmap = tg_bitmap_of(job, at->wave);
-  const uint step = tg_item_step(job, 1);
-  for (uint word = tg_first_item(job, 1); word < job->words; word += step) {
+  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
     for (uint bits = bitmap[word]; bits != 0; bits &= bits - 1) {
       const uint v = word * 32 + (31 - clz(bits & (0u - bits)));
 #if TG_ALGORITHM == TG_PAGERANK
@@ -323,15 +352,12 @@ uint tg_next_near(const tg_position* at, const tg_setting* setting) { return tg_
 
 void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
   const uint near = tg_next_near(at, setting);
-  global const uint* const put_off = job->far + (ulong)at->far_side * job->vertices;
-  const uint other_side = 1 - at->far_side;
-  const uint step = tg_item_step(job, 1);
-  for (uint i = tg_first_item(job, 1); i < at->far; i += step) {
+  global const uint* const put_off = tg_far_queue(job, at->far_turn);
+  for (uint i = tg_first_item(job, 1); i < at->far; i = tg_next_item(job, i, 1)) {
     const uint v = put_off[i];
     const uint distance = job->values[v];
     if (distance >= near && near != 0xffffffffu) {
-      const uint place = atomic_inc((volatile global uint*)&job->state->far_tail[other_side * TG_COUNTER_LINE]);
-      job->far[(ulong)other_side * job->vertices + place] = v;
+      tg_far_queue(job, at->far_turn + 1)[tg_take_place(tg_far_tail(job, at->far_turn + 1))] = v;
       found->far += 1;
       found->nearest = max(found->nearest, ~distance);
       continue;
@@ -354,8 +380,7 @@ void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* settin
   const float base = tg_base(job, at, setting);
   global const float* const passed = tg_passed(job, at->wave);
   global float* const passed_next = tg_passed(job, at->wave + 1);
-  const uint step = tg_item_step(job, 1);
-  for (uint v = tg_first_item(job, 1); v < job->vertices; v += step) {
+  for (uint v = tg_first_item(job, 1); v < job->vertices; v = tg_next_item(job, v, 1)) {
     const float received = pushed ? as_float(job->stamps[v]) : tg_received(job, v, passed);
     tg_rank(job, setting, base, v, received, passed_next, found);
     job->stamps[v] = pushed ? 0 : job->stamps[v];

@@ -207,6 +207,26 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     if (!ended) {
       break;
     }
+#if TG_HAS_QUEUES
+    if (tg_is_queue(at.stage)) { // items may have gone back to it: all look together at what is left
+      const uint3 place = (uint3)(at.iteration, at.stage, 0);
+      at.arrivals += arrivals_per_barrier;
+      if (!tg_device_barrier(counters, at.arrivals, most_polls, &gave_up, launch.report, place)) {
+        break;
+      }
+      if (group == 0 && get_local_id(0) == 0) {
+        tg_turn_queue(at.stage, arena);
+      }
+      at.arrivals += arrivals_per_barrier;
+      if (!tg_device_barrier(counters, at.arrivals, most_polls, &gave_up, launch.report, place)) {
+        break;
+      }
+      at.wait = TG_NOBODY;
+      if (tg_queue_goes_on(at.stage, arena)) {
+        continue;
+      }
+    }
+#endif
     if (TG_HAS_BEFORE && at.stage + 1 == repeat_begin) {
       at.wait = TG_ALL;
     }

@@ -10,6 +10,7 @@
 #include <tidegate/core/try.hpp>
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
+#include <tidegate/documents/frontier_documents.hpp>
 #include <tidegate/documents/graph_documents.hpp>
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/program_documents.hpp>
@@ -165,6 +166,29 @@ std::optional<Error> judge(const graphs::FrontierProgram& program, const std::st
   return kept ? std::nullopt : std::optional(std::move(kept.error()));
 }
 
+// Of every topology that was chosen: its evidence follows from the waves of the same report.
+std::optional<Error> judge(const traversal::FrontierReport& report) {
+  const run::Geometry& geometry = report.geometry;
+  const auto flaw = traversal::first_flaw(report.evidence, report.waves, report.memory,
+                                          geometry.worker_groups * geometry.workgroup_size);
+  if (!flaw) {
+    return {};
+  }
+  const bool whole = flaw->item >= report.evidence.size();
+  std::string pointer = whole ? "/evidence" : fmt::format("/evidence/{}/{}", flaw->item, flaw->field);
+  if (!flaw->incomplete) {
+    Error error = inconsistent(std::move(pointer), flaw->field);
+    error.fix = "run the program anew: evidence and waves are of one run";
+    return error;
+  }
+  return Error{.code = ErrorCode::incomplete_evidence,
+               .message = fmt::format("the evidence of a topology is not complete: {} is not as it must be",
+                                      flaw->field),
+               .fix = "`tidegate schema frontier_report --format table` says what completes each field",
+               .pointer = std::move(pointer),
+               .field = flaw->field};
+}
+
 template <class T>
 bool is(const Document& document) {
   return &document == &documents::DocumentOf<T>::document;
@@ -214,6 +238,9 @@ std::optional<Error> judge(const Document& document, void* object, const Premise
   }
   if (is<graphs::FrontierProgram>(document)) {
     return judge(*static_cast<const graphs::FrontierProgram*>(object), checked.file, premises.scope);
+  }
+  if (is<traversal::FrontierReport>(document)) {
+    return judge(*static_cast<const traversal::FrontierReport*>(object));
   }
   return {};
 }

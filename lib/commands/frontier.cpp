@@ -70,8 +70,8 @@ Rows stretches(const std::vector<WaveRecord>& waves) {
     }
     rows.push_back({end - first == 1 ? fmt::format("  {}", first) : fmt::format("  {} to {}", first, end - 1),
                     std::string(policy::name(waves[first].topology)),
-                    std::string(traversal::frontier_rule_names[static_cast<std::size_t>(waves[first].rule)]),
-                    std::to_string(widest), std::to_string(scanned)});
+                    std::string(policy::name(waves[first].rule)), std::to_string(widest),
+                    std::to_string(scanned)});
     first = end;
   }
   align_right(rows, {3, 4});

@@ -103,6 +103,19 @@ void add_promotion(const run::PromotionReport& promotion, Rows& rows) {
   }
 }
 
+std::string queue_text(const run::QueueReport& queue, bool planned) {
+  std::string text = fmt::format("{}: {}", queue.wave, plural(queue.items, "item"));
+  if (queue.deduped_items != 0) {
+    text += fmt::format(", {} of them identical to others", queue.deduped_items);
+  }
+  if (queue.requeues && !planned) {
+    text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),
+                        plural(queue.aged_promotions, "aged promotion"));
+  }
+  return queue.items_remaining != 0 && !planned ? fmt::format("{}; {} LEFT", text, queue.items_remaining)
+                                                : text;
+}
+
 void add_times(const run::RunReport& report, Rows& rows) {
   std::string dispatch = fmt::format("{} in {}", time_text(report.backend_dispatch_ns),
                                      report.telemetry.kernel_launches == 1
@@ -182,6 +195,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   for (const run::FallbackReport& wave : report.fallbacks) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
+  }
+  for (const run::QueueReport& queue : report.queues) {
+    rows.push_back({"  queue", queue_text(queue, planned)});
   }
   if (!report.assumed_macros.empty()) {
     rows.push_back({"  assumed", fmt::format("as OpenCL C 3.0 has them, or else not defined: {}",

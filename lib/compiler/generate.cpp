@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace tidegate::compiler {
+
+#include "queue_state.h"
+
 namespace {
 
 // The unsigned type as wide as an element, and the name of a type in OpenCL C.
@@ -63,6 +66,7 @@ public:
     run_tile();
     if (is_persistent(request_.strategy)) {
       until();
+      queues();
       if (is_lean()) {
         lean_step();
       }
@@ -95,6 +99,7 @@ private:
       source_ += fmt::format("#define TG_HAS_BEFORE {}\n", schedule_.repeat_begin != 0 ? 1 : 0);
       source_ += fmt::format("#define TG_HAS_UNTIL {}\n", request_.until_on_device ? 1 : 0);
       source_ += fmt::format("#define TG_GUARD_UNTIL {}\n", guards_until() ? 1 : 0);
+      source_ += fmt::format("#define TG_HAS_QUEUES {}\n", queue_rows().empty() ? 0 : 1);
     }
   }
 
@@ -442,6 +447,59 @@ private:
         "static uint tg_until_met(global const uchar* arena, global const ulong* words, uint phase) {{\n"
         "  return *(global const {}*)(arena + words[{}u + phase]) == {};\n}}\n",
         in_quotes(buffer.name), type, tables_.until_word, literal(type, program_.until->value));
+  }
+
+  // Shared stages that run in rounds until their queue is empty, with its wave.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> queue_rows() const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
+    std::uint32_t row = 0;
+    for (const Stage& stage : schedule_.stages) {
+      const auto& queue = program_.waves[stage.waves.front()].queue;
+      if (!stage.plain && queue && queue->requeues) {
+        rows.emplace_back(row, stage.waves.front());
+      }
+      row += stage.plain ? 0 : 1;
+    }
+    return rows;
+  }
+
+  void queues() {
+    const auto rows = queue_rows();
+    if (rows.empty()) {
+      return;
+    }
+    // What each stage has of its own. The kernel that turns a queue is the same for all and called once:
+    // where there are several calls under its condition, PoCL (3.1) has every work-item run them.
+    const auto by_stage = [&rows](std::string otherwise, const auto& text) {
+      for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+        otherwise = fmt::format("stage == {}u ? {} : {}", row->first, text(row->second), otherwise);
+      }
+      return otherwise;
+    };
+    const auto queue_of = [this](std::uint32_t wave) -> const ProgramQueue& {
+      return *program_.waves[wave].queue;
+    };
+    const std::uint32_t any = rows.front().second;
+    source_ += fmt::format(
+        "// Stages that run in rounds.\n"
+        "static bool tg_is_queue(uint stage) {{ return {}; }}\n"
+        "static global uint* tg_queue_of(uint stage, global uchar* arena) {{\n"
+        "  return (global uint*)(arena + ({}));\n}}\n"
+        "static void tg_turn_queue(uint stage, global uchar* arena) {{\n"
+        "  const tg_item nowhere = {{{{1}}}};\n"
+        "  {}(nowhere, tg_queue_of(stage, arena), {}u, {}, {});\n}}\n"
+        "static bool tg_queue_goes_on(uint stage, global uchar* arena) {{\n"
+        "  return tg_queue_of(stage, arena)[{}] != 0;\n}}\n",
+        by_stage("false", [](std::uint32_t) { return std::string("true"); }),
+        by_stage("0ul",
+                 [&](std::uint32_t wave) {
+                   return fmt::format("{}ul", memory_.offsets[queue_of(wave).state_buffer]);
+                 }),
+        ops_.kernels[turn_op(program_.waves[any])].function, queue_of(any).age_threshold,
+        by_stage("0u",
+                 [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).most_stalled_rounds); }),
+        by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).capacity); }),
+        static_cast<int>(TG_QUEUE_MORE));
   }
 
   // As the user's own options, without what the preprocessor has dealt with; atomics with scopes need 2.0.

@@ -54,7 +54,7 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
 void derive_halos(ResolvedProgram& program) {
   std::map<std::uint32_t, std::vector<std::optional<opencl_c::SubscriptRange>>> by_op;
   for (ProgramWave& wave : program.waves) {
-    if (wave.range.dimensions != 1 || wave.transfer) {
+    if (wave.range.dimensions != 1 || wave.transfer || wave.queue) {
       continue;
     }
     const auto [found, is_new] = by_op.try_emplace(wave.op);

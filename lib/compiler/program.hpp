@@ -31,9 +31,12 @@ struct BufferSpec {
 };
 
 struct OpSpec {
-  std::string source;                // path, relative to the program
-  std::optional<std::string> kernel; // left out, the name of the op
-  std::string options;               // as for clBuildProgram
+  std::string source;                         // path, relative to the program
+  std::optional<std::string> kernel;          // left out, the name of the op
+  std::string options;                        // as for clBuildProgram
+  bool queue = false;                         // a function that runs one item of a queue, and no kernel
+  bool pure = false;                          // of a queue op: identical items need run only once
+  std::optional<std::uint32_t> priority = {}; // of a queue op's items, 0 comes first; left out, 2
   std::optional<std::string> note{};
 };
 
@@ -83,15 +86,33 @@ struct CopySpec {
   std::optional<std::uint64_t> count; // elements of `from`; left out, up to its end
 };
 
+// What one lane runs: handles are indices into the ops and buffers of the program.
+struct QueueItem {
+  std::uint32_t op_handle = 0;
+  std::uint32_t input_handle = 0;
+  std::uint32_t output_handle = 0;
+  std::uint32_t param = 0; // handed to the op
+
+  friend bool operator==(const QueueItem&, const QueueItem&) = default;
+};
+
+struct QueueSpec { // exactly one of items and file
+  std::optional<std::vector<QueueItem>> items;
+  std::optional<std::string> file; // .ndjson or .jsonl, or else 16 bytes an item; relative to the program
+  std::optional<std::uint32_t> capacity;     // items that may wait requeued; left out, all
+  std::uint32_t most_stalled_rounds = 65536; // in a row in which no item gets done
+};
+
 // When a wave runs: once before the repetition, in each of its iterations, or once after it.
 enum class WavePhase : std::uint8_t { before, each, after };
 inline constexpr std::array<std::string_view, 3> wave_phase_names{"before", "each", "after"};
 
-struct WaveSpec { // exactly one of op, fill and copy
+struct WaveSpec { // exactly one of op, fill, copy and queue
   std::optional<std::string> name;
   std::optional<std::string> op;
   std::optional<FillSpec> fill;
   std::optional<CopySpec> copy;
+  std::optional<QueueSpec> queue;
   WavePhase phase = WavePhase::each;
   std::vector<std::uint64_t> global_size; // work-items, 1 to 3 dimensions; of an op
   std::optional<std::vector<std::uint64_t>> local_size;

@@ -85,6 +85,11 @@ FileUses files_of(const ResolvedProgram& program) {
       files.inputs.push_back({file, "an included file", {}});
     }
   }
+  for (const ProgramWave& wave : program.waves) {
+    if (wave.queue && !wave.queue->file.empty()) {
+      files.inputs.push_back({wave.queue->file, "a file of work items", {}});
+    }
+  }
   for (const ProgramBuffer& buffer : program.buffers) {
     const std::string kind = buffer.image ? "image" : "buffer";
     const std::string pointer = fmt::format("/{}s/{}", kind, pointer_token(buffer.name));

@@ -20,10 +20,13 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot) {
   std::uint64_t tiles = 0;
+  std::uint64_t items = 0; // tiles, and of queues what was published
   std::uint64_t repeated = 0;
   for (const ProgramWave& wave : program.waves) {
+    const std::uint64_t own = wave.queue ? wave.queue->published_items : wave.range.tiles();
     tiles = saturating_add(tiles, wave.range.tiles());
-    repeated += wave.phase == WavePhase::each ? wave.range.tiles() : 0;
+    items = saturating_add(items, own);
+    repeated += wave.phase == WavePhase::each ? own : 0;
   }
   std::uint64_t edges = 0;
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -36,7 +39,7 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
   if (__builtin_mul_overflow(repeated, program.iterations, &queued)) {
     queued = longest_queue;
   }
-  queued = saturating_add(queued, tiles - repeated);
+  queued = saturating_add(queued, items - repeated);
   request.queue_len = static_cast<std::uint32_t>(std::min(queued, longest_queue));
   request.max_workgroup_size_x = adapter.max_workgroup_size_x;
   request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;

@@ -5,6 +5,7 @@
 #include <tidegate/compiler/image_files.hpp>
 #include <tidegate/compiler/nd_range.hpp>
 #include <tidegate/compiler/program_error.hpp>
+#include <tidegate/compiler/queue_wave.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/source_unit.hpp>
 #include <tidegate/compiler/transfers.hpp>
@@ -324,6 +325,11 @@ private:
 
   void ops() {
     for (const auto& [name, spec] : program_.ops) {
+      if (spec.queue) {
+        add_queue_op(name, spec);
+        continue;
+      }
+      errors_.check(no_queue_op(spec, "/ops/" + pointer_token(name)));
       auto made = op(name, spec);
       const bool sound = errors_.check(made);
       op_index_[name] = sound ? static_cast<std::uint32_t>(resolved_.ops.size()) : unsound;
@@ -331,6 +337,23 @@ private:
         resolved_.ops.push_back(std::move(*made));
       }
     }
+  }
+
+  void add_queue_op(const std::string& name, const OpSpec& spec) {
+    auto made =
+        resolve_queue_op(name, spec, resolved_.folder, answer_, scope_, "/ops/" + pointer_token(name));
+    errors_.check(made);
+    op_index_[name] = unsound;
+    queue_ops_.emplace(name, made ? std::optional(std::move(*made)) : std::nullopt);
+  }
+
+  static Result<void> no_queue_op(const OpSpec& spec, const std::string& pointer) {
+    if (!spec.pure && !spec.priority) {
+      return {};
+    }
+    const std::string key = spec.pure ? "pure" : "priority";
+    return tl::unexpected(invalid_program(key + " is said of an op that is no queue op",
+                                          "leave it out, or say \"queue\": true", pointer + "/" + key));
   }
 
   Result<ProgramOp> op(const std::string& name, const OpSpec& spec) {
@@ -416,13 +439,16 @@ private:
   }
 
   Result<ProgramWave> one_wave(const WaveSpec& spec, const std::string& pointer) {
-    const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()};
+    const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()} +
+                     int{spec.queue.has_value()};
     if (said != 1) {
-      return tl::unexpected(
-          invalid_program(fmt::format("a wave is one thing, and this says {} of op, fill and copy", said),
-                          "give one of them", pointer));
+      return tl::unexpected(invalid_program(
+          fmt::format("a wave is one thing, and this says {} of op, fill, copy and queue", said),
+          "give one of them", pointer));
     }
-    return spec.op ? op_wave(spec, pointer) : transfer_wave(spec, pointer);
+    return spec.op      ? op_wave(spec, pointer)
+           : spec.queue ? queue_wave(spec, pointer)
+                        : transfer_wave(spec, pointer);
   }
 
   Result<void> name_wave(const WaveSpec& spec, const std::string& pointer) {
@@ -441,6 +467,11 @@ private:
 
   Result<ProgramWave> op_wave(const WaveSpec& spec, const std::string& pointer) const {
     ErrorList errors;
+    if (queue_ops_.contains(*spec.op)) {
+      return tl::unexpected(
+          invalid_program(fmt::format("{} is a queue op, and no kernel", in_quotes(*spec.op)),
+                          "give its items: \"queue\": {\"items\": [...]}", pointer + "/op"));
+    }
     const auto op = find("op", *spec.op, op_index_, pointer + "/op");
     if (!errors.check(op)) {
       errors.check(argument_names(spec, pointer)); // all that can be said without a kernel
@@ -468,6 +499,54 @@ private:
       }
     }
     return errors.result();
+  }
+
+  // The items' handles are places among the program's ops and buffers, as it has them.
+  Result<ProgramWave> queue_wave(const WaveSpec& spec, const std::string& pointer) {
+    TIDEGATE_CHECK(no_range(spec, "a wave with a queue", pointer));
+    std::vector<QueueOpHandle> ops;
+    for (const auto& [name, op] : program_.ops) {
+      const auto found = queue_ops_.find(name);
+      if (found != queue_ops_.end() && !found->second) {
+        return tl::unexpected(told_elsewhere());
+      }
+      ops.push_back({.name = name, .op = found == queue_ops_.end() ? nullptr : &*found->second});
+    }
+    std::vector<ProgramBuffer> buffers;
+    std::vector<std::uint32_t> indices;
+    for (const auto& [name, buffer] : program_.buffers) {
+      TIDEGATE_TRY(const std::uint32_t index, find("buffer", name, buffer_index_, pointer));
+      buffers.push_back(resolved_.buffers[index]);
+      indices.push_back(index);
+    }
+    const std::string title = spec.name.value_or(fmt::format("wave {}", resolved_.waves.size()));
+    TIDEGATE_TRY(QueueWave made,
+                 resolve_queue(*spec.queue, title, resolved_.folder, ops, buffers,
+                               resolved_.policy.priority_age_threshold, answer_, scope_, pointer + "/queue"));
+    ProgramWave wave{.op = static_cast<std::uint32_t>(resolved_.ops.size()), .range = made.range};
+    for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {
+      wave.arguments.push_back({.kind = ProgramArgument::Kind::buffer,
+                                .buffer = static_cast<std::uint32_t>(resolved_.buffers.size()),
+                                .access = made.own_accesses[i],
+                                .access_stated = true,
+                                .value = {}});
+      resolved_.buffers.push_back(std::move(made.own_buffers[i]));
+    }
+    made.queue.state_buffer = wave.arguments[queue_state_index].buffer;
+    for (ProgramArgument& argument : made.arguments) {
+      argument.buffer = indices[argument.buffer];
+      wave.arguments.push_back(std::move(argument));
+    }
+    for (const std::string_view kernel : queue_kernels) {
+      const auto& functions = made.unit.unit.functions;
+      const auto found = std::ranges::find(functions, kernel, &opencl_c::Function::name);
+      resolved_.ops.push_back({.name = made.op_name,
+                               .unit = static_cast<std::uint32_t>(resolved_.units.size()),
+                               .function = static_cast<std::uint32_t>(found - functions.begin())});
+    }
+    resolved_.units.push_back(std::move(made.unit));
+    wave.queue = std::make_shared<const ProgramQueue>(std::move(made.queue));
+    return wave;
   }
 
   Result<ProgramWave> transfer_wave(const WaveSpec& spec, const std::string& pointer) {
@@ -676,6 +755,7 @@ private:
   Index buffer_index_;
   Index image_index_;
   Index op_index_;
+  std::map<std::string, std::optional<QueueOp>, std::less<>> queue_ops_; // without a value, an unsound one
   Index wave_index_;
   Index unit_index_;
   std::optional<std::uint32_t> transfer_ops_; // the first of transfer_kernels

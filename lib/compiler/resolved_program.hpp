@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,9 +31,11 @@ struct ProgramBuffer {
   bool swapped = false;
   std::optional<ImageShape> image{};
   bool in_registers = false; // of the one wave that uses it: it needs no memory
+  // First contents of one that no program names: it belongs to a queue.
+  std::shared_ptr<const std::vector<std::byte>> contents = {};
 
   // Nobody gives its first contents and nobody keeps its last.
-  [[nodiscard]] bool transient() const { return !spec.init && !spec.output && !swapped; }
+  [[nodiscard]] bool transient() const { return !spec.init && !spec.output && !swapped && !contents; }
   // Images have memory of their own.
   [[nodiscard]] bool in_arena() const { return !image && !in_registers; }
 };
@@ -45,6 +48,7 @@ struct ProgramUnit {
   opencl_c::CompilerOptions parsed_options;
   opencl_c::TranslationUnit unit;
   bool built_in = false; // kernels/transfers.cl, not the user's
+  std::string text = {}; // what is compiled in place of the file, which it includes; or empty
 };
 
 struct ProgramOp {
@@ -103,6 +107,23 @@ struct Transfer {
   std::vector<std::byte> pattern; // of a fill: one element
 };
 
+// A wave of items, each run by one lane (kernels/queue.cl). Its op is the kernel that drains it; the two
+// behind that one go from round to round, and check it.
+struct ProgramQueue {
+  std::vector<QueueItem> items;         // as they were given
+  std::string file;                     // that they come from; or empty
+  std::vector<std::uint32_t> published; // by place on the device the item; empty where that is the same
+  std::uint64_t published_items = 0;
+  std::uint64_t deduped_items = 0;   // identical ones of pure ops
+  std::vector<std::string> op_names; // by handle
+  bool requeues = false;             // some op can: the wave runs in rounds
+  std::uint32_t state_buffer = 0;    // kernels/queue_state.h
+  std::uint32_t first_buffer = 0;    // of the program's own, among the arguments
+  std::uint32_t age_threshold = 0;   // rounds, the policy's
+  std::uint32_t capacity = 0;        // items that may wait requeued
+  std::uint32_t most_stalled_rounds = 0;
+};
+
 struct ProgramWave {
   std::string name; // empty without one
   std::string
@@ -110,6 +131,7 @@ struct ProgramWave {
   std::uint32_t op = 0;
   WavePhase phase = WavePhase::each;
   std::optional<Transfer> transfer = {};
+  std::shared_ptr<const ProgramQueue> queue = {};
   NdRange range;
   std::vector<ProgramArgument> arguments;
   planning::Wave bytes;
@@ -117,6 +139,14 @@ struct ProgramWave {
   std::vector<std::uint32_t> window =
       {}; // waves of the program as written that it stands for, where it is one
 };
+
+// The ops of a wave with a queue beside the one that drains it.
+inline std::uint32_t turn_op(const ProgramWave& wave) {
+  return wave.op + 1;
+}
+inline std::uint32_t check_op(const ProgramWave& wave) {
+  return wave.op + 2;
+}
 
 struct ResolvedDependency {
   std::uint32_t before = 0;

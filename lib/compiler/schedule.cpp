@@ -273,6 +273,9 @@ Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCo
   std::vector<std::set<std::string>> kernels(program.units.size());
   for (const ProgramWave& wave : program.waves) {
     kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
+    if (wave.queue && wave.queue->requeues) {
+      kernels[program.ops[wave.op].unit].insert(program.function(turn_op(wave)).name);
+    }
   }
   // The generated texts count as one unit more.
   std::vector<Words> words;
@@ -429,6 +432,11 @@ bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const pl
         schedule.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
       } else {
+        const auto& queue = program.waves[wave].queue;
+        const bool in_rounds = queue && queue->requeues; // which the stage runs again and again
+        if (in_rounds) {
+          add(shared);
+        }
         const std::uint32_t packs = schedule.packs(program, wave);
         if (shared.packs > std::numeric_limits<std::int32_t>::max() - packs) { // they are counted in 31 bits
           add(shared);
@@ -439,6 +447,9 @@ bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const pl
         shared.waves.push_back(wave);
         shared.tiles += weight(program.waves[wave]);
         shared.packs += packs;
+        if (in_rounds) {
+          add(shared);
+        }
       }
     }
     add(shared);

@@ -61,7 +61,7 @@ Result<opencl_c::TokenStream> preprocess(const std::string& path, opencl_c::Prep
 } // namespace
 
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
-                              PathScope scope, const std::string& pointer) {
+                              PathScope scope, const std::string& pointer, const std::string& text) {
   auto options = opencl_c::parse_compiler_options(spec.options);
   if (!options) {
     options.error().pointer = pointer + "/options";
@@ -73,21 +73,25 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
   const std::string path = beside(folder, spec.source);
+  const std::string whole = text.empty() ? path : path + ": whole";
   std::vector<std::string> files;
   preprocessor.read = [&](const std::string& file) -> Result<std::string> {
+    if (!text.empty() && file == whole) {
+      return text;
+    }
     std::error_code none;
     if (auto allowed = check_scope(file, folder, scope); !allowed && std::filesystem::exists(file, none)) {
       return tl::unexpected(std::move(allowed.error()));
     }
-    auto text = read_all(file, most_source_bytes).and_then([&](std::string&& read) {
-      return plain_text(std::move(read), file);
+    auto read = read_all(file, most_source_bytes).and_then([&](std::string&& bytes) {
+      return plain_text(std::move(bytes), file);
     });
-    if (text && std::ranges::find(files, file) == files.end()) {
+    if (read && std::ranges::find(files, file) == files.end()) {
       files.push_back(file);
     }
-    return text;
+    return read;
   };
-  auto unit = preprocess(path, preprocessor, *options, answer).and_then(opencl_c::parse_translation_unit);
+  auto unit = preprocess(whole, preprocessor, *options, answer).and_then(opencl_c::parse_translation_unit);
   if (!unit) {
     unit.error() = with_line_of(files, std::move(unit.error()));
     if (unit.error().code == ErrorCode::kernel_options) {
@@ -104,7 +108,8 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
                      .files = std::move(files),
                      .options = spec.options,
                      .parsed_options = std::move(*options),
-                     .unit = std::move(*unit)};
+                     .unit = std::move(*unit),
+                     .text = text};
 }
 
 Error with_line_of(const std::vector<std::string>& files, Error error) {

@@ -142,8 +142,7 @@ Result<ProgramUnit> transfer_unit() {
       .path = path, .options = "", .parsed_options = {}, .unit = std::move(unit), .built_in = true};
 }
 
-Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,
-                                     const FindBuffer& find_buffer, const std::string& pointer) {
+Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer) {
   const std::string_view key = !spec.global_size.empty() ? "global_size"
                                : spec.local_size         ? "local_size"
                                : spec.global_offset      ? "global_offset"
@@ -151,10 +150,16 @@ Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const Progr
                                                          : "";
   if (!key.empty()) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = fmt::format("a wave that fills or copies has no {}", key),
+                                .message = fmt::format("{} has no {}", what, key),
                                 .fix = "leave it out",
                                 .pointer = fmt::format("{}/{}", pointer, key)});
   }
+  return {};
+}
+
+Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,
+                                     const FindBuffer& find_buffer, const std::string& pointer) {
+  TIDEGATE_CHECK(no_range(spec, "a wave that fills or copies", pointer));
   return spec.fill ? resolve_fill(*spec.fill, buffers, find_buffer, pointer + "/fill")
                    : resolve_copy(*spec.copy, buffers, find_buffer, pointer + "/copy");
 }

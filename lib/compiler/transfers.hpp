@@ -18,6 +18,9 @@ inline constexpr std::array<std::string_view, 2> transfer_kernels{"fill_bytes", 
 // The source of both.
 Result<ProgramUnit> transfer_unit();
 
+// invalid_program where a wave that is no op of the program has a range or arguments.
+Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer);
+
 // What a wave that fills or copies does, with the arguments and the range of its kernel. Errors:
 // out_of_range, invalid_program, and those of `find_buffer`.
 Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,

@@ -133,7 +133,8 @@ private:
     const ProgramWave& spec = program_.waves[wave];
     // A compiler that takes one call of a function with barriers alone would have to leave others behind.
     const bool one_call = limits_.one_call_with_barriers && ops_.kernels[spec.op].needs_whole_group;
-    return !spec.transfer && shared_.obstacles[wave].empty() && !(one_call && calls_[spec.op] > 1) &&
+    return !spec.transfer && !spec.queue && shared_.obstacles[wave].empty() &&
+           !(one_call && calls_[spec.op] > 1) &&
            std::ranges::none_of(spec.arguments, &ProgramArgument::is_object);
   }
 

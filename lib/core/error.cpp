@@ -58,7 +58,10 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::wall_time_exceeded:
   case ErrorCode::device_hang:
   case ErrorCode::outputs_differ:
-  case ErrorCode::out_of_bounds: return ExitCode::negative;
+  case ErrorCode::out_of_bounds:
+  case ErrorCode::queue_fault:
+  case ErrorCode::queue_stalled:
+  case ErrorCode::requeue_queue_full: return ExitCode::negative;
   case ErrorCode::empty_lifetime:
   case ErrorCode::bad_alignment:
   case ErrorCode::empty_input:
@@ -85,7 +88,10 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::kernel_source:
   case ErrorCode::kernel_options:
   case ErrorCode::unsupported_kernel:
-  case ErrorCode::argument_mismatch: return ExitCode::input;
+  case ErrorCode::argument_mismatch:
+  case ErrorCode::bad_queue:
+  case ErrorCode::invalid_item:
+  case ErrorCode::not_a_queue_op: return ExitCode::input;
   case ErrorCode::unknown_command:
   case ErrorCode::unknown_option:
   case ErrorCode::invalid_usage: return ExitCode::usage;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tidegate/device/tuning.hpp>
+#include <tidegate/policy/topology.hpp>
 
 #include <array>
 #include <cstdint>
@@ -37,6 +38,12 @@ struct OrderingTrial {
   std::optional<double> barrier_ns; // of one barrier of all groups, when it passed
 };
 
+// Where traversals change their ways on this device. What is left out is as usual for its type of device.
+struct TraversalProfile {
+  std::optional<std::uint32_t> alone_up_to; // vertices of a frontier that one work-group works alone
+  std::optional<policy::SwitchRule> switch_rule;
+};
+
 struct DeviceProfile {
   std::string device;
   std::string driver_version;
@@ -50,6 +57,7 @@ struct DeviceProfile {
   double claimed_items_per_second = 0;  // work-groups claim batches of 256 items
   Tuning tuning;
   std::optional<std::string> tuned_for; // the program that the tuning was measured with
+  std::optional<TraversalProfile> traversal;
 };
 
 } // namespace tidegate::device

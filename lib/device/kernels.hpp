@@ -18,6 +18,8 @@ std::string_view persistent_source();      // kernels/persistent.cl
 std::string_view stage_source();           // kernels/stage.cl
 std::string_view progression_source();     // kernels/progression.cl
 std::string_view transfers_source();       // kernels/transfers.cl
+std::string_view queue_source();           // kernels/queue.cl
+std::string_view queue_state_source();     // kernels/queue_state.h
 
 // A file of a traversal, by its name under kernels/; empty where there is none.
 std::string_view frontier_source(std::string_view file);

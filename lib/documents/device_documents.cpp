@@ -8,6 +8,7 @@ using device::DeviceList;
 using device::DeviceProfile;
 using device::Megakernel;
 using device::OrderingTrial;
+using device::TraversalProfile;
 using device::Tuning;
 
 template <>
@@ -20,6 +21,10 @@ struct Description<OrderingTrial> {
 };
 template <>
 struct Description<Tuning> {
+  static const Record record;
+};
+template <>
+struct Description<TraversalProfile> {
   static const Record record;
 };
 template <>
@@ -83,6 +88,13 @@ constexpr Field tuning_fields[] = {
         "barrier_fixed_share", "of a barrier of all resident work-groups, what one of two takes too"),
 };
 
+constexpr Field traversal_fields[] = {
+    optional<&TraversalProfile::alone_up_to>(
+        "alone_up_to",
+        "vertices of a frontier that one work-group works alone; left out, 2048 on a CPU and 512 elsewhere"),
+    optional<&TraversalProfile::switch_rule>("switch_rule", "what changes topologies; left out, edges"),
+};
+
 constexpr Field profile_fields[] = {
     required<&DeviceProfile::device>("device", "name of the device"),
     required<&DeviceProfile::driver_version>("driver_version", "version of its driver"),
@@ -99,6 +111,7 @@ constexpr Field profile_fields[] = {
                                                        "items of a queue, claimed in batches of 256"),
     defaulted<&DeviceProfile::tuning>("tuning", "what the choices of a run rest on"),
     optional<&DeviceProfile::tuned_for>("tuned_for", "the program that it was measured with"),
+    optional<&DeviceProfile::traversal>("traversal", "where traversals change their ways"),
 };
 
 constexpr Field device_fields[] = {
@@ -165,6 +178,8 @@ constinit const Record Description<Megakernel>::record =
 constinit const Record Description<OrderingTrial>::record =
     record_of<OrderingTrial>("ordering_trial", trial_fields);
 constinit const Record Description<Tuning>::record = record_of<Tuning>("tuning", tuning_fields);
+constinit const Record Description<TraversalProfile>::record =
+    record_of<TraversalProfile>("traversal_profile", traversal_fields);
 constinit const Record Description<DeviceProfile>::record =
     record_of<DeviceProfile>("device_profile", profile_fields);
 constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>("device", device_fields);

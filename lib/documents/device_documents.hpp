@@ -29,6 +29,11 @@ struct Choices<device::TrialVerdict> {
 };
 
 template <>
+struct Choices<policy::SwitchRule> {
+  static constexpr std::span<const std::string_view> names = policy::switch_rule_names;
+};
+
+template <>
 struct Description<device::DeviceProfile> {
   static const Record record;
 };

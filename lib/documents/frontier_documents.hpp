@@ -15,8 +15,8 @@ struct Choices<graphs::WeightType> {
   static constexpr std::span<const std::string_view> names = weight_type_names;
 };
 template <>
-struct Choices<traversal::FrontierRule> {
-  static constexpr std::span<const std::string_view> names = traversal::frontier_rule_names;
+struct Choices<policy::TopologyRule> {
+  static constexpr std::span<const std::string_view> names = policy::topology_rule_names;
 };
 template <>
 struct Choices<traversal::Trend> {

@@ -1,7 +1,7 @@
 // Frontier programs, and what `check graph` tells of graph files, as documents.
 #pragma once
 
-#include <tidegate/documents/describe.hpp>
+#include <tidegate/documents/device_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/graphs/format.hpp>
 #include <tidegate/graphs/frontier_program.hpp>
@@ -56,10 +56,6 @@ struct Choices<graphs::ValueColumn> {
 template <>
 struct Choices<graphs::Algorithm> {
   static constexpr std::span<const std::string_view> names = graphs::algorithm_names;
-};
-template <>
-struct Choices<graphs::SwitchRule> {
-  static constexpr std::span<const std::string_view> names = graphs::switch_rule_names;
 };
 template <>
 struct Choices<graphs::ProgramWeights> {

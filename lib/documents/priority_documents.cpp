@@ -10,10 +10,6 @@ struct Description<RequeueAccounting> {
   static const Record record;
 };
 template <>
-struct Description<DrainRecommendation> {
-  static const Record record;
-};
-template <>
 struct Description<SiblingDiffusion> {
   static const Record record;
 };

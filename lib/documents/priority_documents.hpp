@@ -29,6 +29,11 @@ struct Choices<policy::DrainReason> {
 };
 
 template <>
+struct Description<policy::DrainRecommendation> {
+  static const Record record;
+};
+
+template <>
 struct DocumentOf<policy::RequeueAccounting> {
   static const Document document;
 };

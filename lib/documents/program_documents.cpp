@@ -13,6 +13,8 @@ using compiler::Iota;
 using compiler::IterationSpec;
 using compiler::OpSpec;
 using compiler::ProgramDependency;
+using compiler::QueueItem;
+using compiler::QueueSpec;
 using compiler::Random;
 using compiler::SamplerSpec;
 using compiler::Until;
@@ -65,6 +67,14 @@ struct Description<ArgumentSpec> {
 };
 template <>
 struct Description<planning::Wave> {
+  static const Record record;
+};
+template <>
+struct Description<QueueItem> {
+  static const Record record;
+};
+template <>
+struct Description<QueueSpec> {
   static const Record record;
 };
 template <>
@@ -136,6 +146,11 @@ constexpr Field op_fields[] = {
     required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
     optional<&OpSpec::kernel>("kernel", "the kernel in it; left out, the name of the op"),
     defaulted<&OpSpec::options>("options", "compiler options, as for clBuildProgram"),
+    defaulted<&OpSpec::queue>("queue", "whether it runs items of queues: no kernel but a function uint "
+                                       "NAME(global const T* in, global U* out, uint param)"),
+    defaulted<&OpSpec::pure>("pure", "of a queue op: whether identical items need run only once"),
+    optional<&OpSpec::priority>("priority", "of a queue op's items, 0 comes first; left out, 2")
+        .between(0, 4),
     optional<&OpSpec::note>("note", note_meaning),
 };
 
@@ -165,6 +180,24 @@ constexpr Field copy_fields[] = {
     defaulted<&CopySpec::from_offset>("from_offset", "elements before the first one that is read"),
     defaulted<&CopySpec::to_offset>("to_offset", "elements before the first one that is written"),
     optional<&CopySpec::count>("count", "elements that are read; left out, up to the end"),
+};
+
+constexpr Field queue_item_fields[] = {
+    required<&QueueItem::op_handle>("op_handle", "which of the program's ops, counted from 0, runs it"),
+    required<&QueueItem::input_handle>("input_handle", "which of the program's buffers it reads"),
+    required<&QueueItem::output_handle>("output_handle", "which it writes"),
+    required<&QueueItem::param>("param", "handed to the op"),
+};
+
+constexpr Field queue_fields[] = {
+    optional<&QueueSpec::items>("items", "the items themselves"),
+    optional<&QueueSpec::file>("file",
+                               "file of them, relative to the program: lines of JSON where it ends in "
+                               ".ndjson or .jsonl, else four u32 an item"),
+    optional<&QueueSpec::capacity>("capacity", "items that may wait requeued at a time; left out, all"),
+    defaulted<&QueueSpec::most_stalled_rounds>(
+        "most_stalled_rounds", "rounds in a row without an item that gets done, after which the run ends")
+        .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
 
 constexpr Field argument_fields[] = {
@@ -208,9 +241,10 @@ constexpr Field envelope_fields[] = {
 
 constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::name>("name", "name of the wave, unique in the program"),
-    optional<&WaveSpec::op>("op", "name of the op that it runs; or it is a fill or a copy"),
+    optional<&WaveSpec::op>("op", "name of the op that it runs; or it is a fill, a copy or a queue"),
     optional<&WaveSpec::fill>("fill", "elements of a buffer that get one value"),
     optional<&WaveSpec::copy>("copy", "elements that one buffer gets from another"),
+    optional<&WaveSpec::queue>("queue", "work items of queue ops, each run by one lane"),
     defaulted<&WaveSpec::phase>("phase", "whether it runs in each iteration, or once before or after them"),
     defaulted<&WaveSpec::global_size>("global_size", "work-items of the op in 1 to 3 dimensions"),
     optional<&WaveSpec::local_size>("local_size", "work-items of a work-group; left out, up to 256 in x"),
@@ -300,6 +334,8 @@ constinit const Record Description<ArgumentSpec>::record =
     record_of<ArgumentSpec>("argument", argument_fields);
 constinit const Record Description<planning::Wave>::record =
     record_of<planning::Wave>("byte_envelope", envelope_fields);
+constinit const Record Description<QueueItem>::record = record_of<QueueItem>("queue_item", queue_item_fields);
+constinit const Record Description<QueueSpec>::record = record_of<QueueSpec>("queue", queue_fields);
 constinit const Record Description<WaveSpec>::record =
     record_of<WaveSpec>("program_wave", program_wave_fields);
 constinit const Record Description<ProgramDependency>::record =

@@ -1,4 +1,5 @@
 #include <tidegate/documents/device_documents.hpp>
+#include <tidegate/documents/priority_documents.hpp>
 #include <tidegate/documents/report_documents.hpp>
 #include <tidegate/documents/run_documents.hpp>
 
@@ -18,6 +19,8 @@ using run::HotOpReport;
 using run::MemoryReport;
 using run::OutputParity;
 using run::PromotionReport;
+using run::QueueFaultReport;
+using run::QueueReport;
 using run::RunReport;
 using run::SimulatorFinding;
 using run::StuckGroup;
@@ -66,6 +69,14 @@ struct Description<WrittenFile> {
 };
 template <>
 struct Description<FallbackReport> {
+  static const Record record;
+};
+template <>
+struct Description<QueueFaultReport> {
+  static const Record record;
+};
+template <>
+struct Description<QueueReport> {
   static const Record record;
 };
 template <>
@@ -223,6 +234,27 @@ constexpr Field fallback_fields[] = {
     required<&FallbackReport::reason>("reason", "why it is launched alone"),
 };
 
+constexpr Field queue_fault_fields[] = {
+    required<&QueueFaultReport::item>("item", "the first that failed, counted from 0 as they were given"),
+    required<&QueueFaultReport::op>("op", "that ran it"),
+    required<&QueueFaultReport::code>("code", "that it gave TIDEGATE_FAULT"),
+};
+
+constexpr Field queue_report_fields[] = {
+    required<&QueueReport::wave>("wave", "the wave"),
+    required<&QueueReport::items>("items", "that it was given"),
+    required<&QueueReport::deduped_items>("deduped_items", "of pure ops that are identical to others"),
+    required<&QueueReport::published_items>("published_items", "that went to the device"),
+    required<&QueueReport::items_remaining>("items_remaining", "that were not done"),
+    required<&QueueReport::requeues>("requeues", "whether its ops can"),
+    required<&QueueReport::rounds>("rounds", "in all iterations; 0 where no op requeues"),
+    required<&QueueReport::requeue_count>("requeue_count", "requeues of all items"),
+    required<&QueueReport::aged_promotions>("aged_promotions",
+                                            "times that an item ran in front of its priority, for its age"),
+    required<&QueueReport::max_priority_age>("max_priority_age", "longest wait of an item, in rounds"),
+    optional<&QueueReport::fault>("fault", "the item that failed"),
+};
+
 constexpr Field run_geometry_fields[] = {
     required<&Geometry::workgroup_size>("workgroup_size", "work-items of a work-group"),
     required<&Geometry::worker_groups>("worker_groups", "work-groups of a persistent launch; 0 without one"),
@@ -345,7 +377,8 @@ constexpr Field run_report_fields[] = {
                                     "waves and ops that were promoted; the policy's word is evidence"),
     reported<&RunReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that were run"),
-    reported<&RunReport::items_remaining>("items_remaining", "tiles that were not"),
+    reported<&RunReport::items_remaining>("items_remaining",
+                                          "tiles that were not, and items of queues that were not done"),
     reported<&RunReport::iterations>("iterations", "repetitions of the waves that were completed"),
     reported<&RunReport::until>("until", "what ends the repetition, and how far it came"),
     reported<&RunReport::warnings>("warnings", "what the program most likely does not mean"),
@@ -357,7 +390,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns",
                                               "from the first launch to the end of the last"),
     reported<&RunReport::lineage_ns>("lineage_ns", "tracing source rules"),
-    reported<&RunReport::published_items>("published_items", "tiles of one iteration"),
+    reported<&RunReport::published_items>("published_items", "tiles of one iteration; of queues their items"),
+    reported<&RunReport::deduped_items>("deduped_items", "items of queues that were identical to others"),
     reported<&RunReport::lineage_items>("lineage_items", "waves that descend from a source rule"),
     reported<&RunReport::region_lineage>("region_lineage",
                                          "by group, bit n for source rule n of its waves or their ancestors"),
@@ -370,6 +404,9 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::files_written>("files_written", "what was written beside this report"),
     reported<&RunReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     reported<&RunReport::fallbacks>("fallbacks", "waves that cannot share a launch"),
+    reported<&RunReport::queues>("queues", "waves of work items"),
+    reported<&RunReport::priority>("priority", "the requeue accounting of all queues, and whether to read it "
+                                               "out and reset it now"),
     reported<&RunReport::assumed_macros>(
         "assumed_macros",
         "without a device: macros of its compiler that the sources depend on, and that were "
@@ -411,6 +448,10 @@ constinit const Record Description<WrittenFile>::record =
     record_of<WrittenFile>("written_file", written_file_fields);
 constinit const Record Description<FallbackReport>::record =
     record_of<FallbackReport>("fallback", fallback_fields);
+constinit const Record Description<QueueFaultReport>::record =
+    record_of<QueueFaultReport>("queue_fault", queue_fault_fields);
+constinit const Record Description<QueueReport>::record =
+    record_of<QueueReport>("queue_report", queue_report_fields);
 constinit const Record Description<HaloViolation>::record =
     record_of<HaloViolation>("halo_violation", halo_violation_fields);
 constinit const Record Description<UnwatchedAccess>::record =

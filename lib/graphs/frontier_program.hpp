@@ -8,6 +8,7 @@
 #include <tidegate/graphs/load.hpp>
 #include <tidegate/graphs/serial.hpp>
 #include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/topology.hpp>
 
 #include <array>
 #include <cstdint>
@@ -21,8 +22,7 @@ namespace tidegate::graphs {
 enum class Algorithm : std::uint8_t { bfs, reach, sssp, cc, pagerank };
 inline constexpr std::array<std::string_view, 5> algorithm_names{"bfs", "reach", "sssp", "cc", "pagerank"};
 
-enum class SwitchRule : std::uint8_t { density, edges };
-inline constexpr std::array<std::string_view, 2> switch_rule_names{"density", "edges"};
+using policy::SwitchRule;
 
 enum class ProgramWeights : std::uint8_t { u32, f32 };
 inline constexpr std::array<std::string_view, 2> program_weights_names{"u32", "f32"};

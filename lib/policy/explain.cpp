@@ -162,8 +162,7 @@ std::string word_topology(const Context& c, TopologyRule rule) {
         "density {} is at or above the dense threshold {} and would give {}; hybrid_frontier is kept "
         "up to {}",
         density, percent(dense), raw, upper_end(dense));
-  case TopologyRule::hold_dense:
-  case TopologyRule::hold_fused: break;
+  default: break; // hold_dense and hold_fused; no other rule is one of launches
   }
   return fmt::format("density {} is below the dense threshold {} and would give {}; {} is kept down to {}",
                      density, percent(dense), raw, name(c.answer().topology), lower_end(dense));

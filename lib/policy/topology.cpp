@@ -1,4 +1,5 @@
 #include <tidegate/policy/topology.hpp>
+#include <tidegate/policy/topology_layout.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -6,14 +7,12 @@
 namespace tidegate::policy {
 namespace {
 
-constexpr std::uint16_t above(std::uint16_t threshold) {
-  const std::uint32_t sum = std::uint32_t{threshold} + hysteresis_band_bps;
-  return static_cast<std::uint16_t>(std::min<std::uint32_t>(sum, std::numeric_limits<std::uint16_t>::max()));
-}
-
-constexpr std::uint16_t below(std::uint16_t threshold) {
-  return threshold > hysteresis_band_bps ? static_cast<std::uint16_t>(threshold - hysteresis_band_bps) : 0;
-}
+static_assert(full_scale_bps == TG_FULL_BPS && hysteresis_band_bps == TG_BAND_BPS);
+static_assert(static_cast<tg_u32>(Topology::memory_constrained) == TG_CONSTRAINED);
+static_assert(static_cast<tg_u32>(TopologyRule::hold_fused) == TG_RULE_HOLD_FUSED);
+static_assert(static_cast<tg_u32>(TopologyRule::forced) == TG_RULE_FORCED);
+static_assert(topology_rule_names.size() == TG_RULES);
+static_assert(static_cast<tg_u32>(SwitchRule::edges) == TG_BY_EDGES);
 
 std::uint16_t share_of_budget_bps(std::uint64_t resident_bytes, std::uint64_t budget_bytes) {
   if (resident_bytes >= budget_bytes) {
@@ -27,8 +26,20 @@ std::uint16_t share_of_budget_bps(std::uint64_t resident_bytes, std::uint64_t bu
   return static_cast<std::uint16_t>(Wide{resident_bytes} * full_scale_bps / budget_bytes);
 }
 
-bool fuses(const LaunchPolicy& policy, const LaunchRequest& effective, Promotion promotion) {
-  return effective.graph_edge_count >= policy.fusion_edge_threshold && promotion.any();
+tg_densities densities_of(const LaunchPolicy& policy, const LaunchRequest& effective, Promotion promotion) {
+  const bool fuses = effective.graph_edge_count >= policy.fusion_edge_threshold && promotion.any();
+  return {.queue_len = effective.queue_len,
+          .density_bps = effective.frontier_density_bps,
+          .pressure_bps = effective.memory_pressure_bps,
+          .sparse_bps = policy.sparse_frontier_threshold_bps,
+          .dense_bps = policy.dense_frontier_threshold_bps,
+          .memory_bps = policy.memory_pressure_threshold_bps,
+          .may_fuse = fuses ? 1U : 0U,
+          .has_graph = effective.graph_node_count};
+}
+
+TopologyChoice choice_of(const tg_choice& choice) {
+  return {static_cast<Topology>(choice.topology), static_cast<TopologyRule>(choice.rule)};
 }
 
 } // namespace
@@ -36,10 +47,8 @@ bool fuses(const LaunchPolicy& policy, const LaunchRequest& effective, Promotion
 LaunchRequest infer_missing_signals(const LaunchRequest& request) {
   LaunchRequest effective = request;
   if (request.frontier_density_bps == 0 && request.queue_len != 0 && request.graph_node_count != 0) {
-    const std::uint64_t active = std::min(request.queue_len, request.graph_node_count);
-    const std::uint64_t density = active * full_scale_bps / request.graph_node_count;
     effective.frontier_density_bps =
-        static_cast<std::uint16_t>(std::clamp<std::uint64_t>(density, 1, full_scale_bps));
+        static_cast<std::uint16_t>(tg_density_bps(request.queue_len, request.graph_node_count));
   }
   if (request.memory_pressure_bps == 0 && request.device_memory_budget_bytes != 0 &&
       request.resident_device_bytes != 0) {
@@ -55,66 +64,15 @@ Promotion promotion_for(const LaunchPolicy& policy, const LaunchRequest& request
 }
 
 TopologyChoice raw_topology(const LaunchPolicy& policy, const LaunchRequest& effective, Promotion promotion) {
-  if (effective.queue_len == 0) {
-    return {Topology::empty, TopologyRule::queue_empty};
-  }
-  if (effective.memory_pressure_bps >= policy.memory_pressure_threshold_bps) {
-    return {Topology::memory_constrained, TopologyRule::memory_pressure};
-  }
-  if (effective.frontier_density_bps <= policy.sparse_frontier_threshold_bps) {
-    return {Topology::sparse_frontier, TopologyRule::sparse_density};
-  }
-  if (effective.frontier_density_bps >= policy.dense_frontier_threshold_bps) {
-    return effective.graph_node_count > 0 && fuses(policy, effective, promotion)
-               ? TopologyChoice{Topology::fused_dense, TopologyRule::dense_density_fused}
-               : TopologyChoice{Topology::dense_frontier, TopologyRule::dense_density};
-  }
-  return {Topology::hybrid_frontier, TopologyRule::between_densities};
+  return choice_of(tg_raw_topology(densities_of(policy, effective, promotion)));
 }
 
 TopologyChoice with_hysteresis(const LaunchPolicy& policy, const LaunchRequest& effective,
                                Promotion promotion, TopologyChoice raw, Topology previous) {
-  if (raw.topology == Topology::empty || raw.topology == Topology::memory_constrained) {
-    return raw;
-  }
-  const std::uint16_t density = effective.frontier_density_bps;
-  const bool raw_sparse = raw.topology == Topology::sparse_frontier;
-  const bool raw_hybrid = raw.topology == Topology::hybrid_frontier;
-  const bool raw_dense = raw.topology == Topology::dense_frontier || raw.topology == Topology::fused_dense;
-
-  switch (previous) {
-  case Topology::memory_constrained:
-    if (effective.memory_pressure_bps >= below(policy.memory_pressure_threshold_bps)) {
-      return {previous, TopologyRule::hold_memory_constrained};
-    }
-    break;
-  case Topology::sparse_frontier:
-    if (!raw_sparse && density <= above(policy.sparse_frontier_threshold_bps)) {
-      return {previous, TopologyRule::hold_sparse};
-    }
-    break;
-  case Topology::hybrid_frontier:
-    if (raw_sparse && density >= below(policy.sparse_frontier_threshold_bps)) {
-      return {previous, TopologyRule::hold_hybrid_from_sparse};
-    }
-    if (raw_dense && density <= above(policy.dense_frontier_threshold_bps)) {
-      return {previous, TopologyRule::hold_hybrid_from_dense};
-    }
-    break;
-  case Topology::dense_frontier:
-    if (raw_hybrid && density >= below(policy.dense_frontier_threshold_bps)) {
-      return {previous, TopologyRule::hold_dense};
-    }
-    break;
-  case Topology::fused_dense:
-    if (raw_hybrid && density >= below(policy.dense_frontier_threshold_bps) &&
-        fuses(policy, effective, promotion)) {
-      return {previous, TopologyRule::hold_fused};
-    }
-    break;
-  case Topology::empty: break;
-  }
-  return raw;
+  const tg_choice unheld{.topology = static_cast<tg_u32>(raw.topology),
+                         .rule = static_cast<tg_u32>(raw.rule)};
+  return choice_of(
+      tg_with_hysteresis(densities_of(policy, effective, promotion), unheld, static_cast<tg_u32>(previous)));
 }
 
 PolicyResult<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& effective,

@@ -13,7 +13,7 @@
 
 namespace tidegate::policy {
 
-inline constexpr std::uint16_t hysteresis_band_bps = 250;
+inline constexpr std::uint16_t hysteresis_band_bps = 250; // TG_BAND_BPS
 
 // Step 2: the request with a missing density and a missing pressure filled in. Idempotent.
 LaunchRequest infer_missing_signals(const LaunchRequest& request);
@@ -27,7 +27,12 @@ struct Promotion {
 };
 Promotion promotion_for(const LaunchPolicy& policy, const LaunchRequest& request);
 
-// Steps 4 and 5: the rule that decided the topology, in the order in which the rules are tried.
+// What a traversal's rules look at: the share of the vertices that are in the frontier, or its edges.
+enum class SwitchRule : std::uint8_t { density, edges };
+inline constexpr std::array<std::string_view, 2> switch_rule_names{"density", "edges"};
+
+// The rule that decided the topology, in the order in which the rules are tried; the numbers are those of
+// kernels/frontier_policy.h, where the rules themselves stand.
 enum class TopologyRule : std::uint8_t {
   // raw rules (step 4)
   queue_empty,
@@ -43,9 +48,17 @@ enum class TopologyRule : std::uint8_t {
   hold_hybrid_from_dense,
   hold_dense,
   hold_fused,
+  // rules of traversals, which look at the frontier's edges
+  few_vertices,
+  many_edges_fused,
+  many_edges,
+  hold_pull,
+  some_edges,
+  hold_some_edges,
+  few_edges,
+  forced,
 };
-
-inline constexpr std::array<std::string_view, 12> topology_rule_names{"queue_empty",
+inline constexpr std::array<std::string_view, 20> topology_rule_names{"queue_empty",
                                                                       "memory_pressure",
                                                                       "sparse_density",
                                                                       "dense_density_fused",
@@ -56,7 +69,15 @@ inline constexpr std::array<std::string_view, 12> topology_rule_names{"queue_emp
                                                                       "hold_hybrid_from_sparse",
                                                                       "hold_hybrid_from_dense",
                                                                       "hold_dense",
-                                                                      "hold_fused"};
+                                                                      "hold_fused",
+                                                                      "few_vertices",
+                                                                      "many_edges_fused",
+                                                                      "many_edges",
+                                                                      "hold_pull",
+                                                                      "some_edges",
+                                                                      "hold_some_edges",
+                                                                      "few_edges",
+                                                                      "forced"};
 inline std::string_view name(TopologyRule rule) {
   return topology_rule_names[static_cast<std::size_t>(rule)];
 }

@@ -3,11 +3,16 @@
 #include <tidegate/run/device_images.hpp>
 #include <tidegate/run/kernel_arguments.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 namespace tidegate::run {
 namespace {
+
+bool has_failed(const QueueOutcome& queue) {
+  return queue.failure.has_value();
+}
 
 // Uploads what has contents and clears what a program may rely on; returns the bytes that were uploaded.
 std::uint64_t fill(const device::Session& session, const CompiledProgram& compiled,
@@ -50,11 +55,12 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   std::optional<PlainWaves> plain;
   if (built.plain_programs) {
     plain.emplace(session, *built.plain_programs, program, built.plain_waves, compiled.schedule.places,
-                  arena.views, images);
+                  arena.views, images, QueueWay::drain);
   }
+  const QueueStates queues(session, program, compiled.memory.offsets, arena.memory);
   Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
                         compiled.synchronization.order, built.kernel ? &*built.kernel : nullptr,
-                        plain ? &*plain : nullptr, arena.memory, limits, monitor);
+                        plain ? &*plain : nullptr, queues, arena.memory, limits, monitor);
   device::require(session.queue.finish(), "filling the buffers");
   run.publish_ns = elapsed_ns(start);
 
@@ -65,6 +71,10 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   run.outputs.resize(program.buffers.size());
   if (run.outcome.status == RunStatus::hang) {
     return run;
+  }
+  run.queues = queues.read();
+  if (run.outcome.status == RunStatus::done && std::ranges::any_of(run.queues, has_failed)) {
+    run.outcome.status = RunStatus::queue_failed;
   }
   const auto& places = compiled.schedule.places[run.outcome.iterations % compiled.schedule.phases()];
   const auto offset = [&](std::size_t buffer) { return compiled.memory.offsets[places[buffer]]; };

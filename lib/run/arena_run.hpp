@@ -23,6 +23,7 @@ struct UntilState {
 struct ArenaRun {
   DispatchOutcome outcome;
   std::optional<UntilState> until;
+  std::vector<QueueOutcome> queues; // of the waves that have one
   BufferContents outputs; // by buffer; empty for one without an output, and when the run is not done
   std::uint64_t publish_ns = 0;
   std::uint64_t uploaded_bytes = 0;

@@ -17,6 +17,7 @@ namespace tidegate::run {
 namespace {
 
 constexpr std::uint64_t guard_bytes = 16384;
+constexpr std::uint64_t no_guards = ~std::uint64_t{0}; // in place of an offset: an image
 
 std::byte pattern(std::uint64_t offset) {
   constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
@@ -67,13 +68,18 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
   std::uint64_t end = 0;
   for (const ProgramBuffer& buffer : program.buffers) {
     if (buffer.image) {
-      break; // they come behind the buffers
+      memory.offsets.push_back(no_guards);
+      continue;
     }
     memory.offsets.push_back(aligned(end + guard_bytes));
     end = memory.offsets.back() + buffer.bytes + guard_bytes;
   }
   memory.arena = allocate(session, end);
   for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
+    if (memory.offsets[i] == no_guards) {
+      memory.buffers.emplace_back();
+      continue;
+    }
     const cl_buffer_region region{memory.offsets[i], program.buffers[i].bytes};
     cl_int status = CL_SUCCESS;
     memory.buffers.push_back(
@@ -87,7 +93,10 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
 
 void fill(const device::Session& session, const ResolvedProgram& program, const BufferContents& first,
           const GuardedMemory& memory) {
-  for (std::size_t i = 0; i < memory.buffers.size() && !program.buffers[i].image; ++i) {
+  for (std::size_t i = 0; i < memory.buffers.size(); ++i) {
+    if (program.buffers[i].image) {
+      continue;
+    }
     if (!first[i].empty()) {
       upload(session, memory.buffers[i], 0, first[i]);
     } else {
@@ -105,6 +114,9 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Re
                                         std::uint64_t iteration) {
   std::vector<BoundsViolation> found;
   for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
+    if (memory.offsets[i] == no_guards) {
+      continue;
+    }
     for (const bool behind : {false, true}) {
       const std::uint64_t begin =
           behind ? memory.offsets[i] + program.buffers[i].bytes : memory.offsets[i] - guard_bytes;
@@ -148,7 +160,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   // Ends at the first violation, and when time is up.
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
     monitor.in_flight = 1;
-    waves.launch(wave, iteration);
+    waves.launch(wave, iteration, deadline);
     device::require(session.queue.finish(), "running " + program.wave_text(wave));
     monitor.in_flight = 0;
     ++report.checked_waves;

@@ -28,6 +28,9 @@ Result<BufferContents> first_contents(const ResolvedProgram& program) {
   BufferContents contents(program.buffers.size());
   ErrorList errors;
   for (std::size_t i = 0; i < contents.size(); ++i) {
+    if (program.buffers[i].contents) {
+      contents[i] = *program.buffers[i].contents;
+    }
     if (!program.buffers[i].spec.init) {
       continue;
     }

@@ -79,11 +79,11 @@ bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& va
 
 Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program,
                        const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
-                       TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const cl::Buffer& arena,
-                       const DispatchLimits& limits, Monitor& monitor)
+                       TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const QueueStates& queues,
+                       const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
-      order_(order), kernel_(kernel), plain_(plain), arena_(arena), limits_(limits), monitor_(monitor),
-      times_(limits.trace_spans, Clock::now()) {
+      order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
+      monitor_(monitor), times_(limits.trace_spans, Clock::now()) {
   if (kernel_ == nullptr) {
     return;
   }
@@ -134,6 +134,9 @@ DispatchOutcome Dispatcher::run() {
 bool Dispatcher::persistent(Position position, const Rows& rows) {
   while (position.stage != rows.stage_end) {
     if (out_of_time() || !slice(position, rows)) {
+      return false;
+    }
+    if (position.stage != rows.stage_end && any_queue_failed()) { // at the end all is read anyway
       return false;
     }
   }
@@ -202,7 +205,7 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   const Position reached{
       .iteration = head[iteration_word], .stage = head[stage_word], .round = head[round_word]};
   if (reached.iteration == position.iteration && reached.stage == position.stage &&
-      reached.round == position.round) {
+      reached.round == position.round && head[arrivals_word] == arrivals_) {
     outcome_.status = RunStatus::hang; // a device that runs nothing at all would be asked for ever
     return false;
   }
@@ -333,10 +336,18 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
     const Stage& stage = schedule_.stages[i];
     if (stage.plain) {
       ++monitor_.in_flight; // before: the first launch on a CPU is waited for
-      plain_->launch(stage.waves.front(), iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
+      const std::uint64_t launches_before = plain_->launches();
+      const bool drained = plain_->launch(stage.waves.front(), iteration, limits_.deadline + compiled(),
+                                          times_.event(static_cast<std::uint32_t>(i), iteration));
+      outcome_.tiles += stage.tiles; // of a queue that was not, items are left
+      outcome_.launches += plain_->launches() - launches_before;
+      if (!drained) {
+        if (!out_of_time()) {
+          outcome_.status = RunStatus::queue_failed;
+        }
+        return false;
+      }
       monitor_.deadline = limits_.deadline + compiled();
-      ++outcome_.launches;
-      outcome_.tiles += stage.tiles;
     } else if (!is_persistent(strategy_)) {
       launch_stage(row++, iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
       outcome_.tiles += stage.tiles;
@@ -393,7 +404,14 @@ bool Dispatcher::settle(bool always) {
   } else if (elapsed < limits_.slice_ns / 4) {
     batch_ = std::min(batch_ * 4, most_batch);
   }
-  return always || !out_of_time();
+  return always || !(out_of_time() || any_queue_failed());
+}
+
+// Nothing that follows is of use then.
+bool Dispatcher::any_queue_failed() {
+  const bool failed = queues_.any_failed();
+  outcome_.status = failed ? RunStatus::queue_failed : outcome_.status;
+  return failed;
 }
 
 // What first launches have spent compiling does not count as wall time.

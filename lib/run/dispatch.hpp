@@ -13,6 +13,7 @@
 #include <tidegate/run/launch_times.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/plain_waves.hpp>
+#include <tidegate/run/queue_rounds.hpp>
 #include <tidegate/run/run_report.hpp>
 #include <tidegate/run/task_spans.hpp>
 #include <tidegate/run/trace.hpp>
@@ -36,7 +37,7 @@ struct DispatchLimits {
 };
 
 struct DispatchOutcome {
-  RunStatus status = RunStatus::done; // or deadline, interrupted, hang
+  RunStatus status = RunStatus::done; // or deadline, interrupted, hang, queue_failed
   std::uint64_t iterations = 0;       // that were completed
   bool until_met = false;
   std::uint64_t tiles = 0; // that were run, in all
@@ -60,7 +61,8 @@ public:
   // device::Refused.
   Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
              const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
-             PlainWaves* plain, const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor);
+             PlainWaves* plain, const QueueStates& queues, const cl::Buffer& arena,
+             const DispatchLimits& limits, Monitor& monitor);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
@@ -89,6 +91,7 @@ private:
   void launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
   bool settle(bool always);
+  bool any_queue_failed();
   bool out_of_time();
   [[nodiscard]] std::chrono::nanoseconds compiled() const;
   bool until_met(std::uint32_t phase);
@@ -105,6 +108,7 @@ private:
   const TileOrder order_;
   BuiltKernel* const kernel_;
   PlainWaves* const plain_;
+  const QueueStates& queues_;
   const cl::Buffer& arena_;
   const DispatchLimits limits_;
   Monitor& monitor_;

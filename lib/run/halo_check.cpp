@@ -259,7 +259,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
       checker.prepare(wave, waves.kernel(wave, phase));
     }
     monitor.in_flight = 1;
-    waves.launch(wave, iteration);
+    waves.launch(wave, iteration, deadline);
     require(session.queue.finish(), "running " + program.wave_text(wave));
     monitor.in_flight = 0;
     ++report.checked_waves;

@@ -13,24 +13,23 @@ namespace tidegate::run {
 
 enum class Activity : std::uint8_t {
   asking,
+  loading,
   compiling,
   building,
   filling,
   running,
   reading,
   proving,
+  verifying,
   comparing,
   writing
 };
-inline constexpr std::array<std::string_view, 9> activity_names{
-    "asking the device",
-    "compiling the program",
-    "building kernels",
-    "filling device memory",
-    "running the waves",
-    "reading the outputs back",
-    "running the plain launches that the outputs are compared with",
-    "timing both ways",
+inline constexpr std::array<std::string_view, 11> activity_names{
+    "asking the device",        "loading the graph",
+    "compiling the program",    "building kernels",
+    "filling device memory",    "running the waves",
+    "reading the outputs back", "running the plain launches that the outputs are compared with",
+    "verifying the result",     "timing both ways",
     "writing the outputs"};
 
 // Building has a limit of its own: the wall time is for the waves.
@@ -42,7 +41,8 @@ struct Monitor {
   static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint32_t>::max(); // iterations
 
   std::atomic<Activity> activity = Activity::asking;
-  std::atomic<std::uint64_t> iterations = 0; // that were completed
+  std::atomic<std::uint64_t> iterations = 0;      // that were completed
+  std::atomic<const char*> counted = "iteration"; // what they are called
   std::atomic<std::uint64_t> most_iterations = 1;
   std::atomic<std::uint64_t> in_flight = 0; // launches that the device has not come back from
   std::atomic<Clock::time_point> deadline = Clock::now() + build_limit;

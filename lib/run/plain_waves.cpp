@@ -51,16 +51,17 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
     }
     constexpr std::size_t most = std::size_t{64} << 20U;
     const auto given = instead.find(unit);
+    const std::string& text = program.units[unit].text;
     const auto source = given != instead.end() ? Result<std::string>(given->second)
-                                               : read_all(program.units[unit].path, most);
+                        : text.empty()         ? read_all(program.units[unit].path, most)
+                                               : Result<std::string>(text);
     if (!source) {
       throw device::Refused{source.error()};
     }
     // A line of its own before the first, so that logs name the file as people know it.
-    auto built = device::build_program(
-        session,
-        fmt::format("{}#line 1 \"{}\"\n{}", contraction_pragma(program), program.units[unit].path, *source),
-        driver_options(program.units[unit], program.folder));
+    const std::string place = text.empty() ? fmt::format("#line 1 \"{}\"\n", program.units[unit].path) : "";
+    auto built = device::build_program(session, contraction_pragma(program) + place + *source,
+                                       driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }
@@ -79,7 +80,7 @@ cl::Kernel PlainPrograms::kernel(std::uint32_t op) const {
 PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs,
                        const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
                        const std::vector<std::vector<std::uint32_t>>& places,
-                       const std::vector<cl::Buffer>& memory, const DeviceImages& images)
+                       const std::vector<cl::Buffer>& memory, const DeviceImages& images, QueueWay way)
     : session_(session), program_(program), phases_(static_cast<std::uint32_t>(places.size())) {
   for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
     for (const std::uint32_t wave : waves) {
@@ -89,6 +90,11 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
         prepared_.emplace(std::pair(wave, phase),
                           Prepared{.from = memory[places[phase][what.from.value_or(what.to)]],
                                    .to = memory[places[phase][what.to]]});
+        continue;
+      }
+      if (spec.queue && (spec.queue->requeues || way == QueueWay::check)) {
+        queues_.emplace(std::pair(wave, phase),
+                        QueueRounds(session, programs, program, wave, memory, places[phase], way));
         continue;
       }
       Prepared prepared{.kernel = programs.kernel(spec.op),
@@ -145,7 +151,18 @@ cl_int PlainWaves::transfer(const Transfer& what, const Prepared& prepared, cl::
                              event == nullptr ? nullptr : &(*event)());
 }
 
-void PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration, cl::Event* event) {
+bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
+                        std::chrono::steady_clock::time_point deadline, cl::Event* event) {
+  if (const auto queue = queues_.find({wave, iteration % phases_}); queue != queues_.end()) {
+    QueueRounds& rounds = queue->second;
+    const std::uint64_t launches_before = rounds.launches();
+    const std::uint64_t compile_before = rounds.compile_ns();
+    const bool drained = rounds.run(deadline, event);
+    launches_ += rounds.launches() - launches_before;
+    compile_ns_ += rounds.compile_ns() - compile_before;
+    return drained;
+  }
+  ++launches_;
   Prepared& prepared = prepared_.at({wave, iteration % phases_});
   const auto& what = program_.waves[wave].transfer;
   const ProgramWave& spec = program_.waves[wave];
@@ -178,6 +195,7 @@ void PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration, cl::Event* 
   if (first) {
     compile_ns_ += device::time_before_start(session_, *event);
   }
+  return true;
 }
 
 } // namespace tidegate::run

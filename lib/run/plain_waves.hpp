@@ -6,8 +6,10 @@
 #include <tidegate/device/handles.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_images.hpp>
+#include <tidegate/run/queue_rounds.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -42,11 +44,14 @@ public:
   // has then. Throws device::Refused.
   PlainWaves(const device::Session& session, const PlainPrograms& programs, const ResolvedProgram& program,
              const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
-             const std::vector<cl::Buffer>& memory, const DeviceImages& images);
+             const std::vector<cl::Buffer>& memory, const DeviceImages& images,
+             QueueWay way = QueueWay::check);
 
   // Enqueues one wave, as it is after so many iterations; on a CPU the first one of an op and a work-group
-  // size is waited for, because the driver compiles then. `event` may be null. Throws device::Refused.
-  void launch(std::uint32_t wave, std::uint32_t iteration, cl::Event* event = nullptr);
+  // size is waited for, because the driver compiles then. `event` may be null. False where a queue was not
+  // drained, of which `deadline` may be the cause. Throws device::Refused.
+  bool launch(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
+              cl::Event* event = nullptr);
 
   // Of a wave in a phase, for arguments behind those of the wave.
   [[nodiscard]] cl::Kernel& kernel(std::uint32_t wave, std::uint32_t phase) {
@@ -55,6 +60,9 @@ public:
 
   // What first launches have spent compiling so far.
   [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
+
+  // Of everything so far: a queue may take several.
+  [[nodiscard]] std::uint64_t launches() const { return launches_; }
 
 private:
   struct Prepared {
@@ -71,8 +79,10 @@ private:
   const ResolvedProgram& program_;
   const std::uint32_t phases_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Prepared> prepared_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, QueueRounds> queues_; // that take more than one launch
   std::set<std::pair<std::uint32_t, std::array<std::uint32_t, 3>>> compiled_; // op and work-group size
   std::uint64_t compile_ns_ = 0;
+  std::uint64_t launches_ = 0;
 };
 
 } // namespace tidegate::run

@@ -91,7 +91,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
       if (program_.waves[wave].phase != phase || !result.in_time) {
         continue;
       }
-      waves.launch(wave, iteration);
+      result.in_time = waves.launch(wave, iteration, deadline);
       if (++launches % launches_between_looks == 0) {
         device::require(session_.queue.finish(), "running the plain launches");
         result.in_time = Clock::now() < deadline && !InterruptWatch::interrupted();

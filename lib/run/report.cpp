@@ -36,6 +36,59 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
   return report;
 }
 
+// The waves of items, before they have run. Their items are published, not the tiles that they make.
+void add_queues(RunReport& report, const ResolvedProgram& program) {
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const auto& queue = program.waves[wave].queue;
+    if (queue) {
+      report.queues.push_back({.wave = program.wave_text(wave),
+                               .items = queue->items.size(),
+                               .deduped_items = queue->deduped_items,
+                               .published_items = queue->published_items,
+                               .items_remaining = queue->published_items,
+                               .requeues = queue->requeues,
+                               .fault = {}});
+      report.deduped_items += queue->deduped_items;
+      report.published_items += queue->published_items - program.waves[wave].range.tiles();
+    }
+  }
+}
+
+// What became of their items; when the run is not done, those that are left count beside the tiles.
+void tell_queues(RunReport& report, const ResolvedProgram& program,
+                 const std::vector<QueueOutcome>& outcomes) {
+  policy::RequeueAccounting all;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const QueueOutcome& outcome = outcomes[i];
+    QueueReport& queue = report.queues[i];
+    queue.items_remaining = outcome.items_remaining;
+    queue.rounds = outcome.rounds;
+    queue.requeue_count = outcome.accounting.requeue_count;
+    queue.aged_promotions = outcome.accounting.aged_promotions;
+    queue.max_priority_age = outcome.accounting.max_priority_age;
+    report.items_remaining += outcome.items_remaining;
+    all.requeue_count += outcome.accounting.requeue_count;
+    all.aged_promotions += outcome.accounting.aged_promotions;
+    all.max_priority_age = std::max(all.max_priority_age, outcome.accounting.max_priority_age);
+    if (!outcome.failure) {
+      continue;
+    }
+    const ProgramQueue& items = *program.waves[outcome.wave].queue;
+    if (outcome.failure->code == ErrorCode::queue_fault) {
+      constexpr std::uint32_t code_bits = ~std::uint32_t{0} >> 1U;
+      queue.fault = QueueFaultReport{.item = outcome.failure->item,
+                                     .op = items.op_names[items.items[outcome.failure->item].op_handle],
+                                     .code = outcome.failure->result & code_bits};
+    }
+    if (report.status == RunStatus::queue_failed && !report.error) {
+      report.error = queue_error(program, outcome.wave, *outcome.failure);
+    }
+  }
+  if (!outcomes.empty()) {
+    report.priority = policy::drain_recommendation(all);
+  }
+}
+
 // What is known once the program is compiled.
 RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
@@ -68,6 +121,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .promotion_evidence = compiled.recommendation.promotion_evidence};
   report.assumed_macros = compiled.assumed_macros;
   report.program = summary_of(compiled);
+  add_queues(report, compiled.program);
   for (const Fallback& fallback : compiled.schedule.fallbacks) {
     report.fallbacks.push_back(
         {.wave = compiled.program.wave_text(fallback.wave), .reason = fallback.reason});
@@ -237,7 +291,8 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   case RunStatus::planned:
   case RunStatus::checked:
   case RunStatus::out_of_bounds:
-  case RunStatus::outside_halo: break;
+  case RunStatus::outside_halo:
+  case RunStatus::queue_failed: break; // told beside the items
   case RunStatus::deadline:
     report.error = deadline_error(report, options, executed.run.outcome.waited);
     break;
@@ -245,6 +300,25 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   case RunStatus::hang: report.error = hang_error(report.stuck_groups); break;
   case RunStatus::outputs_differ: report.error = difference_error(*report.output_parity, options); break;
   }
+}
+
+// Of a check that runs the program wave by wave: what it has found, else whether it came to its end.
+RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                          const RunOptions& options, std::uint64_t wall_time_ns, bool complete,
+                          std::optional<Error> found, RunStatus status_of_found) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.device =
+      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.status = RunStatus::checked;
+  if (found) {
+    report.status = status_of_found;
+    report.error = std::move(found);
+  } else if (!complete) {
+    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+    report.error =
+        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
+  }
+  return report;
 }
 
 } // namespace
@@ -310,44 +384,28 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
         .left_out_spans = report.timeline->left_out};
   }
   tell_the_end(report, executed, options);
+  tell_queues(report, compiled.program, executed.run.queues);
   return report;
 }
 
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options,
                            std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
-  report.device =
-      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  const bool broken = !bounds.violations.empty() || !bounds.findings.empty();
+  RunReport report =
+      report_of_check(compiled, device, options, wall_time_ns, bounds.complete,
+                      broken ? std::optional(bounds_error(bounds)) : std::nullopt, RunStatus::out_of_bounds);
   report.bounds = bounds;
-  report.status = RunStatus::checked;
-  if (!bounds.violations.empty() || !bounds.findings.empty()) {
-    report.status = RunStatus::out_of_bounds;
-    report.error = bounds_error(bounds);
-  } else if (!bounds.complete) {
-    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
-    report.error =
-        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
-  }
   return report;
 }
 
 RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
                           const device::DeviceInfo& device, const RunOptions& options,
                           std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
-  report.device =
-      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  RunReport report = report_of_check(
+      compiled, device, options, wall_time_ns, halos.complete,
+      halos.violation ? std::optional(halo_error(*halos.violation)) : std::nullopt, RunStatus::outside_halo);
   report.halos = halos;
-  report.status = RunStatus::checked;
-  if (halos.violation) {
-    report.status = RunStatus::outside_halo;
-    report.error = halo_error(*halos.violation);
-  } else if (!halos.complete) {
-    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
-    report.error =
-        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
-  }
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
+#include <tidegate/policy/priority.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/program_summary.hpp>
 #include <tidegate/run/timeline.hpp>
@@ -34,10 +35,11 @@ enum class RunStatus : std::uint8_t {
   checked,        // --check-bounds, --check-halos: nothing was found
   out_of_bounds,  // --check-bounds: something was
   outside_halo,   // --check-halos: a wave reaches further than the program states
+  queue_failed,   // an item failed, or items are left that make no progress
 };
-inline constexpr std::array<std::string_view, 9> run_status_names{
-    "done",           "planned", "deadline",      "interrupted", "hang",
-    "outputs_differ", "checked", "out_of_bounds", "outside_halo"};
+inline constexpr std::array<std::string_view, 10> run_status_names{
+    "done",           "planned", "deadline",      "interrupted",  "hang",
+    "outputs_differ", "checked", "out_of_bounds", "outside_halo", "queue_failed"};
 
 // A work-group that waited in vain.
 struct StuckGroup {
@@ -187,6 +189,28 @@ struct TraceReport {
   std::uint64_t left_out_spans = 0; // that there was no room for
 };
 
+// An item that was not done.
+struct QueueFaultReport {
+  std::uint64_t item = 0; // as the queue was given
+  std::string op;
+  std::uint32_t code = 0; // of TIDEGATE_FAULT
+};
+
+// A wave of work items. Ages count rounds.
+struct QueueReport {
+  std::string wave;
+  std::uint64_t items = 0; // that were given
+  std::uint64_t deduped_items = 0;
+  std::uint64_t published_items = 0;
+  std::uint64_t items_remaining = 0;
+  bool requeues = false; // its ops can
+  std::uint64_t rounds = 0;
+  std::uint64_t requeue_count = 0;
+  std::uint64_t aged_promotions = 0;
+  std::uint32_t max_priority_age = 0;
+  std::optional<QueueFaultReport> fault;
+};
+
 struct FallbackReport {
   std::string wave;
   std::string reason;
@@ -265,6 +289,7 @@ struct RunReport {
   std::uint64_t backend_dispatch_ns = 0;
   std::uint64_t lineage_ns = 0;
   std::uint64_t published_items = 0;
+  std::uint64_t deduped_items = 0;
   std::uint64_t lineage_items = 0;
   std::vector<std::uint32_t> region_lineage; // by group in dispatch order, bit n for source rule n
   std::optional<OutputParity> output_parity;
@@ -274,7 +299,9 @@ struct RunReport {
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
   std::vector<FallbackReport> fallbacks;
-  std::vector<std::string> assumed_macros; // without a device: that the sources depend on
+  std::vector<QueueReport> queues;
+  std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
+  std::vector<std::string> assumed_macros;             // without a device: that the sources depend on
   Geometry recommended_geometry;
   Geometry effective_geometry;
   MemoryReport memory;

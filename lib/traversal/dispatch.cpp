@@ -70,14 +70,14 @@ void set_poll(cl::Kernel& kernel, const cl::Buffer& poll, cl_uint settle_polls, 
               .action = poll_action});
 }
 
-WaveRecord record_of(const tg_log_row& row) {
+WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
   return {.wave = row.wave,
           .topology = static_cast<policy::Topology>(row.topology),
           .previous_topology = static_cast<policy::Topology>(row.previous_topology),
-          .rule = static_cast<FrontierRule>(row.rule),
+          .rule = static_cast<policy::TopologyRule>(row.rule),
           .threshold = row.threshold,
           .vertices = row.vertices,
-          .density_bps = row.density_bps,
+          .density_bps = policy::tg_density_bps(row.vertices, vertices),
           .frontier_edges = row.frontier_edges,
           .previous_edges = row.previous_edges,
           .unexplored_edges = row.unexplored_edges,
@@ -235,7 +235,9 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
     outcome.dispatch_ns = elapsed_ns(start);
     run::download(session, resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
     outcome.bytes_read_back += rows.size() * sizeof(tg_log_row);
-    std::ranges::transform(rows, std::back_inserter(outcome.waves), record_of);
+    for (const tg_log_row& row : rows) {
+      outcome.waves.push_back(record_of(row, resident.vertices));
+    }
     at = reached;
     monitor.iterations = at.wave;
     // Towards slices of the wanted length, not too fast: the next waves may be larger.

@@ -18,12 +18,19 @@ constexpr std::string_view types =
 
 } // namespace
 
+device::TraversalProfile traversal_profile(const device::DeviceInfo& device) {
+  return device.profile ? device.profile->traversal.value_or(device::TraversalProfile())
+                        : device::TraversalProfile();
+}
+
 FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
                               std::optional<std::uint32_t> alone_vertices) {
   const bool cpu = device.type == device::DeviceType::cpu;
-  constexpr std::uint32_t gpu_group = 1024;
-  const auto most =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, gpu_group));
+  const device::TraversalProfile profile = traversal_profile(device);
+  // An H200 has 126 registers for each work-item of 512, and 64 for 1024: those keep a barrier waiting
+  // longer.
+  constexpr std::uint32_t gpu_group = 512;
+  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, 1024));
   FrontierGeometry geometry;
   geometry.group_size = std::bit_floor(std::clamp(group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
   geometry.lanes = std::min(geometry.group_size, 4U);
@@ -34,8 +41,8 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   constexpr std::uint32_t gpu_alone = 512;
   constexpr std::uint32_t cpu_alone = 2048;
   geometry.alone_room = cpu ? 2 * cpu_alone : 2 * gpu_alone;
-  geometry.alone_vertices =
-      std::min(alone_vertices.value_or(cpu ? cpu_alone : gpu_alone), geometry.alone_room);
+  const std::uint32_t usual = profile.alone_up_to.value_or(cpu ? cpu_alone : gpu_alone);
+  geometry.alone_vertices = std::min(alone_vertices.value_or(usual), geometry.alone_room);
   geometry.eager = !cpu;
   return geometry;
 }

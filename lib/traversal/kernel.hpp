@@ -25,6 +25,9 @@ struct FrontierGeometry {
   bool eager = false;               // a frontier of few edges asks for what it may need at once
 };
 
+// The thresholds of the device's profile; without one all are left out.
+device::TraversalProfile traversal_profile(const device::DeviceInfo& device);
+
 // `group_size` and `alone_vertices` override what the device suggests.
 FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
                               std::optional<std::uint32_t> alone_vertices);

@@ -1,15 +1,14 @@
 // What kernels and host share, as the kernels' own headers have it; not installed with the others.
 #pragma once
 
-#include <cstdint>
+#include <tidegate/policy/topology_layout.hpp>
 
 namespace tidegate::traversal {
 
-using tg_u32 = std::uint32_t;
-using tg_u64 = std::uint64_t;
-#define TG_U32(value) static_cast<tg_u32>(value)
+using policy::tg_policy;
+using policy::tg_u32;
+using policy::tg_u64;
 
-#include <frontier_policy.h>
 #include <frontier_state.h>
 
 } // namespace tidegate::traversal

@@ -23,19 +23,23 @@ tg_policy policy_of(const ReplayPolicy& policy) {
 } // namespace
 
 WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers) {
-  const tg_choice choice = tg_choose(policy_of(policy),
-                                     {.edges = numbers.frontier_edges,
-                                      .previous_edges = numbers.previous_edges,
-                                      .unexplored_edges = numbers.unexplored_edges,
-                                      .vertices = numbers.vertices,
-                                      .dense_waves = numbers.dense_waves},
-                                     static_cast<tg_u32>(numbers.previous_topology));
+  const policy::tg_choice choice = tg_choose(policy_of(policy),
+                                             {.edges = numbers.frontier_edges,
+                                              .previous_edges = numbers.previous_edges,
+                                              .unexplored_edges = numbers.unexplored_edges,
+                                              .vertices = numbers.vertices,
+                                              .dense_waves = numbers.dense_waves},
+                                             static_cast<tg_u32>(numbers.previous_topology));
   WaveRecord chosen = numbers;
   chosen.topology = static_cast<policy::Topology>(choice.topology);
-  chosen.rule = static_cast<FrontierRule>(choice.rule);
+  chosen.rule = static_cast<policy::TopologyRule>(choice.rule);
   chosen.threshold = choice.threshold;
-  chosen.density_bps = choice.density_bps;
+  chosen.density_bps = policy::tg_density_bps(numbers.vertices, policy.vertices);
   return chosen;
+}
+
+std::uint32_t surely_sparse(const ReplayPolicy& policy) {
+  return tg_surely_sparse(policy_of(policy));
 }
 
 Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves) {
@@ -76,6 +80,33 @@ std::vector<policy::TopologyEvidence> topology_evidence(std::span<const WaveReco
                         .estimated_peak_device_bytes = memory.bytes});
   }
   return evidence;
+}
+
+std::optional<EvidenceFlaw> first_flaw(std::span<const policy::TopologyEvidence> evidence,
+                                       std::span<const WaveRecord> waves, const FrontierMemory& memory,
+                                       std::uint32_t lanes) {
+  const std::vector<policy::TopologyEvidence> expected = topology_evidence(waves, memory, lanes);
+  for (std::size_t i = 0; i < std::min(evidence.size(), expected.size()); ++i) {
+    const policy::TopologyEvidence& given = evidence[i];
+    if (const auto field = policy::incomplete_field(given)) {
+      return EvidenceFlaw{i, std::string(*field), true};
+    }
+    const policy::LaunchRecommendation of_waves{.pressure = expected[i].queue_pressure,
+                                                .topology = expected[i].selected_topology,
+                                                .estimated_peak_device_bytes =
+                                                    expected[i].estimated_peak_device_bytes};
+    if (const auto field = policy::contradicted_field(given, of_waves)) {
+      return EvidenceFlaw{i, std::string(*field)};
+    }
+    if (given != expected[i]) { // what a recommendation does not say
+      const bool density = given.frontier_density_bps != expected[i].frontier_density_bps;
+      return EvidenceFlaw{i, density ? "frontier_density_bps" : "resident_device_bytes"};
+    }
+  }
+  if (evidence.size() != expected.size()) {
+    return EvidenceFlaw{std::min(evidence.size(), expected.size()), "selected_topology"};
+  }
+  return {};
 }
 
 } // namespace tidegate::traversal

@@ -6,9 +6,11 @@
 #include <tidegate/traversal/memory.hpp>
 #include <tidegate/traversal/wave_record.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tidegate::traversal {
@@ -27,6 +29,10 @@ struct ReplayPolicy {
 // The choice for a wave whose numbers are given: topology, rule, threshold and density are worked out.
 WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers);
 
+// How many vertices of a frontier behind a sparse wave are worked sparsely for certain, as long as no more
+// edges than the graph has vertices leave them.
+std::uint32_t surely_sparse(const ReplayPolicy& policy);
+
 struct Replay {
   std::uint64_t waves = 0;
   std::uint64_t agreed = 0;
@@ -37,5 +43,15 @@ Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves);
 // The evidence of every distinct choice, in the order of the waves.
 std::vector<policy::TopologyEvidence> topology_evidence(std::span<const WaveRecord> waves,
                                                         const FrontierMemory& memory, std::uint32_t lanes);
+
+// A field of the evidence that is not complete, or does not follow from the waves.
+struct EvidenceFlaw {
+  std::size_t item = 0; // of the list; its length: one is missing
+  std::string field;
+  bool incomplete = false;
+};
+std::optional<EvidenceFlaw> first_flaw(std::span<const policy::TopologyEvidence> evidence,
+                                       std::span<const WaveRecord> waves, const FrontierMemory& memory,
+                                       std::uint32_t lanes);
 
 } // namespace tidegate::traversal

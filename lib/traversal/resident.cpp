@@ -108,7 +108,7 @@ tg_setting setting_of(const graphs::FrontierProgram& program, const graphs::Grap
 ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
                             const graphs::Graph& graph, const FrontierMemory& memory,
                             const FrontierGeometry& geometry, const TraversalPolicy& policy) {
-  ResidentGraph resident;
+  ResidentGraph resident{.parts = {}, .vertices = graphs::vertex_count(graph)};
   std::uint64_t& bytes = resident.uploaded_bytes;
   const auto put = [&resident](Part part, cl::Buffer buffer) {
     resident.parts[static_cast<std::size_t>(part)] = std::move(buffer);

@@ -38,6 +38,7 @@ enum class Part : std::uint8_t {
 
 struct ResidentGraph {
   std::array<cl::Buffer, static_cast<std::size_t>(Part::count)> parts;
+  std::uint32_t vertices = 0;
   std::uint64_t uploaded_bytes = 0;
 
   [[nodiscard]] const cl::Buffer& part(Part which) const { return parts[static_cast<std::size_t>(which)]; }

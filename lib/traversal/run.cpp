@@ -346,7 +346,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   const TraversalShape shape = shape_of(program, graph);
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
 
-  monitor.activity = run::Activity::building;
+  monitor.begin(run::Activity::building);
   auto start = Clock::now();
   run::BuiltKernel kernel = run::build_kernel(session, device, source, 0, options.cache_folder);
   TIDEGATE_TRY(const FrontierGroups groups,
@@ -359,7 +359,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.built_from_cache = kernel.from_cache;
   report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.groups};
 
-  monitor.activity = run::Activity::filling;
+  monitor.begin(run::Activity::filling);
   start = Clock::now();
   const ResidentGraph resident = make_resident(session, program, graph, report.memory, geometry, policy);
   device::require(session.queue.finish(), "filling the buffers");
@@ -367,7 +367,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.bytes_uploaded = resident.uploaded_bytes;
 
   // The run itself; its wall time begins here.
-  monitor.activity = run::Activity::running;
+  monitor.begin(run::Activity::running);
   const DispatchLimits limits = limits_of(device, options, groups, report.strategy);
   monitor.deadline = limits.deadline;
   TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, monitor);
@@ -388,7 +388,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
 
   // What the device chose, the policy must choose again; then the results themselves.
   if (options.fault == Fault::wrong_log && !report.waves.empty()) {
-    report.waves.back().rule = FrontierRule::queue_empty;
+    report.waves.back().rule = policy::TopologyRule::queue_empty;
   }
   report.replay = replay({.launch = program.policy.launch,
                           .switch_rule = policy.switch_rule,
@@ -398,11 +398,11 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
                           .vertices = report.graph.vertices,
                           .monotone = program.algorithm != Algorithm::pagerank},
                          report.waves);
-  monitor.activity = run::Activity::reading;
+  monitor.begin(run::Activity::reading);
   TraversalResults results = read_back(session, resident, shape);
   report.bytes_read_back += (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
   if (options.verify) {
-    monitor.activity = run::Activity::proving;
+    monitor.begin(run::Activity::verifying);
     start = Clock::now();
     monitor.deadline = start + run::build_limit; // a serial algorithm takes as long as it takes
     spoil(options.fault, results);
@@ -415,13 +415,13 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
     return {};
   }
   if (options.compare_rounds != 0) {
-    monitor.activity = run::Activity::comparing;
+    monitor.begin(run::Activity::comparing);
     DispatchLimits again = limits_of(device, options, groups, report.strategy);
     monitor.deadline = again.deadline;
     report.comparison =
         time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
   }
-  monitor.activity = run::Activity::writing;
+  monitor.begin(run::Activity::writing);
   const bool floats =
       program.algorithm == Algorithm::pagerank || graphs::weight_type(graph.out) == graphs::WeightType::f32;
   return write_outputs(program, folder, results, floats);
@@ -430,10 +430,14 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
 } // namespace
 
 Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
-                                     const device::DeviceInfo* device, const TraversalOptions& options) {
+                                     const device::DeviceInfo* device, const TraversalOptions& options,
+                                     run::Monitor& monitor) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
-  const TraversalPolicy policy{.switch_rule = program.policy.switch_rule.value_or(graphs::SwitchRule::edges),
+  const device::TraversalProfile profile =
+      device == nullptr ? device::TraversalProfile() : traversal_profile(*device);
+  const TraversalPolicy policy{.switch_rule = program.policy.switch_rule.value_or(
+                                   profile.switch_rule.value_or(graphs::SwitchRule::edges)),
                                .forced = options.force_topology};
 
   // Load and check, without touching the device.
@@ -442,6 +446,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   if (!options.dry_run) {
     TIDEGATE_CHECK(check_outputs(program, folder));
   }
+  monitor.begin(run::Activity::loading);
   TIDEGATE_TRY(const graphs::LoadedGraph loaded, load(program, folder, options));
   const graphs::Graph& graph = loaded.graph;
   const std::uint64_t load_ns = elapsed_ns(start);
@@ -473,7 +478,9 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   }
 
   // On the device; a kernel that does not come back is told of from another thread.
-  run::Monitor monitor;
+  monitor.counted = "wave";
+  monitor.most_iterations = run::Monitor::unlimited;
+  monitor.deadline = Clock::now() + run::build_limit;
   const run::Watchdog watchdog(monitor, grace, [&, known = report](bool interrupted) {
     options.abandon(report_of_silence(known, monitor, interrupted, options));
   });

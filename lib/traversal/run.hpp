@@ -5,6 +5,7 @@
 #include <tidegate/core/same_file.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/graphs/frontier_program.hpp>
+#include <tidegate/run/monitor.hpp>
 #include <tidegate/run/run_options.hpp>
 #include <tidegate/traversal/report.hpp>
 
@@ -47,9 +48,10 @@ struct TraversalOptions {
 };
 
 // Runs a program of `folder` on a device whose profile is filled in, or with dry_run plans its memory for one
-// (null: for one without bounds). What comes to a negative answer on the device is in the report's status and
-// error.
+// (null: for one without bounds), and tells the monitor what it is doing. What comes to a negative answer on
+// the device is in the report's status and error.
 Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
-                                     const device::DeviceInfo* device, const TraversalOptions& options);
+                                     const device::DeviceInfo* device, const TraversalOptions& options,
+                                     run::Monitor& monitor);
 
 } // namespace tidegate::traversal

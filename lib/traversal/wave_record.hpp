@@ -2,57 +2,13 @@
 #pragma once
 
 #include <tidegate/policy/launch_recommendation.hpp>
+#include <tidegate/policy/topology.hpp>
 
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 namespace tidegate::traversal {
-
-// The rule that decided the topology; the numbers are those of kernels/frontier_policy.h. The first twelve
-// are the launch policy's.
-enum class FrontierRule : std::uint8_t {
-  queue_empty,
-  memory_pressure,
-  sparse_density,
-  dense_density_fused,
-  dense_density,
-  between_densities,
-  hold_memory_constrained,
-  hold_sparse,
-  hold_hybrid_from_sparse,
-  hold_hybrid_from_dense,
-  hold_dense,
-  hold_fused,
-  few_vertices,
-  many_edges_fused,
-  many_edges,
-  hold_pull,
-  some_edges,
-  hold_some_edges,
-  few_edges,
-  forced,
-};
-inline constexpr std::array<std::string_view, 20> frontier_rule_names{"queue_empty",
-                                                                      "memory_pressure",
-                                                                      "sparse_density",
-                                                                      "dense_density_fused",
-                                                                      "dense_density",
-                                                                      "between_densities",
-                                                                      "hold_memory_constrained",
-                                                                      "hold_sparse",
-                                                                      "hold_hybrid_from_sparse",
-                                                                      "hold_hybrid_from_dense",
-                                                                      "hold_dense",
-                                                                      "hold_fused",
-                                                                      "few_vertices",
-                                                                      "many_edges_fused",
-                                                                      "many_edges",
-                                                                      "hold_pull",
-                                                                      "some_edges",
-                                                                      "hold_some_edges",
-                                                                      "few_edges",
-                                                                      "forced"};
 
 // The frontier's edges against those of the wave before.
 enum class Trend : std::uint8_t { growing, steady, shrinking };
@@ -62,7 +18,7 @@ struct WaveRecord {
   std::uint32_t wave = 0;
   policy::Topology topology = policy::Topology::empty;
   policy::Topology previous_topology = policy::Topology::empty;
-  FrontierRule rule = FrontierRule::queue_empty;
+  policy::TopologyRule rule = policy::TopologyRule::queue_empty;
   std::uint64_t threshold = 0; // that the rule compared with: bps, edges or vertices
   std::uint32_t vertices = 0;  // in the frontier
   std::uint32_t density_bps = 0;

@@ -6,6 +6,7 @@ Kernels of traversals take a CPU's driver seconds to compile, once for an algori
 from __future__ import annotations
 
 import json
+import re
 import signal
 import struct
 import subprocess
@@ -103,6 +104,24 @@ class Runs(Graphs):
         self.assertEqual(sum(wave["vertices"] for wave in waves), reached)
         self.assertEqual([each["selected_topology"] for each in report["evidence"]],
                          list(dict.fromkeys(wave["topology"] for wave in waves)))
+        for spoiled, code in (({}, 0), ({"queue_pressure": "empty"}, 1), ({"output_parity_required": False}, 1)):
+            path = self.folder / "report.json"
+            path.write_text(json.dumps({**report, "evidence": [{**report["evidence"][0], **spoiled}, *report["evidence"][1:]]}))
+            done = run("check", str(path))
+            self.assertEqual(done.rc, code, done.stderr)
+            for field in spoiled:
+                self.assertEqual(json.loads(done.stdout)["documents"][0]["error"]["pointer"], f"/evidence/0/{field}")
+
+    def test_far_vertices_outlast_refills_that_find_nothing(self) -> None:
+        """Of 1, 2 and 3, put off at 100, 110 and 200, the first is worked on before its turn: the first refill finds nothing, the
+        second finds 2 and puts 3 off for a third. Many short edges elsewhere keep the bound of the near narrow."""
+        edges = [(0, 1, 100), (0, 2, 110), (0, 3, 200), (0, 4, 0), (4, 1, 0), (3, 5, 1)]
+        edges += [(a, b, 1) for a in range(6, 96) for b in range(6, 96) if a != b]
+        (self.folder / "far.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n96 96 " + f"{len(edges)}\n" +
+                                             "".join(f"{a + 1} {b + 1} {w}\n" for a, b, w in edges))
+        self.traverse({"graph": {"file": "far.mtx"}, "algorithm": "sssp", "sources": [0],
+                       "outputs": {"distances": "distances.bin"}}, "--force-topology", "sparse_frontier", "--verify")
+        self.assertEqual(self.words("distances.bin")[:6], (0, 0, 110, 200, 0, 201))
 
     def test_one_launch_makes_the_same_choices(self) -> None:
         launches = self.traverse(bfs())["waves"]
@@ -117,6 +136,14 @@ class Runs(Graphs):
         for word in ["bfs of 512 vertices and 4096 edges", "edges a second", "the widest (", "result    right: ",
                      "choices made again by the host"]:
             self.assertIn(word, done.stdout)
+
+    def test_verbose(self) -> None:
+        done = run("run", self.write(bfs()), "--strategy", "launch", "--verify", "-v")
+        self.assertEqual(done.rc, 0, done.stderr)
+        told = [re.sub("^tidegate: |(, wave [0-9]+)?, [0-9.]+ s$", "", line) for line in done.stderr.splitlines()]
+        self.assertEqual(list(dict.fromkeys(told)),  # a busy machine takes longer, and what takes long is told again
+                         ["asking the device", "loading the graph", "building kernels", "filling device memory",
+                          "running the waves", "reading the outputs back", "verifying the result", "writing the outputs"])
 
     def test_dry_run_tells_the_memory(self) -> None:
         report = json.loads(run("run", self.write(bfs()), "--dry-run").stdout)

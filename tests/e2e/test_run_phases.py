@@ -124,7 +124,7 @@ class Errors(Small):
 
     def test_errors(self) -> None:
         self.refused(lambda p: p["waves"][2].update(fill={"buffer": "x"}),
-                     "tidegate: P: error: a wave is one thing, and this says 2 of op, fill and copy [invalid_program]\n"
+                     "tidegate: P: error: a wave is one thing, and this says 2 of op, fill, copy and queue [invalid_program]\n"
                      "  at: /waves/2\n"
                      "  fix: give one of them\n")
         self.refused(lambda p: p.update(waves=[p["waves"][7]]),

@@ -48,7 +48,7 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
     const WaveRecord got = choose(policy, wave);
     CAPTURE(i);
     REQUIRE(got.topology == expected.topology);
-    REQUIRE(name(expected.rule) == frontier_rule_names[static_cast<std::size_t>(got.rule)]);
+    REQUIRE(name(expected.rule) == name(got.rule));
   }
 }
 
@@ -59,8 +59,11 @@ TEST_CASE("the edge rules") {
                   .frontier_edges = 90'000,
                   .previous_edges = 10,
                   .unexplored_edges = 900'000};
-  const auto rule = [&] { return frontier_rule_names[static_cast<std::size_t>(choose(policy, wave).rule)]; };
+  const auto rule = [&] { return name(choose(policy, wave).rule); };
+  CHECK(rule() == "many_edges"); // hubs
+  wave.frontier_edges = 51'200;
   CHECK(rule() == "few_vertices");
+  wave.frontier_edges = 90'000;
   wave.vertices = 101;
   CHECK(rule() == "many_edges");
   CHECK(choose(policy, wave).topology == Topology::dense_frontier);
@@ -86,11 +89,39 @@ TEST_CASE("the edge rules") {
 TEST_CASE("a forced topology stands, and memory pressure comes before the edges") {
   ReplayPolicy policy{.forced = Topology::hybrid_frontier, .edges = 10, .vertices = 10};
   const WaveRecord wave{.vertices = 1, .frontier_edges = 1, .unexplored_edges = 10};
-  CHECK(choose(policy, wave).rule == FrontierRule::forced);
+  CHECK(choose(policy, wave).rule == policy::TopologyRule::forced);
   CHECK(choose(policy, wave).topology == Topology::hybrid_frontier);
   policy.forced.reset();
   policy.pressure_bps = 8500;
-  CHECK(choose(policy, wave).rule == FrontierRule::memory_pressure);
+  CHECK(choose(policy, wave).rule == policy::TopologyRule::memory_pressure);
+}
+
+TEST_CASE("what is surely sparse is, and one vertex more may be something else") {
+  std::mt19937 random(3);
+  const auto below = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+  std::size_t tight = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    ReplayPolicy policy{
+        .switch_rule = below(2) == 0 ? graphs::SwitchRule::density : graphs::SwitchRule::edges, .forced = {}};
+    if (below(4) == 0) {
+      policy.forced = static_cast<Topology>(1 + below(5));
+    }
+    policy.vertices = 1 + below(5000);
+    policy.edges = below(140'000);
+    policy.pressure_bps = static_cast<std::uint16_t>(below(8) == 0 ? 8000 + below(2001) : 0);
+    policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
+    const std::uint32_t sure = surely_sparse(policy);
+    WaveRecord wave{.previous_topology = Topology::sparse_frontier,
+                    .vertices = sure == 0 ? 0 : 1 + below(sure),
+                    .frontier_edges = below(policy.vertices + 1),
+                    .previous_edges = below(100'000),
+                    .unexplored_edges = below(1'000'000)};
+    CAPTURE(i);
+    REQUIRE(choose(policy, wave).topology == (sure == 0 ? Topology::empty : Topology::sparse_frontier));
+    wave.vertices = sure + 1;
+    tight += sure < policy.vertices && choose(policy, wave).topology != Topology::sparse_frontier ? 1 : 0;
+  }
+  CHECK(tight > 8000);
 }
 
 TEST_CASE("a replay finds the wave that was chosen otherwise") {
@@ -129,6 +160,35 @@ TEST_CASE("the evidence of every topology is complete") {
   for (const policy::TopologyEvidence& each : evidence) {
     CHECK_FALSE(policy::incomplete_field(each));
   }
+}
+
+TEST_CASE("what is wrong with evidence is named") {
+  const FrontierMemory memory{.bytes = 5};
+  const std::vector<WaveRecord> waves{
+      {.topology = Topology::sparse_frontier, .vertices = 3, .density_bps = 7},
+      {.topology = Topology::dense_frontier, .vertices = 64, .density_bps = 900}};
+  const auto sound = topology_evidence(waves, memory, 16);
+  const auto flaw_of = [&](auto&& spoil) {
+    auto evidence = sound;
+    spoil(evidence);
+    const auto flaw = first_flaw(evidence, waves, memory, 16);
+    return flaw ? std::to_string(flaw->item) + (flaw->incomplete ? "? " : " ") + flaw->field : "";
+  };
+  CHECK(flaw_of([](auto&) {}).empty());
+  CHECK(flaw_of([](auto& list) { list[1].output_parity_required = false; }) == "1? output_parity_required");
+  CHECK(flaw_of([](auto& list) { list[0].queue_pressure = policy::QueuePressure::balanced; }) ==
+        "0 queue_pressure");
+  CHECK(flaw_of([](auto& list) { list[1].selected_topology = Topology::fused_dense; }) ==
+        "1 selected_topology");
+  CHECK(flaw_of([](auto& list) {
+          list[1].frontier_density_bps = 901;
+          list[1].semiring_frontier_density_bps = 901;
+        }) == "1 frontier_density_bps");
+  CHECK(flaw_of([](auto& list) { list[0].resident_device_bytes = 4; }) == "0 resident_device_bytes");
+  CHECK(flaw_of([](auto& list) { list[0].estimated_peak_device_bytes = 6; }) ==
+        "0 estimated_peak_device_bytes");
+  CHECK(flaw_of([](auto& list) { list.pop_back(); }) == "1 selected_topology");
+  CHECK(flaw_of([](auto& list) { list.push_back(list[0]); }) == "2 selected_topology");
 }
 
 } // namespace tidegate::traversal

@@ -1,0 +1,359 @@
+#include <tidegate/compiler/argument_values.hpp>
+#include <tidegate/compiler/buffer_files.hpp>
+#include <tidegate/compiler/program_error.hpp>
+#include <tidegate/compiler/queue_file.hpp>
+#include <tidegate/compiler/queue_wave.hpp>
+#include <tidegate/compiler/source_unit.hpp>
+#include <tidegate/core/error_list.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
+#include <tidegate/device/kernels.hpp>
+#include <tidegate/opencl_c/call_graph.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace tidegate::compiler {
+
+#include "queue_state.h"
+
+namespace {
+
+using opencl_c::AddressSpace;
+using opencl_c::Parameter;
+
+static_assert(TG_QUEUE_PRIORITIES == queue_priorities);
+
+// Devices take 1024 bytes of arguments at least.
+constexpr std::size_t most_buffers = 100;
+
+constexpr std::string_view signature = "uint {}(global const T* in, global U* out, uint param)";
+
+// What the drain is compiled for.
+struct DrainText {
+  std::string source;  // the file of the ops
+  std::string cases;   // of their switch
+  std::string handles; // of the buffers
+  std::string parameters;
+  std::string arguments;
+  bool requeues = false;
+  std::uint32_t items_per_lane = 1;
+};
+
+// kernels/queue.cl behind what it is made for. It includes the ops' file, so that compilers name that.
+std::string text_of(const DrainText& drain) {
+  return fmt::format(
+      "#define TG_QUEUE_SOURCE \"{}\"\n#define TG_QUEUE_CASES {}\n#define TG_QUEUE_HANDLES {}\n"
+      "#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
+      "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_PER_LANE {}u\n{}{}",
+      drain.source, drain.cases, drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0,
+      drain.items_per_lane, device::with_place("queue_state.h", device::queue_state_source()),
+      device::with_place("queue.cl", device::queue_source()));
+}
+
+std::string file_name(const OpSpec& spec) {
+  return std::filesystem::path(spec.source).filename().string();
+}
+
+bool is_word(const opencl_c::TranslationUnit& unit, opencl_c::TokenRange range, std::string_view word) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    if (unit.source.tokens[i].text == word) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
+  const auto& parameters = function.parameters;
+  const auto is_buffer = [](const Parameter& parameter) {
+    return parameter.is_pointer && parameter.space == AddressSpace::global;
+  };
+  const opencl_c::TokenRange result{.begin = function.begin, .end = function.name_token};
+  return !function.is_kernel && parameters.size() == 3 && is_buffer(parameters[0]) &&
+         is_buffer(parameters[1]) && !parameters[1].is_const && !parameters[2].is_pointer &&
+         parameters[2].type == "uint" && (is_word(unit, result, "uint") || is_word(unit, result, "unsigned"));
+}
+
+// Whether the functions, or what they call, say TIDEGATE_REQUEUE.
+bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::string>& functions) {
+  const std::set<std::string> reached = opencl_c::CallGraph(unit).reachable(functions);
+  return std::ranges::any_of(unit.functions, [&](const opencl_c::Function& function) {
+    return function.body && reached.contains(function.name) &&
+           is_word(unit, *function.body, "TIDEGATE_REQUEUE");
+  });
+}
+
+std::string item_text(std::uint64_t index) {
+  return fmt::format("item {}", index);
+}
+
+// Whether the op can take the buffer for what its parameter points to.
+Result<void> check_elements(const QueueCombination& items, const QueueOp& op, const Parameter& parameter,
+                            const ProgramBuffer& buffer, const std::string& pointer) {
+  const auto type = opencl_c::arithmetic_type(parameter.type);
+  if (!type) { // structures and void may be made of anything
+    return {};
+  }
+  const ElementType wanted = *element_type_of(type->scalar);
+  if (element_bytes(wanted) == element_bytes(buffer.spec.type) &&
+      is_float(wanted) == is_float(buffer.spec.type)) {
+    return {};
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::argument_mismatch,
+            .message = fmt::format("{} runs {} on the buffer {} of {}, its parameter {} points to {}",
+                                   item_text(items.first_item), in_quotes(op.name), in_quotes(buffer.name),
+                                   name(buffer.spec.type), in_quotes(parameter.name), parameter.type),
+            .fix = fmt::format("give a buffer of {}, or let the op take what there is", name(wanted)),
+            .pointer = pointer});
+}
+
+// All that can be said of handles, once for each combination of them.
+Result<void> check_handles(const std::vector<QueueCombination>& combinations,
+                           std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
+                           const std::string& pointer) {
+  ErrorList errors;
+  for (const QueueCombination& items : combinations) {
+    const auto refuse = [&](ErrorCode code, std::string what, std::string fix) {
+      errors.add({.code = code,
+                  .message = item_text(items.first_item) + " " + std::move(what),
+                  .fix = std::move(fix),
+                  .pointer = pointer});
+    };
+    if (items.op >= ops.size()) {
+      refuse(ErrorCode::invalid_item,
+             fmt::format("has the op_handle {}, the program has {}", items.op, plural(ops.size(), "op")),
+             "handles count the program's ops, from 0 on, in their order");
+    } else if (ops[items.op].op == nullptr) {
+      refuse(
+          ErrorCode::not_a_queue_op,
+          fmt::format("has the op_handle {}, and {} is no queue op", items.op, in_quotes(ops[items.op].name)),
+          "give the handle of an op with \"queue\": true");
+    }
+    bool there = true;
+    for (const auto& [key, handle] :
+         {std::pair("input_handle", items.input), {"output_handle", items.output}}) {
+      if (handle >= buffers.size()) {
+        there = false;
+        refuse(
+            ErrorCode::invalid_item,
+            fmt::format("has the {} {}, the program has {}", key, handle, plural(buffers.size(), "buffer")),
+            "handles count the program's buffers, from 0 on, in their order");
+      }
+    }
+    if (there && items.op < ops.size() && ops[items.op].op != nullptr) {
+      const QueueOp& op = *ops[items.op].op;
+      errors.check(check_elements(items, op, op.input, buffers[items.input], pointer));
+      errors.check(check_elements(items, op, op.output, buffers[items.output], pointer));
+    }
+    if (errors.full()) {
+      break;
+    }
+  }
+  return errors.result();
+}
+
+// Ops of one wave are one program: they come from one file, with the same options.
+Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::string& pointer) {
+  for (const QueueOp* const op : ops) {
+    if (op->spec.source != ops.front()->spec.source || op->spec.options != ops.front()->spec.options) {
+      return tl::unexpected(invalid_program(
+          fmt::format("the queue runs {} and {}, which come from two sources or have other options",
+                      in_quotes(ops.front()->name), in_quotes(op->name)),
+          "include both in one source, or give each a wave", pointer));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string& folder, PathScope scope,
+                                        const std::string& pointer) {
+  if (spec.items.has_value() == spec.file.has_value()) {
+    return tl::unexpected(invalid_program(
+        fmt::format("a queue has one origin, and this says {} of items and file", spec.items ? 2 : 0),
+        "give one of them", pointer));
+  }
+  auto items = spec.items ? Result<std::vector<QueueItem>>(*spec.items)
+                          : check_scope(beside(folder, *spec.file), folder, scope).and_then([&] {
+                              return read_queue_file(beside(folder, *spec.file));
+                            });
+  if (!items && !items.error().line) {
+    items.error().pointer = pointer + "/file";
+  }
+  if (items && items->empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::bad_queue,
+                                .message = "the queue has no items",
+                                .fix = "give one at least, or leave the wave out",
+                                .pointer = pointer});
+  }
+  if (items && items->size() > std::numeric_limits<std::uint32_t>::max()) {
+    return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
+                                .message = fmt::format("the queue has {} items", items->size()),
+                                .fix = "give 4294967295 at most, and the others to another wave",
+                                .pointer = pointer});
+  }
+  return items;
+}
+
+template <class T>
+ProgramBuffer own_buffer(const std::string& title, std::string_view what, const std::vector<T>& rows) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(rows.size() * sizeof(T));
+  std::memcpy(bytes->data(), rows.data(), bytes->size());
+  return {.name = fmt::format("{}: {}", title, what),
+          .spec = {.type = ElementType::u32, .count = bytes->size() / sizeof(std::uint32_t)},
+          .bytes = bytes->size(),
+          .contents = std::move(bytes)};
+}
+
+// Buffers that items name, in the order of their handles, and what the drain does to each.
+std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& combinations,
+                                          std::span<const QueueOpHandle> ops, std::size_t buffers) {
+  std::vector<std::optional<Access>> accesses(buffers);
+  for (const QueueCombination& items : combinations) {
+    auto& input = accesses[items.input];
+    input = ops[items.op].op->input.is_const ? input.value_or(Access::read) : Access::read_write;
+    accesses[items.output] = Access::read_write;
+  }
+  std::vector<ProgramArgument> arguments;
+  for (std::uint32_t handle = 0; handle < buffers; ++handle) {
+    if (accesses[handle]) {
+      arguments.push_back({.kind = ProgramArgument::Kind::buffer,
+                           .buffer = handle,
+                           .access = *accesses[handle],
+                           .value = {}});
+    }
+  }
+  return arguments;
+}
+
+} // namespace
+
+Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
+                                 const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
+  const std::string function_name = spec.kernel.value_or(name);
+  TIDEGATE_TRY(const ProgramUnit read,
+               read_unit(spec, folder, answer, scope, pointer, text_of({.source = file_name(spec)})));
+  const opencl_c::Function* const function = read.unit.definition(function_name);
+  if (function == nullptr) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::unknown_name,
+              .message = fmt::format("there is no function {} in {}", in_quotes(function_name), spec.source),
+              .fix = fmt::format("write {}", fmt::format(signature, function_name)),
+              .pointer = spec.kernel ? pointer + "/kernel" : pointer});
+  }
+  if (!has_signature(read.unit, *function)) {
+    return tl::unexpected(with_line_of(
+        read.files, opencl_c::error_at(read.unit, function->begin, ErrorCode::argument_mismatch,
+                                       fmt::format("{} is no function that runs one item of a queue",
+                                                   in_quotes(function_name)),
+                                       fmt::format("write {}", fmt::format(signature, function_name)))));
+  }
+  return QueueOp{.name = name,
+                 .function = function_name,
+                 .spec = spec,
+                 .traits = {.pure = spec.pure, .priority = spec.priority.value_or(default_queue_priority)},
+                 .input = function->parameters[0],
+                 .output = function->parameters[1]};
+}
+
+Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
+                                std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
+                                std::uint32_t age_threshold, const AnswerMacros& answer, PathScope scope,
+                                const std::string& pointer) {
+  TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec, folder, scope, pointer));
+  const std::vector<QueueCombination> combinations = combine_items(items);
+  TIDEGATE_CHECK(check_handles(combinations, ops, buffers, pointer));
+
+  // The ops that the items name, and the buffers.
+  std::vector<const QueueOp*> used;
+  std::vector<QueueOpTraits> traits(ops.size());
+  DrainText drain;
+  std::set<std::string> functions;
+  for (std::uint32_t handle = 0; handle < ops.size(); ++handle) {
+    const QueueOp* const op = ops[handle].op;
+    if (std::ranges::find(combinations, handle, &QueueCombination::op) == combinations.end()) {
+      continue;
+    }
+    used.push_back(op);
+    traits[handle] = op->traits;
+    functions.insert(op->function);
+    drain.cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, op->function);
+  }
+  TIDEGATE_CHECK(check_sources(used, pointer));
+  QueueWave wave{.arguments = arguments_of(combinations, ops, buffers.size())};
+  if (wave.arguments.size() > most_buffers) {
+    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                .message = fmt::format("the items name {} buffers", wave.arguments.size()),
+                                .fix = fmt::format("name {} at most in a wave", most_buffers),
+                                .pointer = pointer});
+  }
+  for (const ProgramArgument& argument : wave.arguments) {
+    drain.handles += fmt::format("case {0}u: return (global void*)tg_b{0}; ", argument.buffer);
+    drain.parameters += fmt::format(", global uchar* tg_b{}", argument.buffer);
+    drain.arguments += fmt::format(", tg_b{}", argument.buffer);
+  }
+
+  // The kernel, once more where the ops turn out to requeue.
+  const OpSpec& source = used.front()->spec;
+  const PublishedQueue published = publish_queue(items, combinations, traits);
+  drain.source = file_name(source);
+  drain.items_per_lane = published.items_per_lane;
+  drain.requeues = true;
+  TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, text_of(drain)));
+  if (!say_requeue(wave.unit.unit, functions)) {
+    drain.requeues = false;
+    TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, text_of(drain)));
+  }
+
+  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+  std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS); // as tg_queue_arm() leaves it
+  std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
+  state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
+  state[TG_QUEUE_RUNNING] = std::uint32_t{1} << published.tiles.front().priority;
+  wave.own_buffers = {own_buffer(title, "tiles", published.tiles),
+                      own_buffer(title, "params",
+                                 published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
+                      own_buffer(title, "state", state)};
+  wave.own_accesses = {Access::read, Access::read, Access::read_write};
+  if (drain.requeues) {
+    const std::uint64_t lanes = std::uint64_t{queue_lanes} * published.tiles.size();
+    wave.own_buffers.push_back({.name = title + ": left",
+                                .spec = {.type = ElementType::u32, .count = lanes},
+                                .bytes = lanes * sizeof(std::uint32_t)});
+    wave.own_accesses.push_back(Access::write); // before it is read
+  }
+  const auto tiles = static_cast<std::uint32_t>(published.tiles.size());
+  if (published.tiles.size() > std::numeric_limits<std::uint32_t>::max() / queue_lanes) {
+    return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
+                                .message = fmt::format("the queue has {} items", items.size()),
+                                .fix = "give some of them to another wave",
+                                .pointer = pointer});
+  }
+  wave.range = {.global = {tiles * queue_lanes, 1, 1}, .local = {queue_lanes, 1, 1}, .groups = {tiles, 1, 1}};
+  wave.op_name = used.front()->name;
+  wave.queue = {.items = std::move(items),
+                .file = spec.file ? beside(folder, *spec.file) : "",
+                .published = published.items,
+                .published_items = published.published_items,
+                .deduped_items = published.deduped_items,
+                .op_names = {},
+                .requeues = drain.requeues,
+                .first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size()),
+                .age_threshold = age_threshold,
+                .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max()),
+                .most_stalled_rounds = spec.most_stalled_rounds};
+  for (const QueueOpHandle& op : ops) {
+    wave.queue.op_names.push_back(op.name);
+  }
+  return wave;
+}
+
+} // namespace tidegate::compiler

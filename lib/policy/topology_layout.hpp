@@ -1,0 +1,14 @@
+// The topology rules as devices compile them too, for C++; not installed with the others.
+#pragma once
+
+#include <cstdint>
+
+namespace tidegate::policy {
+
+using tg_u32 = std::uint32_t;
+using tg_u64 = std::uint64_t;
+#define TG_U32(value) static_cast<tg_u32>(value)
+
+#include <frontier_policy.h>
+
+} // namespace tidegate::policy

@@ -1,0 +1,383 @@
+"""tidegate run: waves of work items, beside a serial queue in Python that knows every item by itself; from the program,
+from lines of JSON and from 16 bytes an item; and every way in which a queue is refused or ends early.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import struct
+import unittest
+from typing import Any
+
+from support import EXAMPLES, Document, parse, run
+from test_run import Programs, buffer, environment, wave
+
+OPS = """
+uint count(global const uint* wanted, global uint* seen, uint i) {
+  seen[i] += 1;
+  return seen[i] < wanted[i] ? TIDEGATE_REQUEUE : TIDEGATE_DONE;
+}
+uint count_late(global const uint* wanted, global uint* seen, uint i) { return count(wanted, seen, i); }
+uint square(global const uint* in, global uint* out, uint i) {
+  out[i] = in[i] * in[i];
+  return TIDEGATE_DONE;
+}
+uint checked(global const uint* in, global uint* out, uint i) {
+  out[i] = in[i];
+  return in[i] > 5 ? TIDEGATE_FAULT(in[i] + 100) : in[i] == 5 ? 7 : in[i] == 4 ? 1 : TIDEGATE_DONE;
+}
+// Waits until another item has put down a flag.
+uint wait(global const uint* in, global uint* flags, uint i) { return flags[0] ? TIDEGATE_DONE : TIDEGATE_REQUEUE; }
+uint raise(global const uint* in, global uint* flags, uint i) {
+  flags[0] = 1;
+  return TIDEGATE_DONE;
+}
+uint wrong(global const uint* in, uint i) { return TIDEGATE_DONE; }
+"""
+Item = tuple[int, int, int, int]
+KEYS = ("op_handle", "input_handle", "output_handle", "param")
+
+
+def objects(items: list[Item]) -> list[Document]:
+    return [dict(zip(KEYS, item)) for item in items]
+
+
+def queue_op(source: str = "queue.cl", **rest: Any) -> Document:
+    return {"source": source, "queue": True, **rest}
+
+
+def queue_program(ops: Document, buffers: Document, items: list[Item], **rest: Any) -> Document:
+    return {"buffers": buffers, "ops": ops,
+            "waves": [{"queue": {"items": objects(items), **rest.pop("queue", {})}}], **rest}
+
+
+class Serial:
+    """A queue with a list of items, each with its own age: what kernels/queue.cl does for whole priorities at once."""
+
+    def __init__(self, threshold: int) -> None:
+        self.threshold = threshold
+        self.requeues = self.aged = self.oldest = self.rounds = 0
+
+    def drain(self, priorities: list[int], runs: list[int]) -> None:
+        """`runs[i]` is how often item i runs until it is done."""
+        left = list(runs)
+        since = [0] * len(runs)
+        now = 0
+        while any(left):
+            standing = {i: max(0, priorities[i] - (now - since[i]) // self.threshold)
+                        for i, times in enumerate(left) if times}
+            best = min(standing.values())
+            for i in [i for i, value in standing.items() if value == best]:
+                self.oldest = max(self.oldest, now - since[i])
+                self.aged += best < priorities[i]
+                left[i] -= 1
+                since[i] = now + 1
+                self.requeues += left[i] > 0
+            now += 1
+        self.rounds += now
+
+    def accounting(self) -> Document:
+        return {"requeue_count": self.requeues, "aged_promotions": self.aged, "max_priority_age": self.oldest}
+
+
+class Queues(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("queue.cl", OPS)
+
+
+class Drain(Queues):
+    def random_program(self, rng: random.Random) -> tuple[Document, list[int], list[int], Document]:
+        n = rng.choice([40, 700])
+        threshold = rng.choice([1, 2, 3])
+        wanted = [rng.choice([1, 1, 1, 2, 3, rng.randrange(1, 12)]) for _ in range(n)]
+        squares = [(2, 0, 2, rng.randrange(n)) for _ in range(rng.randrange(1, 2 * n))]
+        first = [(0, 0, 1, i) for i in range(n) if i % 3]
+        late = [(3, 0, 1, i) for i in range(n) if i % 3 == 0]
+        items = squares + first + late
+        if rng.randrange(2):
+            rng.shuffle(items)
+        order = ("count", "plain", "square", "count_late")
+        ops = {"count": queue_op(priority=rng.randrange(2)), "plain": {"source": "plain.cl"},
+               "square": queue_op(pure=True), "count_late": queue_op(priority=rng.randrange(2, 5))}
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        self.file("wanted.raw", struct.pack(f"<{n}I", *wanted))
+        buffers = {"wanted": buffer(count=n, init={"file": "wanted.raw"}), "seen": buffer(count=n, output="seen.npy"),
+                   "squares": buffer(count=n, output="squares.npy")}
+        repeat = rng.choice([1, 3])
+        document = queue_program({name: ops[name] for name in order}, buffers, items, repeat=repeat,
+                                 policy={"priority_age_threshold": threshold})
+        document["waves"].append(wave("plain", "squares", size=n, local=1))
+        serial = Serial(threshold)
+        published = list(dict.fromkeys(squares)) + first + late
+        priorities = [ops[order[item[0]]].get("priority", 2) for item in published]
+        for iteration in range(repeat):  # what was counted stays
+            runs = [1 if item[0] == 2 or iteration else wanted[item[3]] for item in published]
+            serial.drain(priorities, runs)
+        seen = [times + repeat - 1 for times in wanted]
+        answers = [wanted[i]**2 + 1 if (2, 0, 2, i) in set(squares) else repeat for i in range(n)]
+        queue = {"items": len(items), "published_items": len(published), "rounds": serial.rounds,
+                 "deduped_items": len(items) - len(published), "items_remaining": 0, "requeues": True,
+                 **serial.accounting()}
+        return document, seen, answers, queue
+
+    def test_random(self) -> None:
+        """Outputs and the whole accounting, in launches and in a persistent launch, in every mode."""
+        slices = ("--slice", "1", "--workers", "1")  # rounds go on where the last slice ended
+        for seed, *options in ((4, "--strategy", "launch"), (12, "--strategy", "launch"),
+                               (11, "--strategy", "barrier", "--mode", "interpreter", *slices),
+                               (10, "--strategy", "counters", "--mode", "jit")):
+            with self.subTest(seed=seed, options=options):
+                document, seen, answers, queue = self.random_program(random.Random(seed))
+                report = self.report_of(document, "--verify", *options)
+                self.assertEqual(self.output("seen.npy"), seen)
+                self.assertEqual(self.output("squares.npy"), answers)
+                self.assertEqual({key: report["queues"][0][key] for key in queue}, queue)
+                self.assertEqual((report["deduped_items"], report["items_remaining"]), (queue["deduped_items"], 0))
+                self.assertEqual(report["output_parity"]["equal"], True)
+                accounting = {key: report["priority"][key] for key in Serial(1).accounting()}
+                self.assertEqual(accounting, {key: queue[key] for key in accounting})
+                drained = run("priority", "drain", input=json.dumps(accounting))
+                self.assertEqual({key: value for key, value in parse(drained.stdout).items()
+                                  if key not in ("kind", "schema_version")}, report["priority"])
+                self.assertEqual(report["fallbacks"], [])
+                if "counters" in options:
+                    self.assertEqual(report["telemetry"]["kernel_launches"], 1)
+                if "--slice" in options:
+                    self.assertGreater(report["telemetry"]["kernel_launches"], 1)
+
+    def test_ageing_ends_a_wait(self) -> None:
+        """Items of priority 0 wait for one of priority 4, which gets its turn once it has aged."""
+        document = queue_program({"wait": queue_op(priority=0), "raise": queue_op(priority=4)},
+                                 {"in": buffer(count=1, init={"fill": 0}), "flags": buffer(count=1, output="flags.npy")},
+                                 [(0, 0, 1, i) for i in range(300)] + [(1, 0, 1, 0)],
+                                 policy={"priority_age_threshold": 2})
+        queue = self.report_of(document, "--verify", "--strategy", "launch")["queues"][0]
+        self.assertEqual((queue["aged_promotions"], queue["max_priority_age"]), (1, 8))  # 4 classes of 2 rounds
+        self.assertEqual((queue["rounds"], queue["requeue_count"], queue["items_remaining"]), (10, 9 * 300, 0))
+
+    def test_without_requeues(self) -> None:
+        """Such a wave shares its launch with others; its items come from lines or bytes, and are the same."""
+        n = 3000
+        items = [(0, 0, 1, i) for i in range(n)] + [(0, 0, 2, i) for i in range(0, n, 7)]
+        document = {"buffers": {"in": buffer(count=n, init={"iota": {}}), "a": buffer(count=n, output="a.npy"),
+                                "b": buffer(count=n, output="b.npy")},
+                    "ops": {"square": queue_op(), "plain": {"source": "plain.cl"}},
+                    "waves": [{"queue": {"file": ""}, "rules": [4]}, wave("plain", "a", size=n, local=50, rules=[1])]}
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        self.file("items.bin", b"".join(struct.pack("<4I", *item) for item in items))
+        self.file("items.ndjson", "".join(json.dumps(item) + "\n" for item in objects(items)) + "\n")
+        for file, strategy in (("items.bin", "launch"), ("items.ndjson", "barrier")):
+            document["waves"][0]["queue"]["file"] = file
+            report = self.report_of(document, "--verify", "--strategy", strategy, "--mode", "interpreter")
+            self.assertEqual(self.output("a.npy"), [i * i % 2**32 + 1 for i in range(n)])
+            self.assertEqual(self.output("b.npy"), [0 if i % 7 else i * i % 2**32 for i in range(n)])
+            queue = report["queues"][0]
+            self.assertEqual((queue["items"], queue["requeues"], queue["rounds"]), (len(items), False, 0))
+            self.assertEqual(report["published_items"], len(items) + n // 50)
+            self.assertEqual(report["region_lineage"], [16, 18])
+            self.assertEqual(report["priority"]["reason"], "none")
+        self.assertEqual(report["telemetry"]["kernel_launches"], 1)
+
+    def test_several(self) -> None:
+        """Queues before, in and after a repetition with swaps share one launch with each other and with kernels."""
+        def items(op: int, source: int, to: int) -> Document:
+            return {"queue": {"items": objects([(op, source, to, i) for i in range(8)])}}
+
+        self.file("queue.cl", OPS + "uint move(global const uint* from, global uint* to, uint i) {\n"
+                  "  to[i] = from[i] + 1;\n  return TIDEGATE_DONE;\n}\n")
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        document = {"buffers": {"in": buffer(init={"iota": {"start": 1}}), "seen": buffer(output="seen.npy"),
+                                "a": buffer(output="a.npy"), "b": buffer(output="b.npy")},
+                    "ops": {"count": queue_op(), "move": queue_op(), "plain": {"source": "plain.cl"}},
+                    "waves": [{**items(0, 0, 1), "phase": "before"}, wave("plain", "seen", phase="before"),
+                              items(1, 2, 3), wave("plain", "a"), items(0, 0, 2), {**items(1, 3, 1), "phase": "after"}],
+                    "swap": [["a", "b"]], "repeat": 3}
+        report = self.report_of(document, "--verify", "--strategy", "counters", "--mode", "interpreter")
+        a, b = [0] * 8, [0] * 8
+        for _ in range(3):
+            b = [value + 1 for value in a]
+            a = [max(value + 2, i + 1) for i, value in enumerate(a)]
+            a, b = b, a
+        self.assertEqual((self.output("a.npy"), self.output("b.npy")), (a, b))
+        self.assertEqual(self.output("seen.npy"), [value + 1 for value in b])
+        self.assertEqual((report["telemetry"]["kernel_launches"], report["queues"][0]["rounds"]), (1, 8))
+
+    def test_example(self) -> None:
+        program = str(EXAMPLES / "programs" / "queue" / "program.json")
+        plan = run("plan", program)
+        self.assertEqual((plan.rc, plan.stderr), (0, ""))
+        checked = run("check", program)
+        self.assertEqual(checked.rc, 0, checked.stdout + checked.stderr)
+        planned = run("run", program, "--dry-run")
+        report = parse(planned.stdout)
+        self.assertEqual((report["queues"][0]["items"], report["deduped_items"]), (288, 32))
+
+
+class Ends(Queues):
+    def failed(self, document: Document, code: int, *words: str, strategy: str = "launch") -> Document:
+        """The run fails with exactly this text, and nothing is written."""
+        result = self.run_document(document, "--strategy", strategy)
+        self.assertEqual(result.rc, code, result.stderr)
+        first, *rest = result.stderr.split("\n")
+        self.assertEqual([re.sub(r"^tidegate: .*:\d+:\d+: ", "tidegate: ", first), *rest[:len(words) - 1]], list(words))
+        self.assertFalse((self.folder / "out.npy").exists())
+        return parse(result.stdout) if result.stdout else {}
+
+    def checked_program(self, values: list[int], **rest: Any) -> Document:
+        self.file("in.raw", struct.pack(f"<{len(values)}I", *values))
+        n = len(values)
+        return queue_program({"checked": queue_op()},
+                             {"in": buffer(count=n, init={"file": "in.raw"}), "out": buffer(count=n, output="out.npy")},
+                             [(0, 0, 1, i) for i in reversed(range(n))], **rest)
+
+    def test_faults(self) -> None:
+        """A fault names item, op and code; the other items are done, outputs are not written."""
+        for value, what, fix in (
+                (9, "failed with code 109", "look at where the op returns that TIDEGATE_FAULT; no output was written"),
+                (5, "returned 7, which is no result of a queue op",
+                 "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written"),
+                (4, "returned 1, which is TIDEGATE_REQUEUE without its name",
+                 "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written")):
+            report = self.failed(
+                self.checked_program([0, 1, 2, value, 0, 0]), 1,
+                f'tidegate: error: item 2 of wave 0 (checked), op "checked" from buffer 0 to 1 with param 3, {what} '
+                '[queue_fault]', "  at: /waves/0/queue", f"  fix: {fix}")
+            self.assertEqual(report["status"], "queue_failed")
+            self.assertEqual((report["items_remaining"], report["queues"][0]["items_remaining"]), (1, 1))
+            self.assertEqual(report["queues"][0]["fault"], {"item": 2, "op": "checked",
+                                                            "code": {9: 109, 5: 7, 4: 1}[value]})
+
+    def waiting(self, **queue: Any) -> Document:
+        return queue_program({"wait": queue_op()},
+                             {"in": buffer(count=1, init={"fill": 0}), "out": buffer(count=1, output="out.npy")},
+                             [(0, 0, 1, 0), (0, 0, 1, 1), (0, 0, 1, 2)], queue=queue)
+
+    def test_stalled(self) -> None:
+        for strategy in ("launch", "barrier"):
+            report = self.failed(
+                self.waiting(most_stalled_rounds=6), 1,
+                'tidegate: error: item 2 of wave 0 (wait), op "wait" from buffer 0 to 1 with param 2, waits for what does '
+                "not come: no item was done in 6 rounds [queue_stalled]", "  at: /waves/0/queue",
+                "  fix: look at what the op waits for, or give the queue more most_stalled_rounds; no output was written",
+                strategy=strategy)
+            self.assertEqual((report["items_remaining"], report["queues"][0]["rounds"]), (3, 6))
+            self.assertEqual(report["priority"]["requeue_count"], 18)
+
+    def test_full(self) -> None:
+        report = self.failed(
+            self.waiting(capacity=2), 1,
+            'tidegate: error: item 2 of wave 0 (wait), op "wait" from buffer 0 to 1 with param 2, is one of more than 2 '
+            "items that wait requeued [requeue_queue_full]", "  at: /waves/0/queue",
+            "  fix: give the queue more capacity, or leave it out; no output was written")
+        self.assertEqual(report["items_remaining"], 3)
+
+    def test_wall_time(self) -> None:
+        result = self.run_document(self.waiting(most_stalled_rounds=2**32 - 1), "--strategy", "launch",
+                                   "--max-wall-time", "1")
+        self.assertEqual(result.rc, 1, result.stderr)
+        self.assertIn("[wall_time_exceeded]", result.stderr)
+        self.assertEqual(parse(result.stdout)["queues"][0]["items_remaining"], 3)
+
+
+class Refused(Queues):
+    def refused(self, document: Document, *lines: str) -> None:
+        """Told by `check` without a device."""
+        path = self.file("program.json", json.dumps(document))
+        result = run("check", str(path), env=environment())
+        self.assertEqual(result.rc, 3, result.stderr)
+        document = parse(result.stdout)["documents"][0]
+        errors = [document["error"], *document.get("others", [])]
+        self.assertEqual([f"{error['code']} {error.get('pointer', '')}: {error['message']}; {error['fix']}"
+                          for error in errors], list(lines))
+
+    def square(self, *items: Item, **queue: Any) -> Document:
+        return queue_program({"square": queue_op(), "plain": {"source": "plain.cl"}},
+                             {"in": buffer(), "out": buffer(output="out.npy"), "real": buffer("f32")},
+                             list(items), queue=queue)
+
+    def test_items(self) -> None:
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        handles = "from 0 on, in their order"
+        self.refused(
+            self.square((0, 0, 1, 0), (2, 0, 1, 0), (0, 3, 4, 0), (1, 0, 1, 0), (0, 2, 1, 7)),
+            "invalid_item /waves/0/queue: item 1 has the op_handle 2, the program has 2 ops; handles count the "
+            f"program's ops, {handles}",
+            "invalid_item /waves/0/queue: item 2 has the input_handle 3, the program has 3 buffers; handles count the "
+            f"program's buffers, {handles}",
+            "invalid_item /waves/0/queue: item 2 has the output_handle 4, the program has 3 buffers; handles count the "
+            f"program's buffers, {handles}",
+            'not_a_queue_op /waves/0/queue: item 3 has the op_handle 1, and "plain" is no queue op; give the handle of an '
+            'op with "queue": true',
+            'argument_mismatch /waves/0/queue: item 4 runs "square" on the buffer "real" of f32, its parameter "in" points '
+            "to uint; give a buffer of u32, or let the op take what there is")
+        self.refused(self.square(), "bad_queue /waves/0/queue: the queue has no items; give one at least, or leave the "
+                     "wave out")
+        self.refused(self.square((0, 0, 1, 0), file="items.bin"),
+                     "invalid_program /waves/0/queue: a queue has one origin, and this says 2 of items and file; give one "
+                     "of them")
+
+    def test_files(self) -> None:
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        document = self.square()
+        fix = '; write {"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": 0}'
+        good = '{"op_handle":0,"input_handle":0,"output_handle":1,"param":0}'
+        for name, text, message in (
+                ("a.bin", b"12345", "bad_queue /waves/0/queue/file: 5 bytes are no whole number of items of 16 bytes; "
+                 "write op_handle, input_handle, output_handle and param as u32, or give the file the ending .ndjson if it "
+                 "holds lines of JSON"),
+                ("a.ndjson", good + "\n[1]", "bad_queue : a line is an object with the four numbers of an item" + fix),
+                ("b.ndjson", good.replace("1", "-1"),
+                 "bad_queue : output_handle is no integer from 0 to 4294967295" + fix),
+                ("c.ndjson", good.replace("param", "parm"), 'bad_queue : an item has no "parm"' + fix),
+                ("d.jsonl", good.replace(',"param":0', ""), "bad_queue : the item has no param" + fix),
+                ("e.jsonl", good.replace("input", "output"), 'bad_queue : "output_handle" stands twice' + fix)):
+            self.file(name, text)
+            document["waves"][0]["queue"] = {"file": name}
+            with self.subTest(name):
+                self.refused(document, message)
+
+    def test_written_over(self) -> None:
+        document = self.square((0, 0, 1, 0))
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        self.file("out.npy", struct.pack("<4I", 0, 0, 1, 0))
+        document["waves"][0]["queue"] = {"file": "out.npy"}
+        result = self.run_document(document)
+        self.assertEqual(result.rc, 3)
+        self.assertIn(f'the output of buffer "out" would overwrite a file of work items, {self.folder}/out.npy',
+                      result.stderr)
+
+    def test_source(self) -> None:
+        """What only the device's compiler sees stands in the user's file."""
+        self.file("queue.cl", "uint square(global const uint* in, global uint* out, uint i) {\n  return unknown(i);\n}\n")
+        document = self.square((0, 0, 1, 0))
+        del document["ops"]["plain"]
+        result = self.run_document(document, "--strategy", "launch")
+        self.assertEqual(result.rc, 3, result.stderr)
+        self.assertIn(f"{self.folder}/queue.cl:2:10: error: use of undeclared identifier 'unknown'", result.stderr)
+
+    def test_ops(self) -> None:
+        self.file("other.cl", OPS)
+        document = self.square((0, 0, 1, 0), (1, 0, 1, 0))
+        document["ops"]["plain"] = queue_op("other.cl", kernel="square")
+        self.refused(document, 'invalid_program /waves/0/queue: the queue runs "square" and "plain", which come from two '
+                     "sources or have other options; include both in one source, or give each a wave")
+        document["ops"]["plain"] = queue_op(kernel="missing")
+        self.refused(document, 'unknown_name /ops/plain/kernel: there is no function "missing" in queue.cl; write uint '
+                     "missing(global const T* in, global U* out, uint param)")
+        document["ops"]["plain"] = queue_op(kernel="wrong")
+        self.refused(document, 'argument_mismatch : "wrong" is no function that runs one item of a queue; write uint '
+                     "wrong(global const T* in, global U* out, uint param)")
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        document["ops"]["plain"] = {"source": "plain.cl", "pure": True}
+        document["waves"] = [wave("square", "in")]
+        self.refused(document, "invalid_program /ops/plain/pure: pure is said of an op that is no queue op; leave it out, "
+                     'or say "queue": true',
+                     'invalid_program /waves/0/op: "square" is a queue op, and no kernel; give its items: "queue": '
+                     '{"items": [...]}')
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,30 @@
+// How work is shared out on a device: what its type suggests, its profile says and a person asks for.
+#include <tidegate/traversal/kernel.hpp>
+
+#include <doctest/doctest.h>
+
+namespace tidegate::traversal {
+
+TEST_CASE(
+    "a frontier is worked alone up to what was asked for, else the profile's size, else the usual one") {
+  device::DeviceInfo gpu{.type = device::DeviceType::gpu, .max_workgroup_size = 1024, .profile = {}};
+  device::DeviceInfo cpu{.type = device::DeviceType::cpu, .max_workgroup_size = 4096, .profile = {}};
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 512);
+  CHECK(geometry_for(cpu, {}, {}).alone_vertices == 2048);
+  gpu.profile = device::DeviceProfile{.ordering = {}, .trials = {}, .traversal = {}};
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 512);
+  gpu.profile->traversal = device::TraversalProfile{.alone_up_to = 300, .switch_rule = {}};
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 300);
+  CHECK(geometry_for(gpu, {}, 7).alone_vertices == 7);
+  gpu.profile->traversal->alone_up_to = 1'000'000; // more than local memory has room for
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 1024);
+}
+
+TEST_CASE("a group on a CPU is one work-item") {
+  const device::DeviceInfo cpu{.type = device::DeviceType::cpu, .max_workgroup_size = 4096, .profile = {}};
+  CHECK(geometry_for(cpu, {}, {}).group_size == 1);
+  CHECK(geometry_for(cpu, 12, {}).group_size == 8); // a power of two
+  CHECK(geometry_for(cpu, 12, {}).wide_lanes == 8);
+}
+
+} // namespace tidegate::traversal
