@@ -51,7 +51,7 @@ typedef struct {
 ulong tg_now(void) {
 #if TG_CLOCK == TG_CLOCK_NANOSECONDS
   ulong now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now) : : "memory");
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now) : : "memory");
   return now;
 #elif TG_CLOCK == TG_CLOCK_EXTENSION
   return clock_read_device();

@@ -51,16 +51,19 @@ private:
   std::vector<std::uint64_t> words_;
 };
 
-Params params_of(std::span<const QueueItem> items, const QueueCombination& combination) {
-  std::uint32_t least = ~std::uint32_t{0};
-  std::uint32_t most = 0;
-  for (const auto& [begin, end] : combination.runs) {
-    for (std::uint32_t i = begin; i < end; ++i) {
-      least = std::min(least, items[i].param);
-      most = std::max(most, items[i].param);
+// Leaves the first of equal params, and their items beside them; returns how many.
+std::uint32_t remove_equal(std::span<std::uint32_t> params, std::span<std::uint32_t> items) {
+  const auto [least, most] = std::ranges::minmax(params);
+  Params seen(least, most, params.size());
+  std::uint32_t kept = 0;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (seen.insert(params[i])) {
+      params[kept] = params[i];
+      items[kept] = items[i];
+      ++kept;
     }
   }
-  return {least, most, combination.items()};
+  return kept;
 }
 
 bool count_up(std::span<const std::uint32_t> params) {
@@ -71,22 +74,25 @@ bool count_up(std::span<const std::uint32_t> params) {
   return all;
 }
 
+// The items of a combination. The params of tiles that list them move forward in their vector to where
+// `listed` ends.
 void add_tiles(const QueueCombination& combination, std::uint32_t priority,
-               std::span<const std::uint32_t> params, PublishedQueue& queue) {
+               std::span<const std::uint32_t> params, std::size_t& listed, PublishedQueue& queue) {
   const std::size_t tile_items = std::size_t{queue_lanes} * queue.items_per_lane;
   for (std::size_t at = 0; at < params.size(); at += tile_items) {
     const auto own = params.subspan(at, std::min(tile_items, params.size() - at));
-    const bool listed = !count_up(own);
+    const bool counts = count_up(own);
     queue.tiles.push_back({.op = combination.op,
                            .input = combination.input,
                            .output = combination.output,
                            .priority = priority,
                            .first = static_cast<std::uint32_t>(queue.published_items),
                            .count = static_cast<std::uint32_t>(own.size()),
-                           .param = listed ? static_cast<std::uint32_t>(queue.params.size()) : own[0],
-                           .listed = listed ? 1U : 0U});
-    if (listed) {
-      queue.params.insert(queue.params.end(), own.begin(), own.end());
+                           .param = counts ? own[0] : static_cast<std::uint32_t>(listed),
+                           .listed = counts ? 0U : 1U});
+    if (!counts) {
+      std::ranges::copy(own, queue.params.begin() + static_cast<std::ptrdiff_t>(listed));
+      listed += own.size();
     }
     queue.published_items += own.size();
   }
@@ -95,13 +101,8 @@ void add_tiles(const QueueCombination& combination, std::uint32_t priority,
 
 } // namespace
 
-std::uint64_t QueueCombination::items() const {
-  return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const auto& run) { return sum + run[1] - run[0]; });
-}
-
-std::vector<QueueCombination> combine_items(std::span<const QueueItem> items) {
-  std::vector<QueueCombination> combinations;
+CombinedQueue combine_items(std::span<const QueueItem> items) {
+  CombinedQueue queue;
   std::map<Key, std::uint32_t> known;
   struct Recent {
     Key key{};
@@ -118,22 +119,23 @@ std::vector<QueueCombination> combine_items(std::span<const QueueItem> items) {
     }
     Recent& last = recent[(key[0] * 67 + key[1] * 31 + key[2]) % recent.size()];
     if (!last.used || last.key != key) {
-      const auto [found, added] = known.try_emplace(key, static_cast<std::uint32_t>(combinations.size()));
+      const auto next = static_cast<std::uint32_t>(queue.combinations.size());
+      const auto [found, added] = known.try_emplace(key, next);
       if (added) {
-        combinations.push_back(
-            {.op = key[0], .input = key[1], .output = key[2], .first_item = begin, .runs = {}});
+        queue.combinations.push_back({.op = key[0], .input = key[1], .output = key[2], .first_item = begin});
       }
       last = {.key = key, .combination = found->second, .used = true};
     }
-    combinations[last.combination].runs.push_back({begin, end});
+    queue.combinations[last.combination].items += end - begin;
+    queue.runs.push_back({.combination = last.combination, .begin = begin, .end = end});
     begin = end;
   }
-  return combinations;
+  return queue;
 }
 
-PublishedQueue publish_queue(std::span<const QueueItem> items,
-                             const std::vector<QueueCombination>& combinations,
+PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
                              std::span<const QueueOpTraits> ops) {
+  const auto& combinations = combined.combinations;
   PublishedQueue queue{.items_per_lane = items.size() < many_items ? 1 : most_items_per_lane};
   std::vector<std::uint32_t> order(combinations.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -141,37 +143,50 @@ PublishedQueue publish_queue(std::span<const QueueItem> items,
   const bool any_pure = std::ranges::any_of(combinations, [&](const auto& one) { return ops[one.op].pure; });
   // In one run after the other every item keeps its place.
   const bool in_place =
-      !any_pure && std::ranges::is_sorted(order) &&
-      std::ranges::all_of(combinations, [](const auto& one) { return one.runs.size() == 1; });
-  queue.items.reserve(in_place ? 0 : items.size());
-  std::vector<std::uint32_t> params; // of a combination
+      !any_pure && std::ranges::is_sorted(order) && combined.runs.size() == combinations.size();
+
+  // Every param to its combination, by one walk over the items.
+  std::vector<std::size_t> next(combinations.size());
+  std::size_t place = 0;
   for (const std::uint32_t index : order) {
-    const QueueCombination& combination = combinations[index];
-    const QueueOpTraits& op = ops[combination.op];
-    params.clear();
-    if (op.pure) {
-      Params seen = params_of(items, combination);
-      for (const auto& [begin, end] : combination.runs) {
-        for (std::uint32_t i = begin; i < end; ++i) {
-          if (seen.insert(items[i].param)) {
-            params.push_back(items[i].param);
-            queue.items.push_back(i);
-          }
-        }
-      }
-      queue.deduped_items += combination.items() - params.size();
-    } else {
-      for (const auto& [begin, end] : combination.runs) {
-        for (std::uint32_t i = begin; i < end; ++i) {
-          params.push_back(items[i].param);
-        }
-        for (std::uint32_t i = begin; i < end && !in_place; ++i) {
-          queue.items.push_back(i);
-        }
+    next[index] = place;
+    place += combinations[index].items;
+  }
+  queue.params.resize(items.size());
+  queue.items.resize(in_place ? 0 : items.size());
+  for (const QueueRun& run : combined.runs) {
+    std::size_t to = next[run.combination];
+    next[run.combination] += run.end - run.begin;
+    for (std::uint32_t i = run.begin; i < run.end; ++i, ++to) {
+      queue.params[to] = items[i].param;
+      if (!in_place) {
+        queue.items[to] = i;
       }
     }
-    add_tiles(combination, op.priority, params, queue);
   }
+
+  // What is left of each, in tiles.
+  std::size_t listed = 0;
+  place = 0;
+  for (const std::uint32_t index : order) {
+    const QueueCombination& combination = combinations[index];
+    const auto own = std::span(queue.params).subspan(place, combination.items);
+    std::uint32_t kept = combination.items;
+    if (ops[combination.op].pure) {
+      const auto own_items = std::span(queue.items).subspan(place, combination.items);
+      kept = remove_equal(own, own_items);
+      std::ranges::copy(own_items.first(kept),
+                        queue.items.begin() + static_cast<std::ptrdiff_t>(queue.published_items));
+    } else if (queue.deduped_items != 0) {
+      std::ranges::copy(std::span(queue.items).subspan(place, kept),
+                        queue.items.begin() + static_cast<std::ptrdiff_t>(queue.published_items));
+    }
+    add_tiles(combination, ops[combination.op].priority, own.first(kept), listed, queue);
+    queue.deduped_items += combination.items - kept;
+    place += combination.items;
+  }
+  queue.params.resize(listed);
+  queue.items.resize(in_place ? 0 : queue.published_items);
   return queue;
 }
 

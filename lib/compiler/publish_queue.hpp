@@ -33,14 +33,23 @@ struct QueueCombination {
   std::uint32_t op = 0;
   std::uint32_t input = 0;
   std::uint32_t output = 0;
-  std::uint32_t first_item = 0;                   // that has it
-  std::vector<std::array<std::uint32_t, 2>> runs; // of items, [begin, end)
-
-  [[nodiscard]] std::uint64_t items() const;
+  std::uint32_t first_item = 0; // that has it
+  std::uint32_t items = 0;
 };
 
-// In the order in which they appear.
-std::vector<QueueCombination> combine_items(std::span<const QueueItem> items);
+// Items [begin, end) that have the same.
+struct QueueRun {
+  std::uint32_t combination = 0;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+struct CombinedQueue {
+  std::vector<QueueCombination> combinations; // in the order in which they appear
+  std::vector<QueueRun> runs;
+};
+
+CombinedQueue combine_items(std::span<const QueueItem> items);
 
 struct QueueTile { // as kernels/queue.cl reads it
   std::uint32_t op = 0;
@@ -66,8 +75,7 @@ struct PublishedQueue {
 // `ops` holds what is known of every op that a combination names. Of identical items of a pure op the first
 // is published. Items keep their order within a combination, combinations theirs within a priority. Linear in
 // the items; those of pure ops are looked up in a table.
-PublishedQueue publish_queue(std::span<const QueueItem> items,
-                             const std::vector<QueueCombination>& combinations,
+PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
                              std::span<const QueueOpTraits> ops);
 
 } // namespace tidegate::compiler

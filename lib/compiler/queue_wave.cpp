@@ -210,7 +210,7 @@ ProgramBuffer own_buffer(const std::string& title, std::string_view what, const 
   return {.name = fmt::format("{}: {}", title, what),
           .spec = {.type = ElementType::u32, .count = bytes->size() / sizeof(std::uint32_t)},
           .bytes = bytes->size(),
-          .contents = std::move(bytes)};
+          .contents = bytes};
 }
 
 // Buffers that items name, in the order of their handles, and what the drain does to each.
@@ -269,7 +269,8 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
                                 std::uint32_t age_threshold, const AnswerMacros& answer, PathScope scope,
                                 const std::string& pointer) {
   TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec, folder, scope, pointer));
-  const std::vector<QueueCombination> combinations = combine_items(items);
+  const CombinedQueue combined = combine_items(items);
+  const std::vector<QueueCombination>& combinations = combined.combinations;
   TIDEGATE_CHECK(check_handles(combinations, ops, buffers, pointer));
 
   // The ops that the items name, and the buffers.
@@ -303,7 +304,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
 
   // The kernel, once more where the ops turn out to requeue.
   const OpSpec& source = used.front()->spec;
-  const PublishedQueue published = publish_queue(items, combinations, traits);
+  const PublishedQueue published = publish_queue(items, combined, traits);
   drain.source = file_name(source);
   drain.items_per_lane = published.items_per_lane;
   drain.requeues = true;

@@ -55,9 +55,9 @@ struct DeviceProfile {
   double launch_ns = 0;                 // one of many launches in a row
   double launch_round_trip_ns = 0;      // a launch and the wait for it
   double claimed_items_per_second = 0;  // work-groups claim batches of 256 items
+  std::optional<TraversalProfile> traversal;
   Tuning tuning;
   std::optional<std::string> tuned_for; // the program that the tuning was measured with
-  std::optional<TraversalProfile> traversal;
 };
 
 } // namespace tidegate::device

@@ -20,11 +20,11 @@ struct Description<OrderingTrial> {
   static const Record record;
 };
 template <>
-struct Description<Tuning> {
+struct Description<TraversalProfile> {
   static const Record record;
 };
 template <>
-struct Description<TraversalProfile> {
+struct Description<Tuning> {
   static const Record record;
 };
 template <>
@@ -53,6 +53,13 @@ constexpr Field trial_fields[] = {
     required<&OrderingTrial::ordering>("ordering", "how work-groups publish and see what they write"),
     required<&OrderingTrial::verdict>("verdict", "whether the litmus test passed"),
     optional<&OrderingTrial::barrier_ns>("barrier_ns", "a barrier of all resident work-groups"),
+};
+
+constexpr Field traversal_fields[] = {
+    optional<&TraversalProfile::alone_up_to>(
+        "alone_up_to",
+        "vertices of a frontier that one work-group works alone; left out, 2048 on a CPU and 512 elsewhere"),
+    optional<&TraversalProfile::switch_rule>("switch_rule", "what changes topologies; left out, edges"),
 };
 
 constexpr Field tuning_fields[] = {
@@ -88,13 +95,6 @@ constexpr Field tuning_fields[] = {
         "barrier_fixed_share", "of a barrier of all resident work-groups, what one of two takes too"),
 };
 
-constexpr Field traversal_fields[] = {
-    optional<&TraversalProfile::alone_up_to>(
-        "alone_up_to",
-        "vertices of a frontier that one work-group works alone; left out, 2048 on a CPU and 512 elsewhere"),
-    optional<&TraversalProfile::switch_rule>("switch_rule", "what changes topologies; left out, edges"),
-};
-
 constexpr Field profile_fields[] = {
     required<&DeviceProfile::device>("device", "name of the device"),
     required<&DeviceProfile::driver_version>("driver_version", "version of its driver"),
@@ -109,9 +109,9 @@ constexpr Field profile_fields[] = {
     required<&DeviceProfile::launch_round_trip_ns>("launch_round_trip_ns", "a launch and the wait for it"),
     required<&DeviceProfile::claimed_items_per_second>("claimed_items_per_second",
                                                        "items of a queue, claimed in batches of 256"),
+    optional<&DeviceProfile::traversal>("traversal", "where traversals change their ways"),
     defaulted<&DeviceProfile::tuning>("tuning", "what the choices of a run rest on"),
     optional<&DeviceProfile::tuned_for>("tuned_for", "the program that it was measured with"),
-    optional<&DeviceProfile::traversal>("traversal", "where traversals change their ways"),
 };
 
 constexpr Field device_fields[] = {
@@ -177,9 +177,9 @@ constinit const Record Description<Megakernel>::record =
     record_of<Megakernel>("megakernel", megakernel_fields);
 constinit const Record Description<OrderingTrial>::record =
     record_of<OrderingTrial>("ordering_trial", trial_fields);
-constinit const Record Description<Tuning>::record = record_of<Tuning>("tuning", tuning_fields);
 constinit const Record Description<TraversalProfile>::record =
     record_of<TraversalProfile>("traversal_profile", traversal_fields);
+constinit const Record Description<Tuning>::record = record_of<Tuning>("tuning", tuning_fields);
 constinit const Record Description<DeviceProfile>::record =
     record_of<DeviceProfile>("device_profile", profile_fields);
 constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>("device", device_fields);

@@ -32,7 +32,6 @@ template <>
 struct Choices<policy::SwitchRule> {
   static constexpr std::span<const std::string_view> names = policy::switch_rule_names;
 };
-
 template <>
 struct Description<device::DeviceProfile> {
   static const Record record;

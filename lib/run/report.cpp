@@ -120,8 +120,8 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .topology_evidence = compiled.recommendation.topology_evidence,
                    .promotion_evidence = compiled.recommendation.promotion_evidence};
   report.assumed_macros = compiled.assumed_macros;
-  report.program = summary_of(compiled);
   add_queues(report, compiled.program);
+  report.program = summary_of(compiled);
   for (const Fallback& fallback : compiled.schedule.fallbacks) {
     report.fallbacks.push_back(
         {.wave = compiled.program.wave_text(fallback.wave), .reason = fallback.reason});
