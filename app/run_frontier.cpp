@@ -4,6 +4,7 @@
 #include "terminal.hpp"
 #include <tidegate/commands/frontier.hpp>
 #include <tidegate/commands/run.hpp>
+#include <tidegate/commands/tune.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/traversal/run.hpp>
 
@@ -35,10 +36,9 @@ traversal::Fault provoked_frontier_fault() {
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
   const run::RunOptions& options = settings.options;
-  const std::array<std::pair<bool, std::string_view>, 13> given{{
+  const std::array<std::pair<bool, std::string_view>, 12> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
-      {settings.profile.has_value(), "--profile"},
       {settings.policy.has_value(), "--policy"},
       {options.compile.fp_contract_off, "--fp-contract"},
       {options.check_bounds, "--check-bounds"},
@@ -127,6 +127,15 @@ Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor
       return tl::unexpected(std::move(found.error()));
     }
     device = std::move(*found);
+  }
+  if (settings.profile && *settings.profile != "none") {
+    auto profile = commands::read_profile(*settings.profile, device ? &*device : nullptr);
+    if (!profile) {
+      return tl::unexpected(std::move(profile.error()));
+    }
+    if (device && device->profile) { // where traversals change their ways, and never the self-test
+      device->profile->traversal = profile->traversal;
+    }
   }
   const auto report = traversal::run_traversal(*program, commands::program_folder(settings.program),
                                                device ? &*device : nullptr, options, monitor);

@@ -42,6 +42,11 @@ bool alike(const CompiledProgram& a, const CompiledProgram& b) {
 }
 
 Error ended(run::RunStatus status) {
+  if (status == run::RunStatus::queue_failed) {
+    return {.code = ErrorCode::queue_fault,
+            .message = "an item of a queue failed",
+            .fix = "`tidegate run` tells which"};
+  }
   return {.code = status == run::RunStatus::hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
           .message = status == run::RunStatus::hang ? "a wait on the device ran out"
                                                     : "it takes many times as long as what is best so far",
