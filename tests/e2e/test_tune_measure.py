@@ -101,6 +101,15 @@ class TuneMeasure(Programs):
         self.assertEqual(self.run_it(path, "--profile", file, "--strategy", "launch")["strategy_reason"], "asked for")
         unsafe = run("run", str(path), "--profile", file, env=environment(TIDEGATE_PROVOKE="failed_litmus"))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
+        # Of the same profile traversals take where they change their ways.
+        profile["traversal"] = {"switch_rule": "density"}
+        self.file("profile.json", json.dumps(profile))
+        graph = self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 4, "height": 4}}}, "algorithm": "bfs",
+                                                    "sources": [0], "outputs": {"levels": "levels.npy"}}))
+        for given, rule in ((["--profile", file], "density"), ([], "edges")):
+            traversal = run("run", str(graph), *given, env=environment())
+            self.assertEqual(traversal.rc, 0, traversal.stderr)
+            self.assertEqual(parse(traversal.stdout)["switch_rule"], rule)
         profile["device"] = "another"
         self.file("profile.json", json.dumps(profile))
         refused = run("run", str(path), "--profile", file, env=environment())
