@@ -213,7 +213,8 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
            "up in any order with atomics; no schedule makes that equal";
   case DifferenceCause::order:
     return "this run does not repeat itself while plain launches do: waves that touch the same buffer need a "
-           "dependency; without one missing it is a bug: please report the program";
+           "dependency, or work-items of one wave race for an element and plain launches happened to repeat "
+           "it; without either it is a bug: please report the program";
   case DifferenceCause::rounding:
     if (!options.compile.fp_contract_off) {
       return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: "
@@ -226,7 +227,8 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
   case DifferenceCause::unknown: break;
   }
   return "both ways repeat themselves: a read of what nobody wrote, a write past the end of a buffer "
-         "(--check-bounds finds it), or a bug: then please report the program";
+         "(--check-bounds finds it), work-items of one wave that race and happened to repeat, or a bug: then "
+         "please report the program";
 }
 
 Error difference_error(const OutputParity& parity, const RunOptions& options) {
