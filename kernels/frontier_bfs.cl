@@ -26,8 +26,9 @@ void tg_came_from(const tg_job* job, uint v, uint u) {
   job->others[v] = u;
 #endif
 }
-bool tg_member(const tg_job* job, const tg_position* at, uint v) {
-  return at->mixed == 0 ? job->values[v] == at->wave : job->stamps[v] == at->wave;
+// What holds the wave for the vertices of its frontier.
+global const uint* tg_membership(const tg_job* job, const tg_position* at) {
+  return at->mixed == 0 ? job->values : job->stamps;
 }
 
 // Parents from levels: of several, the one that is written last.

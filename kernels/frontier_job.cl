@@ -17,7 +17,8 @@
 //   { vertex, place of the first edge (two words), edges }
 //
 // so whoever takes one reads neighbours at once, without a look at the vertex's row, and a hub's edges are dealt
-// out like anybody's. Queues alternate from wave to wave; bitmaps take turns in threes: one is read, one written, and the
+// out like anybody's. Rows of TG_LONG_ROW edges and more go in long runs to the other end of the queue, where whole groups
+// take them: one work-item would write thousands of short ones. Queues alternate from wave to wave; bitmaps take turns in threes: one is read, one written, and the
 // one that was read before is cleared.
 
 #define TG_BFS 0
@@ -28,6 +29,8 @@
 #define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // those begin with all vertices
 
 #define TG_CHUNK 64u
+#define TG_LONG_ROW (TG_GROUP_SIZE == 1 ? 0xffffffffu : 1024u)
+#define TG_LONG_CHUNK 4096u
 #define TG_TILE 128u // items that a group of one work-item takes one after the other
 #define TG_HELD 64u  // entries that it keeps before it asks for their places
 #define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
@@ -35,6 +38,9 @@
 
 // What is done for every edge: some compilers for CPUs leave such calls as they are, with the job in memory.
 #define TG_INLINE __attribute__((always_inline))
+
+// A loop over what shall lie in registers.
+#define TG_UNROLL _Pragma("unroll")
 
 #if TG_WIDE_OFFSETS
 typedef ulong tg_offset;
@@ -86,6 +92,8 @@ global uint* tg_far_queue(const tg_job* job, uint turn) { return job->far + (ulo
 volatile global uint* tg_far_tail(const tg_job* job, uint turn) {
   return job->state->far_tails + turn % 3u * TG_COUNTER_LINE;
 }
+
+uint4 tg_long_run(const tg_job* job, uint wave, uint i) { return tg_queue_of(job, wave)[job->queue_room - 1 - i]; }
 
 volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state->slots + round % 3u * TG_SLOT_WORDS; }
 
@@ -165,24 +173,6 @@ typedef struct {
   uint nearest; // complement of the least distance put off
 } tg_found;
 
-// What a step of a group adds up, in its local memory.
-#define TG_SUM_TAIL 0
-#define TG_SUM_VERTICES 1
-#define TG_SUM_EDGES 2   // in parts
-#define TG_SUM_SCANNED 4 // in parts
-#define TG_SUM_FAR 6
-#define TG_SUM_NEAREST 7
-#define TG_SUM_CHANGE 8
-#define TG_SUM_IDLE 10
-#define TG_SUMS 12
-
-// Where a group that works alone keeps the queues as well: the next wave reads them there, half the way to memory
-// nearer. What does not fit stands in the global one only.
-typedef struct {
-  uint4 queues[2 * TG_ALONE_ROOM];
-  uint sums[3 * TG_SUMS]; // of three waves in turn
-} tg_alone;
-
 // Entries of a queue on their way, of a work-item that shares its tail with other cores.
 typedef struct {
   uint4 entries[TG_GROUP_SIZE == 1 ? TG_HELD : 1];
@@ -193,8 +183,9 @@ typedef struct {
 typedef struct {
   global uint4* queue;         // or 0
   global uint* bitmap;         // or 0
-  volatile global uint* tail;  // of the queue
-  volatile local uint* local_tail; // instead, where a group works alone
+  uint room;                   // of the queue
+  volatile global uint* tails; // of the queue: counters of a step
+  volatile local uint* local_tails; // instead, where a group works alone
   local uint4* local_queue;
   tg_held* held;               // or 0
   uint wave;                   // that the frontier is of
@@ -202,19 +193,19 @@ typedef struct {
 
 // Whether one work-item works alone, as groups do on CPUs: nobody else reads or writes meanwhile, and without atomics
 // the memory system looks at many vertices at a time.
-TG_INLINE bool tg_undisturbed(tg_target to) { return TG_GROUP_SIZE == 1 && to.local_tail != 0; }
+TG_INLINE bool tg_undisturbed(tg_target to) { return TG_GROUP_SIZE == 1 && to.local_tails != 0; }
 
-// A vertex's run of edges number i.
-uint4 tg_entry(uint v, tg_offset begin, tg_offset degree, uint i) {
-  const ulong at = begin + (ulong)i * TG_CHUNK;
-  const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)TG_CHUNK);
+// A vertex's run of at most `most` edges number i.
+uint4 tg_run_of(uint v, tg_offset begin, tg_offset degree, uint i, uint most) {
+  const ulong at = begin + (ulong)i * most;
+  const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)most);
   return (uint4)(v, (uint)at, (uint)(at >> 32), edges);
 }
 
 // Entries that are held get their places.
 void tg_flush(tg_target to) {
   if (TG_GROUP_SIZE == 1 && to.held != 0 && to.held->count != 0) {
-    const uint first = atomic_add(to.tail, to.held->count);
+    const uint first = atomic_add(&to.tails[TG_TAIL * TG_COUNTER_LINE], to.held->count);
     for (uint i = 0; i < to.held->count; ++i) {
       to.queue[first + i] = to.held->entries[i];
     }
@@ -222,35 +213,47 @@ void tg_flush(tg_target to) {
   }
 }
 
+// Places for `count` entries, behind those that are there.
+TG_INLINE uint tg_take_places(tg_target to, uint tail, uint count) {
+  if (tg_undisturbed(to)) {
+    const uint first = to.local_tails[tail * 2];
+    to.local_tails[tail * 2] = first + count;
+    return first;
+  }
+  if (to.local_tails != 0) {
+    return atomic_add(&to.local_tails[tail * 2], count);
+  }
+  volatile global uint* const counter = &to.tails[tail * TG_COUNTER_LINE];
+  return count == 1 ? tg_take_place(counter) : atomic_add(counter, count);
+}
+
 TG_INLINE void tg_enqueue(tg_target to, uint v, tg_offset begin, tg_offset degree) {
   const uint chunks = (uint)((degree + (TG_CHUNK - 1)) / TG_CHUNK);
   if (chunks == 0) {
     return; // nothing to expand
+  }
+  if (degree >= TG_LONG_ROW) {
+    const uint runs = (uint)((degree + (TG_LONG_CHUNK - 1)) / TG_LONG_CHUNK);
+    const uint first = tg_take_places(to, TG_LONG_TAIL, runs);
+    for (uint i = 0; i < runs; ++i) {
+      to.queue[to.room - 1 - (first + i)] = tg_run_of(v, begin, degree, i, TG_LONG_CHUNK);
+    }
+    return;
   }
   if (TG_GROUP_SIZE == 1 && to.held != 0 && chunks <= TG_HELD) {
     if (to.held->count + chunks > TG_HELD) {
       tg_flush(to);
     }
     for (uint i = 0; i < chunks; ++i) {
-      to.held->entries[to.held->count + i] = tg_entry(v, begin, degree, i);
+      to.held->entries[to.held->count + i] = tg_run_of(v, begin, degree, i, TG_CHUNK);
     }
     to.held->count += chunks;
     return;
   }
-  uint first;
-  if (tg_undisturbed(to)) {
-    first = *to.local_tail;
-    *to.local_tail = first + chunks;
-  } else if (to.local_tail != 0) {
-    first = atomic_add(to.local_tail, chunks);
-  } else if (chunks == 1) {
-    first = tg_take_place(to.tail);
-  } else {
-    first = atomic_add(to.tail, chunks);
-  }
+  const uint first = tg_take_places(to, TG_TAIL, chunks);
   for (uint i = 0; i < chunks; ++i) {
-    const uint4 entry = tg_entry(v, begin, degree, i);
-    if (to.local_tail != 0 && first + i < TG_ALONE_ROOM) {
+    const uint4 entry = tg_run_of(v, begin, degree, i, TG_CHUNK);
+    if (to.local_tails != 0 && first + i < TG_ALONE_ROOM) {
       to.local_queue[first + i] = entry;
     } else {
       to.queue[first + i] = entry;

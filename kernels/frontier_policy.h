@@ -56,7 +56,7 @@
 #define TG_PULL_EDGES 15u
 #define TG_PUSH_VERTICES 18u
 #define TG_FEW_VERTICES 512u
-#define TG_ALONE_EDGES 8u // of a vertex worked alone, on average at most
+#define TG_ALONE_EDGES 4u // of a vertex worked alone, on average at most
 #define TG_HYBRID_EDGES 128u
 #define TG_KEEP_HYBRID_EDGES 256u
 

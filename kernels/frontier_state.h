@@ -5,14 +5,15 @@
 
 // What a step does. A wave may take more than one: its frontier may have to be turned into the form that its
 // topology reads, and some algorithms have a second part.
-#define TG_STEP_START 0u     // nothing has run yet
-#define TG_STEP_WAVE 1u
-#define TG_STEP_TO_BITMAP 2u
-#define TG_STEP_TO_QUEUE 3u
-#define TG_STEP_REFILL 4u    // sssp: the next ones of those put off
-#define TG_STEP_APPLY 5u     // pagerank: from what was received to ranks
-#define TG_STEP_FINISH 6u    // bfs after fused waves: parents; cc: compress
-#define TG_STEP_DONE 7u
+#define TG_STEP_START 0u     // what everything holds at first
+#define TG_STEP_SEED 1u      // the first frontier
+#define TG_STEP_WAVE 2u
+#define TG_STEP_TO_BITMAP 3u
+#define TG_STEP_TO_QUEUE 4u
+#define TG_STEP_REFILL 5u    // sssp: the next ones of those put off
+#define TG_STEP_APPLY 6u     // pagerank: from what was received to ranks
+#define TG_STEP_FINISH 7u    // bfs after fused waves: parents; cc: compress
+#define TG_STEP_DONE 8u
 
 #define TG_HAS_QUEUE 1u
 #define TG_HAS_BITMAP 2u // and the next wave's is empty
@@ -33,6 +34,7 @@ typedef struct {
   tg_u32 vertices;         // in the frontier
   tg_u32 chosen_vertices;
   tg_u32 entries;          // of its queue
+  tg_u32 long_runs;        // at the other end of it
   tg_u32 topology;         // of the wave
   tg_u32 previous_topology; // of the last wave that has run: a choice may be made again before its wave does
   tg_u32 rule;
@@ -44,6 +46,7 @@ typedef struct {
   tg_u32 nearest;          // sssp: no distance put off is less
   tg_u32 far_turn;         // sssp: refills so far: which far queue is whose
   tg_u32 arrivals;         // wanted of the next device barrier, less one round's
+  tg_u32 unused;
 } tg_position;
 
 // What the log keeps of a wave.
@@ -79,18 +82,24 @@ typedef struct {
   tg_u32 unused;
 } tg_setting;
 
-// Counters of a step, a line apart. A step adds to the slot of its round; the next one's groups read it behind
-// the barrier while they add to the next slot, and the third is cleared meanwhile.
-#define TG_COUNTER_LINE 32
-#define TG_TAIL 0                          // of the next queue
-#define TG_VERTICES (1 * TG_COUNTER_LINE)  // of the next frontier
-#define TG_EDGES (2 * TG_COUNTER_LINE)     // that leave it, in parts
-#define TG_SCANNED (3 * TG_COUNTER_LINE)   // in parts
-#define TG_FAR (4 * TG_COUNTER_LINE)
-#define TG_NEAREST (5 * TG_COUNTER_LINE)   // the complement of the least distance put off
-#define TG_CHANGE (6 * TG_COUNTER_LINE)    // pagerank
-#define TG_IDLE (7 * TG_COUNTER_LINE)
-#define TG_SLOT_WORDS (8 * TG_COUNTER_LINE)
+// Counters of a step. In global memory each has a line of its own, in local memory two words.
+#define TG_TAIL 0u     // of the next queue
+#define TG_LONG_TAIL 1u // of its long runs
+#define TG_VERTICES 2u // of the next frontier
+#define TG_EDGES 3u    // that leave it, in parts
+#define TG_SCANNED 4u  // in parts
+#define TG_FAR 5u
+#define TG_NEAREST 6u  // the complement of the least distance put off
+#define TG_CHANGE 7u   // pagerank
+#define TG_IDLE 8u
+#define TG_COUNTERS 9u
+
+// A step adds to the slot of its round; the next one's groups read it behind the barrier while they add to the next slot,
+// and the third is cleared meanwhile.
+#define TG_COUNTER_LINE 32u
+#define TG_SLOT_WORDS (TG_COUNTERS * TG_COUNTER_LINE)
+#define TG_SUM_LINE 2u // in local memory
+#define TG_SUMS (TG_COUNTERS * TG_SUM_LINE)
 
 typedef struct {
   tg_position launch[2]; // where a launch begins, and where the next one does

@@ -17,6 +17,27 @@ uint tg_weight(global const uint* weights, tg_offset e) {
 #endif
 }
 
+// Vertices of a frontier, by their words: work-item `lane` of TG_WIDTH that share a word has every TG_WIDTH-th of its bits.
+typedef struct {
+  uint word;
+  uint bit;
+} tg_walk;
+
+TG_INLINE tg_walk tg_begin_walk(const tg_job* job) {
+  tg_walk walk;
+  walk.word = tg_first_item(job, TG_WIDTH);
+  walk.bit = (uint)get_local_id(0) % TG_WIDTH;
+  return walk;
+}
+
+TG_INLINE void tg_go_on(const tg_job* job, tg_walk* walk) {
+  walk->bit += TG_WIDTH;
+  if (walk->bit >= 32) {
+    walk->bit %= 32;
+    walk->word = tg_next_item(job, walk->word, TG_WIDTH);
+  }
+}
+
 #if TG_ALGORITHM != TG_PAGERANK
 #if TG_ALGORITHM != TG_CC
 // Gives a vertex a better value; what it had before.
@@ -128,77 +149,166 @@ TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target 
 #endif
 }
 
-// Whether v gets something from its neighbours: from those in the frontier, or with `frontier` 0 from any.
-TG_INLINE bool tg_pull_vertex(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* frontier,
-                    uint v, tg_found* found) {
-  const tg_offset begin = job->in_offsets[v];
-  const tg_offset end = job->in_offsets[v + 1ul];
 #if TG_ALGORITHM == TG_CC
-  for (tg_offset e = begin; e < end; ++e) {
-    const uint u = job->in_neighbours[e];
-    if (u < v && (frontier == 0 || (frontier[u >> 5] >> (u & 31u) & 1u) != 0)) {
-      tg_join(job, u, v);
-    }
-  }
-  found->scanned += end - begin;
-  return false;
-#else
-  const uint before = job->values[v];
-  if (tg_settled(at, setting, before)) {
-    return false;
-  }
-  uint best = before;
-  uint from = TG_NOBODY;
-  tg_offset e = begin;
-  for (bool enough = false; e < end && !enough; ++e) {
-    const uint u = job->in_neighbours[e];
-    if (frontier != 0 && (frontier[u >> 5] >> (u & 31u) & 1u) == 0) {
+// Every vertex joins its neighbours: those in the frontier, or with `frontier` 0 all.
+void tg_pull_labels(const tg_job* job, global const uint* frontier, tg_found* found) {
+  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
+    const uint v = walk.word * 32 + walk.bit;
+    if (v >= job->vertices) {
       continue;
     }
-    const uint value = frontier == 0 ? ((volatile global uint*)job->values)[u] : tg_value(job, at, u);
-    const uint candidate = tg_along(value, tg_weight(job->in_weights, e));
-    if (tg_better(candidate, best)) {
-      best = tg_merged(candidate, best);
-      from = u;
-      enough = tg_enough(at, setting, best);
+    const tg_offset end = job->in_offsets[v + 1ul];
+    for (tg_offset e = job->in_offsets[v]; e < end; ++e) {
+      const uint u = job->in_neighbours[e];
+      if (u < v && (frontier == 0 || (frontier[u >> 5] >> (u & 31u) & 1u) != 0)) {
+        tg_join(job, u, v);
+      }
     }
+    found->scanned += end - job->in_offsets[v];
   }
-  found->scanned += e - begin;
-  if (from == TG_NOBODY) {
-    return false;
-  }
-  job->values[v] = best; // nobody else writes it in this wave
-  if (TG_FOUND_ONCE(at)) {
-    tg_came_from(job, v, from);
-  }
-  return true;
-#endif
 }
 #endif
 
-// Sparse: few work-items an entry. Hybrid: a warp, so that each reads an edge or two; the bitmap is written as well.
+#if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
+// Puts a vertex into the next frontier; whether it was not there. A word that nobody shares needs no atomic.
+TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
+  const uint bit = 1u << (v & 31u);
+#if TG_WIDTH == 1
+  const uint before = bitmap[v >> 5];
+  bitmap[v >> 5] = before | bit;
+  return (before & bit) == 0;
+#else
+  return (atomic_or(&bitmap[v >> 5], bit) & bit) == 0;
+#endif
+}
+
+// Vertices that a work-item pulls for at a time, and neighbours of each that it asks for together: on a GPU a pull is as fast
+// as loads are under way, until lines of the bitmap are all that its cache is busy with; and what needs more registers than
+// there are slows down all other steps, too. A core of a CPU looks ahead by itself, and what it asks for in vain costs it.
+#define TG_PULLS (TG_GROUP_SIZE == 1 ? 1 : 2)
+#define TG_ASKS (TG_GROUP_SIZE == 1 ? 1 : 4)
+
+// Every vertex looks for neighbours in the frontier, or with `frontier` 0 for any that has something for it. Whoever is done
+// makes room for the next one at once, as the most patient of a warp would keep all others waiting.
+TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
+                                global const uint* frontier, tg_found* found) {
+  uint vertex[TG_PULLS];
+  uint best[TG_PULLS];
+  uint from[TG_PULLS];
+  tg_offset begin[TG_PULLS];
+  tg_offset next[TG_PULLS]; // edge to look at
+  tg_offset end[TG_PULLS];
+  uint open = 0; // a bit for each that looks on
+  tg_walk walk = tg_begin_walk(job);
+  while (open != 0 || walk.word < job->words) {
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      const uint v = walk.word * 32 + walk.bit;
+      if ((open >> k & 1u) == 0 && walk.word < job->words) {
+        tg_go_on(job, &walk);
+        if (v < job->vertices) {
+          vertex[k] = v;
+          from[k] = TG_NOBODY;
+          best[k] = job->values[v];
+          if (TG_EAGER || !tg_settled(at, setting, best[k])) {
+            begin[k] = next[k] = job->in_offsets[v];
+            end[k] = job->in_offsets[v + 1ul];
+            open |= 1u << k;
+          }
+        }
+      }
+    }
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      const bool done = (open >> k & 1u) != 0 && (next[k] == end[k] || tg_settled(at, setting, best[k]));
+      open &= ~((done ? 1u : 0u) << k);
+    }
+    uint asked[TG_PULLS][TG_ASKS]; // behind the last neighbour, that one again
+    uint words[TG_PULLS][TG_ASKS];
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      if ((open >> k & 1u) != 0) {
+        TG_UNROLL for (uint i = 0; i < TG_ASKS; ++i) {
+          asked[k][i] = job->in_neighbours[min(next[k] + i, end[k] - 1)];
+        }
+      }
+    }
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      if ((open >> k & 1u) != 0) {
+        TG_UNROLL for (uint i = 0; i < TG_ASKS; ++i) {
+          words[k][i] = frontier == 0 ? 0xffffffffu : frontier[asked[k][i] >> 5];
+        }
+      }
+    }
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      if ((open >> k & 1u) == 0) {
+        continue;
+      }
+      bool enough = false;
+      TG_UNROLL for (uint i = 0; i < TG_ASKS; ++i) {
+        const uint u = asked[k][i];
+        if (!enough && (words[k][i] >> (u & 31u) & 1u) != 0) {
+          const uint value = frontier == 0 ? ((volatile global uint*)job->values)[u] : tg_value(job, at, u);
+          const uint candidate = tg_along(value, tg_weight(job->in_weights, min(next[k] + i, end[k] - 1)));
+          if (tg_better(candidate, best[k])) {
+            best[k] = tg_merged(candidate, best[k]);
+            from[k] = u;
+            enough = tg_enough(at, setting, best[k]);
+          }
+        }
+      }
+      found->scanned += min((tg_offset)TG_ASKS, end[k] - next[k]);
+      next[k] += TG_ASKS;
+      if (enough || next[k] >= end[k]) {
+        open &= ~(1u << k);
+        if (from[k] != TG_NOBODY) {
+          const uint v = vertex[k];
+          job->values[v] = best[k]; // nobody else writes it in this wave
+          if (TG_FOUND_ONCE(at)) {
+            tg_came_from(job, v, from[k]);
+          }
+          if (tg_mark(to.bitmap, v)) {
+            found->vertices += 1;
+            found->edges += job->offsets == job->in_offsets ? end[k] - begin[k] : tg_degree(job, v);
+          }
+        }
+      }
+    }
+  }
+}
+#endif
+#endif
+
+// Edges of a run: those of work-item `lane` of `width` that share it.
+TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target to, uint4 run, uint lane, uint width,
+                           bool eager, tg_found* found) {
+  const ulong first = tg_first_edge(run);
+#if TG_ALGORITHM == TG_PAGERANK
+  const float passed = tg_passed(job, at->wave)[run.x];
+  for (uint e = lane; e < run.w; e += width) {
+    tg_add_float(&job->stamps[job->neighbours[first + e]], passed);
+  }
+#else
+#if TG_ALGORITHM == TG_CC
+  const uint value = 0;
+#else
+  const uint value = tg_value(job, at, run.x);
+#endif
+  for (uint e = lane; e < run.w; e += width) {
+    tg_push_edge(job, at, to, run.x, value, first + e, eager, found);
+  }
+#endif
+}
+
+// Sparse: few work-items a run. Hybrid: a warp where runs are long enough to give most of it an edge; the bitmap is written as
+// well. Long runs are a group's.
 void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool eager, tg_found* found) {
-  const uint width = at->topology == TG_HYBRID ? TG_WIDE : TG_LANES;
+  for (uint i = job->group; i < at->long_runs; i += job->groups) {
+    tg_push_run(job, at, to, tg_long_run(job, at->wave, i), (uint)get_local_id(0), TG_GROUP_SIZE, false, found);
+  }
+  const bool wide = at->topology == TG_HYBRID && at->frontier_edges / (TG_WIDE / 4) >= at->entries;
+  const uint width = wide ? TG_WIDE : TG_LANES;
   global const uint4* const queue = tg_queue_of(job, at->wave);
   const uint lane = (uint)get_local_id(0) % width;
   for (uint i = tg_first_item(job, width); i < at->entries; i = tg_next_item(job, i, width)) {
-    const uint4 entry = queue[i];
-    const ulong first = tg_first_edge(entry);
-#if TG_ALGORITHM == TG_PAGERANK
-    const float passed = tg_passed(job, at->wave)[entry.x];
-    for (uint e = lane; e < entry.w; e += width) {
-      tg_add_float(&job->stamps[job->neighbours[first + e]], passed);
-    }
-#else
-#if TG_ALGORITHM == TG_CC
-    const uint value = 0;
-#else
-    const uint value = tg_value(job, at, entry.x);
-#endif
-    for (uint e = lane; e < entry.w; e += width) {
-      tg_push_edge(job, at, to, entry.x, value, first + e, eager, found);
-    }
-#endif
+    tg_push_run(job, at, to, queue[i], lane, width, eager, found);
   }
 }
 
@@ -228,44 +338,23 @@ void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_f
   }
 }
 
-// Bits of a word that nobody else has set come from one work-item, or from TG_WIDTH of them.
-void tg_set_bits(global uint* word, uint bits) {
-#if TG_WIDTH == 1
-  *word = bits;
-#else
-  if (bits != 0) {
-    atomic_or(word, bits);
-  }
-#endif
-}
-
+// Dense: everything looks at its neighbours.
 void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
-  const uint lane = (uint)get_local_id(0) % TG_WIDTH;
 #if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
   global const float* const passed = tg_passed(job, at->wave);
   global float* const passed_next = tg_passed(job, at->wave + 1);
-  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word = tg_next_item(job, word, TG_WIDTH)) {
-    for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
-      const uint v = word * 32 + i;
+  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
+    const uint v = walk.word * 32 + walk.bit;
+    if (v < job->vertices) {
       tg_rank(job, setting, base, v, tg_received(job, v, passed), passed_next, found);
       found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
     }
   }
+#elif TG_ALGORITHM == TG_CC
+  tg_pull_labels(job, tg_bitmap_of(job, at->wave), found);
 #else
-  global const uint* const frontier = tg_bitmap_of(job, at->wave);
-  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word = tg_next_item(job, word, TG_WIDTH)) {
-    uint bits = 0;
-    for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
-      const uint v = word * 32 + i;
-      if (tg_pull_vertex(job, at, setting, frontier, v, found)) {
-        bits |= 1u << i;
-        found->vertices += 1;
-        found->edges += tg_degree(job, v);
-      }
-    }
-    tg_set_bits(&to.bitmap[word], bits);
-  }
+  tg_pull_vertices(job, at, setting, to, tg_bitmap_of(job, at->wave), found);
 #endif
 }
 
@@ -274,33 +363,25 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
 // A vertex belongs to one work-item throughout; what others write is seen as it comes.
 void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
                       tg_found* found) {
-  const uint lane = (uint)get_local_id(0) % TG_WIDTH;
 #if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
   global float* const passed = tg_passed(job, at->wave);
 #endif
   for (uint sweep = 0; sweep < TG_FUSED_SWEEPS; ++sweep) {
-    for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word = tg_next_item(job, word, TG_WIDTH)) {
-#if TG_ALGORITHM != TG_PAGERANK
-      uint bits = 0;
-#endif
-      for (uint i = lane; i < 32 && word * 32 + i < job->vertices; i += TG_WIDTH) {
-        const uint v = word * 32 + i;
 #if TG_ALGORITHM == TG_PAGERANK
+    for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
+      const uint v = walk.word * 32 + walk.bit;
+      if (v < job->vertices) {
         tg_found unused = {0, 0, 0, 0, 0, 0, 0}; // the step behind it measures
         tg_rank(job, setting, base, v, tg_received(job, v, passed), passed, &unused);
         found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
-#else
-        bits |= (tg_pull_vertex(job, at, setting, 0, v, found) ? 1u : 0u) << i;
-#endif
       }
-#if TG_ALGORITHM != TG_PAGERANK
-      for (uint fresh = bits == 0 ? 0 : bits & ~atomic_or(&to.bitmap[word], bits); fresh != 0; fresh &= fresh - 1) {
-        found->vertices += 1;
-        found->edges += tg_degree(job, word * 32 + (31 - clz(fresh & (0u - fresh))));
-      }
-#endif
     }
+#elif TG_ALGORITHM == TG_CC
+    tg_pull_labels(job, 0, found);
+#else
+    tg_pull_vertices(job, at, setting, to, 0, found);
+#endif
   }
 }
 
@@ -314,14 +395,25 @@ void tg_clear_bitmap(const tg_job* job, uint wave) {
 #endif
 }
 
-// Each work-item makes whole words from what is known of the vertices. The next wave's bitmap is cleared too.
+// Each work-item makes whole words from what is known of the vertices, four of which it reads at once. The next wave's bitmap
+// is cleared too.
 void tg_to_bitmap(const tg_job* job, const tg_position* at) {
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
   global uint* const bitmap = tg_bitmap_of(job, at->wave);
+  global const uint* const waves = tg_membership(job, at);
   for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
     uint bits = 0;
-    for (uint i = 0; i < 32 && word * 32 + i < job->vertices; ++i) {
-      bits |= (tg_member(job, at, word * 32 + i) ? 1u : 0u) << i;
+    if (word < job->vertices / 32) {
+      TG_UNROLL for (uint i = 0; i < 8; ++i) {
+        const uint4 four = ((global const uint4*)waves)[word * 8ul + i];
+        bits |= ((four.x == at->wave ? 1u : 0u) | (four.y == at->wave ? 2u : 0u) | (four.z == at->wave ? 4u : 0u) |
+                 (four.w == at->wave ? 8u : 0u))
+                << 4 * i;
+      }
+    } else {
+      for (uint v = word * 32; v < job->vertices; ++v) {
+        bits |= (waves[v] == at->wave ? 1u : 0u) << (v & 31u);
+      }
     }
     bitmap[word] = bits;
   }

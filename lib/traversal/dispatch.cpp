@@ -23,9 +23,7 @@ constexpr std::size_t report_words = 8;
 
 // What a launch is for: the numbers of kernels/frontier.cl.
 constexpr cl_uint run_action = 0;
-constexpr cl_uint begin_action = 1;
-constexpr cl_uint seed_action = 2;
-constexpr cl_uint poll_action = 3;
+constexpr cl_uint poll_action = 1;
 
 // What the kernel is asked for in a launch, in the order of its parameters behind the graph's.
 struct LaunchArguments {
@@ -162,7 +160,6 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
   require(session.queue.enqueueFillBuffer(reports, cl_uint{0}, 0, report_bytes), "clearing reports");
   require(session.queue.finish(), "clearing counters");
 
-  // The first frontier.
   const auto start = Clock::now();
   require(session.queue.enqueueFillBuffer(resident.part(Part::state), cl_uint{0}, 0, sizeof(tg_state)),
           "clearing the state of a traversal");
@@ -178,11 +175,6 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
     require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, range, group),
             "launching a traversal");
   };
-  arguments.action = begin_action;
-  launch(all);
-  arguments.action = seed_action;
-  launch(group);
-  arguments.action = run_action;
 
   // Slices of it, until it is done or time is up.
   const bool persistent = limits.arrivals_per_barrier != 0;

@@ -1,0 +1,204 @@
+// From what a step has counted to the next step: its wave is logged, a topology chosen, and what that needs is planned.
+
+// What a step has counted.
+typedef struct {
+  ulong edges;
+  ulong scanned;
+  ulong change;
+  ulong idle;
+  uint entries;
+  uint long_runs;
+  uint vertices;
+  uint far;
+  uint nearest;
+} tg_counts;
+
+// From counters `line` words apart, in whichever memory.
+#define TG_READ_COUNTS(counts, counters, line)                              \
+  do {                                                                      \
+    (counts).entries = (counters)[TG_TAIL * (line)];                        \
+    (counts).long_runs = (counters)[TG_LONG_TAIL * (line)];                 \
+    (counts).vertices = (counters)[TG_VERTICES * (line)];                   \
+    (counts).edges = TG_PARTS((counters) + TG_EDGES * (line));              \
+    (counts).scanned = TG_PARTS((counters) + TG_SCANNED * (line));          \
+    (counts).far = (counters)[TG_FAR * (line)];                             \
+    (counts).nearest = ~(counters)[TG_NEAREST * (line)];                    \
+    (counts).change = TG_WIDE_SUM((counters) + TG_CHANGE * (line));         \
+    (counts).idle = TG_WIDE_SUM((counters) + TG_IDLE * (line));             \
+  } while (0)
+
+tg_counts tg_counts_of(volatile global const uint* slot) {
+  tg_counts counts;
+  TG_READ_COUNTS(counts, slot, TG_COUNTER_LINE);
+  return counts;
+}
+
+tg_counts tg_counts_of_sums(local const uint* sums) {
+  tg_counts counts;
+  TG_READ_COUNTS(counts, sums, TG_SUM_LINE);
+  return counts;
+}
+
+bool tg_works_alone(const tg_position* at, const tg_setting* setting) {
+  return at->step == TG_STEP_WAVE && at->topology == TG_SPARSE && at->vertices <= setting->policy.alone_vertices &&
+         at->frontier_edges <= setting->policy.alone_vertices * TG_ALONE_EDGES && at->entries <= TG_ALONE_ROOM && at->long_runs == 0;
+}
+
+bool tg_pushes(uint topology) { return topology == TG_SPARSE || topology == TG_HYBRID || topology == TG_CONSTRAINED; }
+
+// The step that the chosen topology needs next.
+uint tg_plan(const tg_position* at) {
+  if (at->topology == TG_EMPTY) {
+#if TG_ALGORITHM == TG_CC
+    return TG_STEP_FINISH;
+#else
+    return TG_ALGORITHM == TG_BFS && TG_PARENTS && at->mixed != 0 ? TG_STEP_FINISH : TG_STEP_DONE;
+#endif
+  }
+  const bool needs_queue = at->topology == TG_SPARSE || at->topology == TG_HYBRID;
+  if (needs_queue && (at->has & TG_HAS_QUEUE) == 0) {
+    return TG_STEP_TO_QUEUE;
+  }
+  return at->topology != TG_SPARSE && (at->has & TG_HAS_BITMAP) == 0 ? TG_STEP_TO_BITMAP : TG_STEP_WAVE;
+}
+
+void tg_choose_topology(tg_position* at, const tg_setting* setting) {
+  const tg_signals signals = {at->frontier_edges, at->previous_edges, at->unexplored_edges, at->vertices, at->dense_waves};
+  const tg_choice choice = tg_choose(setting->policy, signals, at->previous_topology);
+  at->topology = choice.topology;
+  at->rule = choice.rule;
+  at->threshold = choice.threshold;
+  at->chosen_edges = at->frontier_edges;
+  at->chosen_vertices = at->vertices;
+}
+
+// A wave has ended: its row of the log, and the frontier that it has found.
+void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, global tg_log_row* row) {
+  if (row != 0) {
+    tg_log_row written;
+    written.frontier_edges = at->chosen_edges;
+    written.previous_edges = at->previous_edges;
+    written.unexplored_edges = at->unexplored_edges;
+    written.scanned_edges = at->scanned_edges;
+    written.threshold = at->threshold;
+    written.vertices = at->chosen_vertices;
+    written.topology = at->topology;
+    written.previous_topology = at->previous_topology;
+    written.rule = at->rule;
+    written.dense_waves = at->dense_waves;
+    written.alone = tg_works_alone(at, setting);
+    written.wave = at->wave;
+    *row = written;
+  }
+  at->wave += 1;
+  at->scanned_edges = 0;
+  at->previous_topology = at->topology;
+  at->previous_edges = at->chosen_edges;
+  at->previous_topology = at->topology;
+  at->dense_waves = at->topology == TG_DENSE || at->topology == TG_FUSED ? at->dense_waves + 1 : 0;
+#if TG_ALGORITHM == TG_PAGERANK
+  at->idle = counts.idle;
+  if (counts.change < setting->rank_tolerance || at->wave >= setting->most_waves) {
+    at->vertices = 0;
+  }
+#else
+  at->unexplored_edges -= min(at->frontier_edges, at->unexplored_edges);
+  at->has = at->topology == TG_SPARSE   ? TG_HAS_QUEUE
+            : at->topology == TG_HYBRID ? TG_HAS_QUEUE | TG_HAS_BITMAP
+                                        : TG_HAS_BITMAP;
+  at->vertices = counts.vertices;
+  at->frontier_edges = counts.edges;
+  at->entries = counts.entries;
+  at->long_runs = counts.long_runs;
+#endif
+}
+
+// From a step that has run to the next one.
+void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, global tg_log_row* log, uint log_begin) {
+  bool choose = true;
+#if TG_ALGORITHM == TG_SSSP
+  if (at->step == TG_STEP_REFILL) {
+    at->near = tg_next_near(at, setting);
+    at->far = counts.far;
+    at->nearest = counts.nearest;
+    at->far_turn += 1;
+  } else {
+    at->far += counts.far;
+    at->nearest = min(at->nearest, counts.nearest);
+  }
+#endif
+  switch (at->step) {
+  case TG_STEP_WAVE:
+#if TG_ALGORITHM == TG_PAGERANK
+    at->scanned_edges = at->topology == TG_FUSED ? counts.scanned : 0;
+    if (at->topology != TG_DENSE) {
+      at->step = TG_STEP_APPLY;
+      at->executed = 0;
+      at->round += 1;
+      return;
+    }
+#endif
+    // fall through
+  case TG_STEP_APPLY:
+    at->scanned_edges += tg_pushes(at->topology) ? at->frontier_edges : counts.scanned;
+    tg_end_wave(at, setting, counts, log == 0 ? 0 : log + (at->wave - log_begin));
+    break;
+  case TG_STEP_TO_BITMAP:
+    at->has |= TG_HAS_BITMAP;
+    choose = false;
+    break;
+  case TG_STEP_TO_QUEUE:
+    at->has |= TG_HAS_QUEUE;
+    at->entries = counts.entries;
+    at->long_runs = counts.long_runs;
+    at->vertices = counts.vertices;
+    at->frontier_edges = counts.edges;
+    choose = false;
+    break;
+  case TG_STEP_START:
+    at->unexplored_edges = setting->policy.edges;
+#if TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK
+    at->has = TG_HAS_BITMAP;
+    at->vertices = setting->vertices;
+    at->frontier_edges = setting->policy.edges;
+    at->idle = counts.idle;
+    break;
+#else
+    at->has = TG_HAS_BITMAP | (setting->constrained != 0 ? 0u : TG_HAS_QUEUE);
+    at->near = setting->delta;
+    at->nearest = 0xffffffffu;
+    at->step = TG_STEP_SEED;
+    at->executed = 0;
+    at->round += 1;
+    return;
+#endif
+  case TG_STEP_SEED:
+  case TG_STEP_REFILL:
+    at->vertices = counts.vertices;
+    at->frontier_edges = counts.edges;
+    at->entries = counts.entries;
+    at->long_runs = counts.long_runs;
+    at->has = at->step == TG_STEP_REFILL ? TG_HAS_QUEUE : at->has;
+    break;
+  default: // the last step has run
+    at->topology = TG_EMPTY;
+    at->step = TG_STEP_DONE;
+    at->executed = 0;
+    return;
+  }
+  at->executed = 0;
+  at->round += 1;
+#if TG_ALGORITHM == TG_SSSP
+  if (at->vertices == 0 && at->far != 0) {
+    at->step = TG_STEP_REFILL;
+    return;
+  }
+#endif
+  if (choose) {
+    tg_choose_topology(at, setting);
+  }
+  at->step = tg_plan(at);
+  if (at->step == TG_STEP_WAVE && at->topology == TG_FUSED) {
+    at->mixed = 1;
+  }
+}
