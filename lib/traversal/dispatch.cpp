@@ -158,11 +158,11 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
   const std::uint64_t report_bytes = report_words * sizeof(cl_uint) * limits.groups.groups;
   const cl::Buffer reports = run::allocate(session, report_bytes);
   require(session.queue.enqueueFillBuffer(reports, cl_uint{0}, 0, report_bytes), "clearing reports");
+  require(session.queue.enqueueFillBuffer(resident.part(Part::state), cl_uint{0}, 0, sizeof(tg_state)),
+          "clearing the state of a traversal");
   require(session.queue.finish(), "clearing counters");
 
   const auto start = Clock::now();
-  require(session.queue.enqueueFillBuffer(resident.part(Part::state), cl_uint{0}, 0, sizeof(tg_state)),
-          "clearing the state of a traversal");
   LaunchArguments arguments{.log = resident.part(Part::log),
                             .counters = counters.memory(),
                             .reports = reports,

@@ -75,6 +75,17 @@ class Runs(Graphs):
                 for output in program["outputs"].values():
                     self.assertTrue((self.folder / output).read_bytes().startswith(b"\x93NUMPY"))
 
+    def test_long_rows(self) -> None:
+        """A hub that is the source, one that is found, and one with a run more; groups of several work-items take them."""
+        edges = [(0, v) for v in range(1, 1500)] + [(3, v) for v in range(1500, 2600)] + [(1400, v) for v in range(2600, 7000)]
+        (self.folder / "hubs.el").write_text("".join(f"{u} {v}\n" for u, v in edges))
+        program = bfs(graph={"file": "hubs.el", "undirected": True}, sources=[0])
+        for topology in [None, "sparse_frontier", "hybrid_frontier"]:
+            forced = ["--force-topology", topology] if topology else []
+            report = self.traverse(program, "--group-size", "32", "--verify", *forced)
+            self.assertTrue(report["verification"]["right"])
+            self.assertEqual([wave["vertices"] for wave in report["waves"]], [1, 1499, 5500])
+
     def test_topologies_are_alike(self) -> None:
         levels = set()
         for topology in [None, *TOPOLOGIES]:
