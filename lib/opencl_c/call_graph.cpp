@@ -33,6 +33,7 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
           own.whole_group |= found->second.whole_group;
           own.more_than_barriers |= found->second.more_than_barriers;
           own.floats |= found->second.floats;
+          own.loops |= found->second.loops;
           own.divides |= found->second.divides;
           own.sub_group_functions.insert(found->second.sub_group_functions.begin(),
                                          found->second.sub_group_functions.end());
@@ -50,6 +51,7 @@ void CallGraph::look_at(const Function& function) {
   for (std::size_t i = function.begin; i < function.end; ++i) {
     const std::string& name = tokens[i].text;
     own.floats |= is_floating(name);
+    own.loops |= name == "for" || name == "while" || name == "do" || name == "goto";
     own.divides |= name == "/" || name == "/=";
     if (i < function.body->begin || !is_call(tokens, i)) {
       continue;

@@ -17,6 +17,7 @@ struct Needs {
   bool whole_group = false;        // that all work-items of the group come along
   bool more_than_barriers = false; // for something else than barrier()
   bool floats = false;             // floating-point types
+  bool loops = false;              // for, while, do or goto
   bool divides = false;            // a division, or a built-in function that may be one of mathematics
   std::set<std::string> sub_group_functions; // that it calls
 
