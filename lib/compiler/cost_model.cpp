@@ -1,6 +1,7 @@
 #include <tidegate/compiler/cost_model.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <span>
@@ -12,8 +13,8 @@ namespace {
 using device::CostParts;
 using StageLoads = std::span<const StageLoad>;
 
-// A kernel that loops takes as long as so many tiles without: a guess that keeps launches, behind which long
-// work hides, where they cost little more.
+// A loop takes as long as so many tiles without: a guess that keeps launches, which long work hides, where
+// they cost little more.
 constexpr double tiles_of_a_loop = 4;
 
 // A work-item touches at most so much of a buffer; a kernel that walks over more of it loops.
@@ -28,7 +29,7 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
   const std::uint64_t items = std::uint64_t{wave.range.tiles()} * wave.range.group_size();
   stage.work_items += items;
   stage.meets |= kernel.needs_whole_group;
-  stage.loops |= kernel.loops;
+  stage.loop_depth = std::max(stage.loop_depth, kernel.loop_depth);
   for (const ProgramArgument& argument : wave.arguments) {
     if (argument.is_memory() && !program.buffers[argument.buffer].in_registers) {
       const std::uint64_t touched =
@@ -39,7 +40,7 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
 }
 
 double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  return model.costs.tile_ns * (stage.loops ? tiles_of_a_loop : 1) +
+  return model.costs.tile_ns * std::pow(tiles_of_a_loop, stage.loop_depth) +
          (load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0);
 }
 
@@ -251,7 +252,8 @@ std::uint64_t first_slice_rounds(const ProgramLoad& load, const LaunchShape& sha
   constexpr double few = 256;
   constexpr double many = 65'536;
   constexpr double wrong_by = 32; // the model at most, where no kernel loops
-  const bool loops = std::ranges::any_of(load.stages, &StageLoad::loops);
+  const bool loops =
+      std::ranges::any_of(load.stages, [](const StageLoad& stage) { return stage.loop_depth != 0; });
   if (loops || model.cpu || !is_persistent(shape.strategy)) {
     return static_cast<std::uint64_t>(few);
   }

@@ -7,9 +7,9 @@
 //   work      a tile from its first read to its last write, once for each round of a stage, or the bytes that
 //             the stage moves
 //
-// What a kernel computes is not known: a tile takes as long as any other, a kernel that loops so many times
-// as long, until `tidegate tune measure` has measured the program (device::Tuning::scales). No device is
-// needed.
+// What a kernel computes is not known: a tile takes as long as any other, and for each loop inside of another
+// so many times as long, until `tidegate tune measure` has measured the program (device::Tuning::scales). No
+// device is needed.
 #pragma once
 
 #include <tidegate/compiler/resolved_program.hpp>
@@ -36,7 +36,7 @@ struct StageLoad {
   std::uint64_t work_items = 0;
   std::uint64_t bytes = 0; // read and written
   bool meets = false;      // work-items of a tile wait for each other: tiles of a group do not overlap
-  bool loops = false;
+  std::uint32_t loop_depth = 0;
 };
 
 // Of a whole run: stages [repeat_begin, repeat_end) in each iteration.
