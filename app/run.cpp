@@ -427,7 +427,7 @@ CommandModel run_command() {
                "or the first GPU, or else the first device when left out"),
            choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
                           "launch: one launch per group of waves; barrier: one persistent launch; auto "
-                          "(default): as the device's self-test says"),
+                          "(default): what the cost model says is least"),
            choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
                           "launch policy says"),

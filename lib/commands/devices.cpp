@@ -77,6 +77,18 @@ void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vec
   }
   rows.push_back({"  launch", fmt::format("{:.1f} us in a row, {:.1f} us with a wait",
                                           profile.launch_ns / 1000, profile.launch_round_trip_ns / 1000)});
+  const device::DeviceCosts& costs = profile.costs;
+  rows.push_back(
+      {"  waits", fmt::format("{:.2f} us for neighbours; for all {:.2f} us and {:.2f} ns a work-group; "
+                              "{:.1f} us to start",
+                              costs.wait_ns / 1000, costs.barrier_ns / 1000, costs.barrier_group_ns,
+                              costs.persistent_start_ns / 1000)});
+  rows.push_back(
+      {"  tiles",
+       fmt::format("{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond "
+                   "{} {:.0f} GB/s",
+                   costs.tile_ns, costs.next_tile_ns, costs.cached_bytes_per_ns,
+                   bytes_text(static_cast<std::uint64_t>(costs.cache_bytes)), costs.memory_bytes_per_ns)});
   rows.push_back({"  claims", fmt::format("{:.2f} G items/s", profile.claimed_items_per_second / 1e9)});
 }
 

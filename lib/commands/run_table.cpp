@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -116,6 +118,26 @@ std::string queue_text(const run::QueueReport& queue, bool planned) {
                                                 : text;
 }
 
+// Of each strategy the least of the cost model's figures, and what was measured of the one that was taken.
+std::string estimates_text(const std::vector<run::CandidateReport>& candidates) {
+  std::string text;
+  for (std::size_t i = 0; i < compiler::strategy_names.size(); ++i) {
+    std::optional<double> least;
+    for (const run::CandidateReport& candidate : candidates) {
+      if (static_cast<std::size_t>(candidate.strategy) == i) {
+        least = std::min(least.value_or(candidate.estimated_ns), candidate.estimated_ns);
+      }
+    }
+    text += least ? fmt::format("{}{} {}", text.empty() ? "" : ", ", compiler::strategy_names[i],
+                                time_text(*least))
+                  : "";
+  }
+  for (const run::CandidateReport& candidate : candidates) {
+    text += candidate.measured_ns ? fmt::format("; measured {}", time_text(*candidate.measured_ns)) : "";
+  }
+  return text;
+}
+
 void add_times(const run::RunReport& report, Rows& rows) {
   std::string dispatch = fmt::format("{} in {}", time_text(report.backend_dispatch_ns),
                                      report.telemetry.kernel_launches == 1
@@ -167,6 +189,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   rows.push_back({"  strategy",
                   fmt::format("{}: {}", compiler::strategy_names[static_cast<std::size_t>(report.strategy)],
                               report.strategy_reason)});
+  if (report.candidates) {
+    rows.push_back({"  estimate", estimates_text(*report.candidates)});
+  }
   rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
   add_promotion(report.promotion, rows);
   if (report.profile_file) {

@@ -105,26 +105,21 @@ std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInf
 
 // Descriptors and counters, which come out of the budget first; with descriptors of every wave they are as
 // large as they get.
-std::uint64_t most_table_bytes(const ResolvedProgram& program, const Schedule& schedule, Strategy strategy,
+std::uint64_t most_table_bytes(const ResolvedProgram& program, const Schedule& schedule, bool persistent,
                                const device::DeviceInfo* device, std::optional<std::uint32_t> workers) {
   constexpr std::uint64_t counters = 4096;
   const MemoryLayout nowhere{.offsets = std::vector<std::uint64_t>(program.buffers.size())};
   const Synchronization none{.stages = std::vector<StageWaits>(schedule.stages.size())};
   const LaunchTables largest =
       make_tables(program, schedule, nowhere, none, Mode::interpreter, Cases::per_wave);
-  const std::uint64_t waits =
-      strategy == Strategy::counters ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
-  return largest.bytes() + waits + counters +
-         (is_persistent(strategy) ? progress_bytes(largest, device, workers) : 0);
+  const std::uint64_t waits = persistent ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
+  return largest.bytes() + waits + counters + (persistent ? progress_bytes(largest, device, workers) : 0);
 }
 
-Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::MemoryPlan& plan,
-                             std::uint64_t table_bytes, std::uint64_t budget_bytes,
-                             const device::DeviceInfo* device) {
-  const std::uint64_t alignment =
-      device == nullptr
-          ? default_alignment
-          : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device->base_alignment_bytes));
+// What of the budget and the largest allocation is left for the arena; nothing where neither binds.
+Result<std::optional<std::uint64_t>> arena_capacity(const ResolvedProgram& program, std::uint64_t table_bytes,
+                                                    std::uint64_t budget_bytes,
+                                                    const device::DeviceInfo* device) {
   const std::uint64_t images = image_bytes(program);
   const std::uint64_t beside =
       table_bytes > ~std::uint64_t{0} - images ? ~std::uint64_t{0} : table_bytes + images;
@@ -132,7 +127,10 @@ Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::Mem
   if (device != nullptr && device->max_allocation_bytes <= ~std::uint64_t{0} - beside) {
     capacity = std::min(capacity, device->max_allocation_bytes + beside);
   }
-  if (capacity != 0 && capacity <= beside) {
+  if (capacity == 0) {
+    return std::nullopt;
+  }
+  if (capacity <= beside) {
     return tl::unexpected(Error{
         .code = ErrorCode::arena_over_capacity,
         .message = fmt::format("{} alone take {} of device memory, the budget is {}",
@@ -142,7 +140,16 @@ Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::Mem
         .required_bytes = beside,
         .capacity_bytes = capacity});
   }
-  return plan_memory(program, plan, alignment, capacity == 0 ? 0 : capacity - beside);
+  return capacity - beside;
+}
+
+Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::MemoryPlan& plan,
+                             std::optional<std::uint64_t> capacity, const device::DeviceInfo* device) {
+  const std::uint64_t alignment =
+      device == nullptr
+          ? default_alignment
+          : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device->base_alignment_bytes));
+  return plan_memory(program, plan, alignment, capacity.value_or(0));
 }
 
 ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& recommendation,
@@ -152,17 +159,6 @@ ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& reco
     return {mode, "every stage is one wave, launched as the user's own kernel"};
   }
   return {mode, asked_for ? "asked for" : "recommended by the launch policy"};
-}
-
-// The program without waits but for few tiles: then each group need only wait for its neighbours.
-bool waits_are_few(const Synchronization& synchronization) {
-  return std::ranges::all_of(synchronization.stages,
-                             [](const StageWaits& stage) {
-                               return std::ranges::all_of(
-                                   stage.waits, [](const Wait& wait) { return wait.halo.has_value(); });
-                             }) &&
-         std::ranges::any_of(synchronization.stages,
-                             [](const StageWaits& stage) { return !stage.everybody; });
 }
 
 std::optional<device::Ordering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
@@ -181,6 +177,32 @@ struct Input {
   PromotionChoice promotion;
   std::uint64_t budget_bytes = 0;
 };
+
+// That of launches, and a persistent one for each number of tiles side by side that makes a difference.
+Result<std::vector<Schedule>> make_schedules(const ResolvedProgram& program, const OutlinedOps& ops,
+                                             const planning::MemoryPlan& plan,
+                                             const device::DeviceInfo* device,
+                                             const std::vector<std::uint32_t>& packings) {
+  std::vector<Schedule> schedules(1);
+  TIDEGATE_TRY(schedules[0], make_schedule(program, ops, plan, Strategy::launch, kernel_limits(device, 1)));
+  for (const std::uint32_t side_by_side : packings) {
+    TIDEGATE_TRY(Schedule schedule,
+                 make_schedule(program, ops, plan, Strategy::barrier, kernel_limits(device, side_by_side)));
+    if (schedules.size() == 1 || schedules.back().group_size != schedule.group_size) {
+      schedules.push_back(std::move(schedule));
+    }
+  }
+  return schedules;
+}
+
+// What the command line fixes, or else the profile.
+FixedShape fixed_shape(const CompileOptions& options) {
+  const auto given = [](std::uint32_t value) { return value == 0 ? std::nullopt : std::optional(value); };
+  const device::Tuning& tuning = options.tuning;
+  return {.side_by_side = options.side_by_side ? options.side_by_side : given(tuning.side_by_side),
+          .order = options.order ? options.order : preferred(tuning.order),
+          .workers = options.workers ? options.workers : given(tuning.workers)};
+}
 
 // The plan by the numbers of the waves as they were written.
 planning::MemoryPlan as_written(const planning::MemoryPlan& plan,
@@ -222,48 +244,52 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
   Lineage lineage = trace_lineage(program, plan);
   const auto traced_at = Clock::now();
 
-  // An interpreter gains nothing from tiles side by side: its loop over them costs more than it hides.
+  // A schedule of launches and persistent ones, with more and fewer tiles side by side.
   TIDEGATE_TRY(const Recommendation first_word,
                recommend(input.written, adapter_of(device), 0, input.budget_bytes, input.hot));
-  const bool compiles = options.mode.value_or(first_word.launch.execution_mode) == Mode::jit;
+  const bool interpreted = options.mode.value_or(first_word.launch.execution_mode) != Mode::jit;
   const device::Tuning& tuning = options.tuning;
-  const std::uint32_t side_by_side = options.side_by_side       ? *options.side_by_side
-                                     : tuning.side_by_side != 0 ? tuning.side_by_side
-                                     : compiles ? choose_side_by_side(program, ops, device, tuning)
-                                                : 1;
-
-  // Both schedules are made before one is chosen: what cannot share a launch decides whether sharing pays.
-  const std::optional<Strategy> wanted = options.strategy ? options.strategy : preferred(tuning.strategy);
-  TIDEGATE_TRY(Schedule launches,
-               make_schedule(program, ops, plan, Strategy::launch, kernel_limits(device, 1)));
-  TIDEGATE_TRY(Schedule persistent, make_schedule(program, ops, plan, wanted.value_or(Strategy::barrier),
-                                                  kernel_limits(device, side_by_side)));
-  StrategyChoice choice = choose_strategy({.asked_for = options.strategy,
-                                           .device = device,
-                                           .dry_run = options.dry_run,
-                                           .distrust_litmus = options.distrust_litmus,
-                                           .tuning = tuning},
-                                          program, launches, persistent);
-  Strategy strategy = choice.strategy;
-  Schedule schedule = strategy == Strategy::launch ? std::move(launches) : std::move(persistent);
+  const DeviceModel model = model_of(device, tuning);
+  const FixedShape fixed = fixed_shape(options);
+  TIDEGATE_TRY(std::vector<Schedule> schedules,
+               make_schedules(program, ops, plan, device,
+                              packings(program, model.compute_units, tuning, fixed, interpreted)));
 
   // Where each buffer lies; those that are never needed together share memory.
-  const Strategy largest = is_persistent(strategy) ? Strategy::counters : strategy;
-  const std::uint64_t table_bytes = most_table_bytes(program, schedule, largest, device, options.workers);
-  TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, table_bytes, input.budget_bytes, device));
+  const bool asked_persistent = options.strategy && is_persistent(*options.strategy);
+  const Schedule& likely = asked_persistent ? schedules[1] : schedules[0];
+  const auto capacity_beside = [&](std::uint64_t table_bytes) {
+    return arena_capacity(program, table_bytes, input.budget_bytes, device);
+  };
+  TIDEGATE_TRY(std::optional<std::uint64_t> capacity,
+               capacity_beside(most_table_bytes(program, likely, asked_persistent, device, options.workers)));
+  TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, capacity, device));
+
+  // What each way of launching it would take, and the one that is taken.
+  StrategyChoice choice =
+      choose_strategy({.asked_for = options.strategy,
+                       .device = device,
+                       .dry_run = options.dry_run,
+                       .distrust_litmus = options.distrust_litmus,
+                       .tuning = tuning},
+                      find_candidates(program, ops, schedules, memory, fixed, interpreted, model));
+  const Strategy strategy = choice.strategy;
+  const Candidate taken = choice.candidates[choice.taken];
+  if (!model.measured && !options.dry_run) {
+    choice.candidates.clear(); // of this device nothing is known
+  }
+  Schedule schedule = std::move(schedules[taken.schedule]);
+  const std::uint64_t table_bytes =
+      most_table_bytes(program, schedule, is_persistent(strategy), device, options.workers);
+  TIDEGATE_TRY(capacity, capacity_beside(table_bytes));
+  if (capacity && memory.arena_bytes > *capacity) {
+    TIDEGATE_TRY(memory, lay_out(program, plan, capacity, device));
+  }
 
   // For what each stage waits, now that it is known which buffers share memory.
   Synchronization synchronization = synchronize(program, schedule, memory, strategy);
-  if (strategy == Strategy::barrier && !wanted) {
-    Synchronization few = synchronize(program, schedule, memory, Strategy::counters);
-    if (waits_are_few(few)) {
-      synchronization = std::move(few);
-      strategy = choice.strategy = Strategy::counters;
-      choice.reason +=
-          "; every wave depends on few tiles of others, so that work-groups wait for their neighbours alone";
-    }
-  }
-  synchronization.order = options.order.value_or(choose_order(program, strategy, device, tuning));
+  synchronization.order = taken.shape.order;
+  ProgramLoad load = load_of(program, ops, schedule, synchronization, interpreted);
 
   // The policy's word on interpreter or JIT, topology and workers.
   TIDEGATE_TRY(Recommendation recommendation, recommend(input.written, adapter_of(device),
@@ -305,6 +331,8 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                          .ops = std::move(input.ops),
                          .promotion = std::move(input.promotion),
                          .strategy = std::move(choice),
+                         .load = std::move(load),
+                         .model = model,
                          .schedule = std::move(schedule),
                          .table_bytes = table_bytes,
                          .memory = std::move(memory),

@@ -1,7 +1,8 @@
-// From a program to a kernel: resolve, outline, promote, group, choose a strategy, schedule, lay memory out,
+// From a program to a kernel: resolve, outline, promote, group, schedule, lay memory out, choose a strategy,
 // recommend, generate. Every pass takes plain structs and returns one.
 #pragma once
 
+#include <tidegate/compiler/cost_model.hpp>
 #include <tidegate/compiler/device_clock.hpp>
 #include <tidegate/compiler/generate.hpp>
 #include <tidegate/compiler/launch_tables.hpp>
@@ -60,6 +61,8 @@ struct CompiledProgram {
   OutlinedOps ops;
   PromotionChoice promotion;
   StrategyChoice strategy;
+  ProgramLoad load; // of what was chosen
+  DeviceModel model;
   Schedule schedule;
   std::uint64_t table_bytes = 0; // of the budget, for descriptors and counters
   MemoryLayout memory;

@@ -167,6 +167,7 @@ private:
       const opencl_c::OutlinedKernel& own = fused.ops.kernels[part.op];
       op.name += (op.name.empty() ? "" : ", ") + program_.ops[part.op].name;
       kernel.rounds |= own.rounds;
+      kernel.loop_depth = std::max(kernel.loop_depth, own.loop_depth);
       kernel.needs_whole_group |= own.needs_whole_group || part.meets;
       kernel.local_bytes = std::max(kernel.local_bytes, own.local_bytes);
       kernel.packs &= own.packs;

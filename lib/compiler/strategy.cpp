@@ -6,76 +6,95 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <span>
+#include <string_view>
 #include <utility>
 
 namespace tidegate::compiler {
 namespace {
 
-double proved_barrier_ns(const device::DeviceProfile& profile) {
-  for (const device::OrderingTrial& trial : profile.trials) {
-    if (trial.ordering == profile.ordering && trial.barrier_ns) {
-      return *trial.barrier_ns;
+using Candidates = std::vector<Candidate>;
+
+Candidate candidate_of(const ProgramLoad& load, Strategy strategy, const FixedShape& fixed,
+                       const DeviceModel& model) {
+  Candidate candidate{
+      .shape = {.strategy = strategy}, .group_size = load.group_size, .cost = {}, .refused = {}};
+  if (is_persistent(strategy)) {
+    const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
+    candidate.shape.order = fixed.order.value_or(best_order(load, strategy, model));
+    candidate.shape.workers =
+        best_workers(load, strategy, candidate.shape.order, model, resident, fixed.workers);
+    candidate.plain_stages = static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
+  }
+  candidate.cost = estimate(load, candidate.shape, model);
+  return candidate;
+}
+
+std::uint32_t most_tiles_per_pack(const Schedule& schedule) {
+  std::uint32_t most = 1;
+  for (const std::uint32_t tiles : schedule.tiles_per_pack) {
+    most = std::max(most, tiles);
+  }
+  return most;
+}
+
+// The least of those that `may` be taken.
+template <class Condition>
+std::size_t least(const Candidates& candidates, Condition may) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (may(candidates[i]) && (!best || candidates[i].cost.sum() < candidates[*best].cost.sum())) {
+      best = i;
     }
   }
-  return std::numeric_limits<double>::infinity();
+  return best.value_or(0);
 }
 
-// A barrier of as many groups as the schedule would have. The self-test measured one of all that are
-// resident; on an H200 a barrier of an eighth of them takes 0.28 of that (0.93 and 3.3 us), most of it on the
-// way to memory and back.
-double barrier_ns(const Schedule& schedule, std::uint32_t compute_units, const device::DeviceProfile& profile,
-                  const device::Tuning& tuning) {
-  const double fixed = tuning.barrier_fixed_share;
-  const double resident = std::max(1.0, static_cast<double>(profile.co_resident_groups) *
-                                            profile.workgroup_size / std::max(schedule.group_size, 1U));
-  const auto workers = static_cast<double>(choose_workers(schedule, Strategy::barrier, compute_units,
-                                                          static_cast<std::uint32_t>(resident), tuning));
-  return proved_barrier_ns(profile) * (fixed + (1 - fixed) * std::min(workers / resident, 1.0));
+auto of(Strategy strategy) {
+  return [strategy](const Candidate& candidate) { return candidate.shape.strategy == strategy; };
 }
-using Stages = std::span<const Stage>;
 
-// Runs of stages that share a persistent launch, between the plain ones.
-std::size_t segments(Stages stages) {
-  std::size_t count = 0;
-  bool inside = false;
-  for (const Stage& stage : stages) {
-    count += !stage.plain && !inside ? 1 : 0;
-    inside = !stage.plain;
+bool is_persistent_one(const Candidate& candidate) {
+  return is_persistent(candidate.shape.strategy);
+}
+
+// Of each strategy the least.
+std::string estimates_text(const Candidates& candidates) {
+  std::string text;
+  for (std::size_t i = 0; i < strategy_names.size(); ++i) {
+    const Candidate& best = candidates[least(candidates, of(static_cast<Strategy>(i)))];
+    if (best.shape.strategy == static_cast<Strategy>(i)) {
+      text +=
+          fmt::format("{}{} {:.3g} us", text.empty() ? "" : ", ", strategy_names[i], best.cost.sum() / 1000);
+    }
   }
-  return count;
+  return text;
 }
 
-std::size_t plain_stages(Stages stages) {
-  return static_cast<std::size_t>(std::ranges::count_if(stages, &Stage::plain));
-}
-
-StrategyChoice choose_by_cost(const ResolvedProgram& program, const Schedule& launches,
-                              const Schedule& persistent, std::uint32_t compute_units,
-                              const device::DeviceProfile& profile, const device::Tuning& tuning) {
-  // How often `until` lets the waves repeat is not known; what matters then is the cost of one iteration.
-  const double iterations = program.until && program.iterations == std::numeric_limits<std::uint32_t>::max()
-                                ? 1000
-                                : program.iterations;
-  const bool until = program.until.has_value();
-  const double launch_ns =
-      overhead_ns(launches, Strategy::launch, until, iterations, compute_units, profile, tuning);
-  const double persistent_ns =
-      overhead_ns(persistent, Strategy::barrier, until, iterations, compute_units, profile, tuning);
-  std::string reason =
-      fmt::format("starting and meeting cost {:.3g} us persistently and {:.3g} us in launches (a barrier of "
-                  "the work-groups takes "
-                  "{:.1f} us, a launch {:.1f} us",
-                  persistent_ns / 1000, launch_ns / 1000,
-                  barrier_ns(persistent, compute_units, profile, tuning) / 1000, profile.launch_ns / 1000);
-  if (const std::size_t alone = plain_stages(persistent.stages); alone != 0) {
+// In one kernel every op has the registers of the hungriest: what gains little in starting and meeting loses
+// it in the work, hence the margin.
+std::size_t cheapest(const Candidates& candidates, double margin, std::string& reason) {
+  const std::size_t launch = least(candidates, of(Strategy::launch));
+  const std::size_t persistent = least(candidates, is_persistent_one);
+  const bool pays = is_persistent_one(candidates[persistent]) &&
+                    margin * candidates[persistent].cost.sum() < candidates[launch].cost.sum();
+  const bool close = !pays && candidates[persistent].cost.sum() < candidates[launch].cost.sum();
+  reason = "estimated: " + estimates_text(candidates);
+  if (close) {
+    reason += fmt::format("; launches must take {:.3g} times as long", margin);
+  }
+  if (const std::size_t alone = candidates[persistent].plain_stages; alone != 0) {
     reason += fmt::format("; {} cannot share a launch", plural(alone, "wave"));
   }
-  // In one kernel every op has the registers of the hungriest: what gains little in starting loses it in the
-  // work, hence the margin.
-  return {.strategy =
-              tuning.persistent_margin * persistent_ns < launch_ns ? Strategy::barrier : Strategy::launch,
-          .reason = reason + ')'};
+  return pays ? persistent : launch;
+}
+
+void refuse_persistent(Candidates& candidates, std::string_view reason) {
+  for (Candidate& candidate : candidates) {
+    if (is_persistent_one(candidate)) {
+      candidate.refused = reason;
+    }
+  }
 }
 
 } // namespace
@@ -92,118 +111,77 @@ std::optional<TileOrder> preferred(device::PreferredOrder order) {
              : std::optional(static_cast<TileOrder>(static_cast<int>(order) - 1));
 }
 
-std::uint32_t choose_workers(const Schedule& schedule, Strategy strategy, std::uint32_t compute_units,
-                             std::uint32_t resident, const device::Tuning& tuning) {
-  std::uint32_t tiles = 1; // or packs of them
-  for (const Stage& stage : schedule.stages) {
-    tiles = stage.plain ? tiles : std::max(tiles, stage.packs);
+std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_t compute_units,
+                                    const device::Tuning& tuning, const FixedShape& fixed, bool interpreted) {
+  if (fixed.side_by_side || interpreted) {
+    return {fixed.side_by_side.value_or(1)};
   }
-  const std::uint32_t units = std::max(compute_units, 1U);
-  const std::uint32_t tiles_per_unit = (tiles + units - 1) / units;
-  const std::uint32_t full_from =
-      std::max(tuning.work_items_filling_unit / std::max(schedule.group_size, 256U), 1U); // for each unit
-  const std::uint32_t tiles_per_group = std::max(
-      strategy == Strategy::counters ? tuning.packs_per_group_counters : tuning.packs_per_group_barrier, 1U);
-  const std::uint32_t groups = (tiles_per_unit - 1) / tiles_per_group + 1;
-  const std::uint32_t most_groups = std::max(tuning.groups_per_unit, 1U);
-  const std::uint32_t workers = tuning.workers != 0           ? tuning.workers
-                                : tiles_per_unit >= full_from ? resident
-                                                              : std::clamp(groups, 1U, most_groups) * units;
-  return std::max(std::min({resident, workers, tiles}), 1U);
-}
-
-std::uint32_t choose_side_by_side(const ResolvedProgram& program, const OutlinedOps& ops,
-                                  const device::DeviceInfo* device, const device::Tuning& tuning) {
-  const std::uint32_t work_items = std::max(tuning.side_by_side_work_items, 1U);
   std::uint32_t tiles = 1;
   std::uint32_t size = 1;
   for (const ProgramWave& wave : program.waves) {
-    if (ops.alone[wave.op].empty() && ops.kernels[wave.op].needs_whole_group) {
-      return 1;
-    }
     if (wave.range.tiles() > tiles) {
       tiles = wave.range.tiles();
       size = wave.range.group_size();
     }
   }
-  const std::uint32_t units = device == nullptr ? 1 : std::max(device->compute_units, 1U);
-  return std::bit_floor(std::clamp(work_items / size, 1U, std::max((tiles + units - 1) / units, 1U)));
+  const std::uint32_t units = std::max(compute_units, 1U);
+  const std::uint32_t most = std::bit_floor(std::clamp(
+      tuning.side_by_side_work_items / size, 1U, std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
+  return most == 1 ? std::vector{1U} : std::vector{most, 1U};
 }
 
-TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const device::DeviceInfo* device,
-                       const device::Tuning& tuning) {
-  if (const auto order = preferred(tuning.order)) {
-    return *order;
-  }
-  std::uint64_t most = 0; // bytes of a wave
-  for (const ProgramWave& wave : program.waves) {
-    std::uint64_t bytes = 0;
-    for (const ProgramArgument& argument : wave.arguments) {
-      bytes += argument.is_memory() ? program.buffers[argument.buffer].bytes : 0;
+std::vector<Candidate> find_candidates(const ResolvedProgram& program, const OutlinedOps& ops,
+                                       const std::vector<Schedule>& schedules, const MemoryLayout& memory,
+                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model) {
+  Candidates candidates;
+  for (const Strategy strategy : {Strategy::launch, Strategy::barrier, Strategy::counters}) {
+    const std::size_t end = is_persistent(strategy) ? schedules.size() : 1;
+    for (std::size_t i = is_persistent(strategy) ? 1 : 0; i < end; ++i) {
+      const Synchronization waits = synchronize(program, schedules[i], memory, strategy);
+      candidates.push_back(
+          candidate_of(load_of(program, ops, schedules[i], waits, interpreted), strategy, fixed, model));
+      candidates.back().schedule = i;
+      candidates.back().side_by_side = is_persistent(strategy) ? most_tiles_per_pack(schedules[i]) : 1;
     }
-    most = std::max(most, bytes);
   }
-  const bool gpu = device != nullptr && device->type == device::DeviceType::gpu;
-  const bool exceeds = gpu && device->global_cache_bytes != 0 && most > device->global_cache_bytes;
-  return exceeds                          ? TileOrder::serpentine
-         : strategy == Strategy::counters ? TileOrder::blocked
-                                          : TileOrder::strided;
+  return candidates;
 }
 
-double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, double iterations,
-                   std::uint32_t compute_units, const device::DeviceProfile& profile,
-                   const device::Tuning& tuning) {
-  const double round_trip = profile.launch_round_trip_ns;
-  // Filling the counters of a persistent launch, reading its progress back and waiting for both are about two
-  // launches with a wait.
-  const double start = 2 * round_trip;
-  const double barrier = barrier_ns(schedule, compute_units, profile, tuning);
-  const bool one_launch = is_persistent(strategy) && !schedule.any_plain();
-  const auto once = [&](Stages stages) {
-    const auto plain = static_cast<double>(plain_stages(stages));
-    const auto count = static_cast<double>(stages.size());
-    if (!is_persistent(strategy)) {
-      return count * profile.launch_ns;
-    }
-    return (one_launch ? 0 : static_cast<double>(segments(stages)) * start) +
-           (count > plain ? (count - plain) * barrier : 0) + plain * profile.launch_ns;
-  };
-  const Stages all = schedule.stages;
-  const Stages each = all.subspan(schedule.repeat_begin, schedule.repeat_end - schedule.repeat_begin);
-  const double asking = until && !one_launch ? round_trip : 0;
-  return (one_launch ? start : 0) + once(all.first(schedule.repeat_begin)) +
-         iterations * (once(each) + asking) + once(all.subspan(schedule.repeat_end));
-}
-
-StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedProgram& program,
-                               const Schedule& launches, const Schedule& persistent) {
+StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Candidate> candidates) {
   const device::DeviceInfo* const device = question.device;
-  if (question.asked_for == Strategy::launch) {
-    return {Strategy::launch, "asked for"};
-  }
-  if (question.dry_run && (device == nullptr || !device->profile)) {
-    return {question.asked_for.value_or(Strategy::barrier),
-            question.asked_for ? "asked for" : "planned for a device whose self-test passes"};
-  }
-  if (device == nullptr || !device->profile || !device->profile->ordering || question.distrust_litmus) {
-    return {Strategy::launch,
-            "the device has not passed the self-test: no memory ordering between work-groups "
-            "is proved, so nothing may wait inside a launch"};
+  StrategyChoice choice;
+  const auto take = [&](std::size_t taken, std::string reason) {
+    choice.strategy = candidates[taken].shape.strategy;
+    choice.reason = std::move(reason);
+    choice.taken = taken;
+    choice.candidates = std::move(candidates);
+    return std::move(choice);
+  };
+  const bool unknown = device == nullptr || !device->profile;
+  if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering || question.distrust_litmus)) {
+    refuse_persistent(candidates, "the device has not passed the self-test: no memory ordering between "
+                                  "work-groups is proved, so nothing may wait inside a launch");
+    return take(0, question.asked_for == Strategy::launch ? "asked for" : candidates.back().refused);
   }
   if (question.asked_for) {
-    return {*question.asked_for, "asked for"};
+    return take(least(candidates, of(*question.asked_for)), "asked for");
+  }
+  if (unknown) {
+    return take(least(candidates, is_persistent_one),
+                "planned for a device whose self-test passes: " + estimates_text(candidates) +
+                    " by the costs of an H200");
   }
   if (const auto strategy = preferred(question.tuning.strategy)) {
-    return {*strategy, "measured as the fastest, by the profile"};
+    return take(least(candidates, of(*strategy)), "measured as the fastest, by the profile");
   }
   if (device->type == device::DeviceType::cpu) {
-    return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
+    refuse_persistent(candidates,
+                      "on a CPU a wait for a work-group whose core is busy costs more than a launch");
+    return take(0, candidates.back().refused);
   }
-  if (launches.stages.size() == 1 && program.iterations == 1) {
-    return {Strategy::launch, "there is one group of waves: nothing has to wait"};
-  }
-  return choose_by_cost(program, launches, persistent, device->compute_units, *device->profile,
-                        question.tuning);
+  std::string reason;
+  const std::size_t taken = cheapest(candidates, question.tuning.persistent_margin, reason);
+  return take(taken, std::move(reason));
 }
 
 } // namespace tidegate::compiler

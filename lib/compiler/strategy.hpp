@@ -1,21 +1,55 @@
-// In how many launches a program runs, and why.
+// In how many launches a program runs, and why: every way is estimated (cost_model.hpp), and the one with the
+// least estimate is taken.
 #pragma once
 
+#include <tidegate/compiler/cost_model.hpp>
+#include <tidegate/compiler/memory_layout.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/schedule.hpp>
 #include <tidegate/compiler/synchronization.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/tuning.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tidegate::compiler {
 
-struct StrategyChoice {
-  Strategy strategy = Strategy::launch;
-  std::string reason; // for people
+// A way to launch a program, and what it would take.
+struct Candidate {
+  LaunchShape shape;
+  std::size_t schedule = 0;       // of those that there are
+  std::uint32_t side_by_side = 1; // tiles in a work-group of a persistent launch
+  std::uint32_t group_size = 0;   // its work-items
+  std::size_t plain_stages = 0;   // between persistent launches
+  device::CostParts cost;         // nanoseconds
+  std::string refused;            // why it is not taken, whatever it would take; or empty
 };
+
+// What is fixed beforehand, by the command line or by a profile.
+struct FixedShape {
+  std::optional<std::uint32_t> side_by_side;
+  std::optional<TileOrder> order;
+  std::optional<std::uint32_t> workers;
+};
+
+// What a profile asks for; nothing where it leaves the choice to the estimates.
+std::optional<Strategy> preferred(device::PreferredStrategy strategy);
+std::optional<TileOrder> preferred(device::PreferredOrder order);
+
+// How many tiles a work-group of a persistent launch might run side by side, the most first: as many as have
+// the tuning's number of work-items while each compute unit has a group, and one. Never several in an
+// interpreter: its loop over them costs more than it hides.
+std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_t compute_units,
+                                    const device::Tuning& tuning, const FixedShape& fixed, bool interpreted);
+
+// Each strategy with each schedule that it can have, the first of which is that of launches.
+std::vector<Candidate> find_candidates(const ResolvedProgram& program, const OutlinedOps& ops,
+                                       const std::vector<Schedule>& schedules, const MemoryLayout& memory,
+                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model);
 
 // What the choice rests on.
 struct StrategyQuestion {
@@ -26,39 +60,15 @@ struct StrategyQuestion {
   device::Tuning tuning;
 };
 
-// What a profile asks for; nothing where it leaves the choice to the estimates.
-std::optional<Strategy> preferred(device::PreferredStrategy strategy);
-std::optional<TileOrder> preferred(device::PreferredOrder order);
+struct StrategyChoice {
+  Strategy strategy = Strategy::launch;
+  std::string reason;    // for people
+  std::size_t taken = 0; // of the candidates
+  std::vector<Candidate> candidates;
+};
 
-// Persistent where the self-test proved an ordering, and the profile prefers it or the estimate says that it
-// pays: no profile makes anything wait on a device that has not passed. `launches` and
-// `persistent` are the schedules that the program would have.
-StrategyChoice choose_strategy(const StrategyQuestion& question, const ResolvedProgram& program,
-                               const Schedule& launches, const Schedule& persistent);
-
-// Tiles that a work-group of a persistent launch runs side by side, where the profile does not say: twice 256
-// work-items and two groups of them for each compute unit were best or near it on an H200 wherever there were
-// tiles enough (RESULTS.md).
-// Kernels with barriers keep their size: what they do in local memory is cut to it.
-std::uint32_t choose_side_by_side(const ResolvedProgram& program, const OutlinedOps& ops,
-                                  const device::DeviceInfo* device, const device::Tuning& tuning);
-
-// Walking back over what was touched last pays where the caches do not hold all of it; neighbours' tiles in
-// one group keep waits few. Otherwise tiles are dealt out one by one, which evens out what costs unlike.
-TileOrder choose_order(const ResolvedProgram& program, Strategy strategy, const device::DeviceInfo* device,
-                       const device::Tuning& tuning);
-
-// Work-groups of a persistent launch for a schedule, of those that are `resident` together. Every group more
-// makes the barrier dearer, every group less hides less of the memory's latency: measured on an H200
-// (RESULTS.md), one pack of tiles for each group with counters, two with barriers, and four groups for each
-// compute unit are best until there are tiles enough to fill it: the defaults of the profile.
-std::uint32_t choose_workers(const Schedule& schedule, Strategy strategy, std::uint32_t compute_units,
-                             std::uint32_t resident, const device::Tuning& tuning);
-
-// Nanoseconds that a schedule spends on starting and meeting, beside the work itself, in `iterations` of its
-// iterations: the model behind the choice. Figures of the profile's self-test.
-double overhead_ns(const Schedule& schedule, Strategy strategy, bool until, double iterations,
-                   std::uint32_t compute_units, const device::DeviceProfile& profile,
-                   const device::Tuning& tuning);
+// Persistent where the self-test proved an ordering, and the profile prefers it or the estimates are less: no
+// profile makes anything wait on a device that has not passed. The first of equals, launches first.
+StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Candidate> candidates);
 
 } // namespace tidegate::compiler

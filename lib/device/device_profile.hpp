@@ -1,6 +1,7 @@
 // What the self-test of a device (probe.hpp) finds out, and what `tidegate tune measure` adds. Plain data.
 #pragma once
 
+#include <tidegate/device/device_costs.hpp>
 #include <tidegate/device/tuning.hpp>
 #include <tidegate/policy/topology.hpp>
 
@@ -55,6 +56,7 @@ struct DeviceProfile {
   double launch_ns = 0;                 // one of many launches in a row
   double launch_round_trip_ns = 0;      // a launch and the wait for it
   double claimed_items_per_second = 0;  // work-groups claim batches of 256 items
+  DeviceCosts costs;
   std::optional<TraversalProfile> traversal;
   Tuning tuning;
   std::optional<std::string> tuned_for; // the program that the tuning was measured with

@@ -26,19 +26,22 @@ struct Scale {
   std::uint32_t most_barrier_rounds;
   std::uint32_t most_polls;
   std::uint32_t most_claimed_items;
+  double most_moved_bytes; // in a round: more than caches hold
 };
 constexpr Scale cpu_scale{.workgroup_size = 64,
                           .offered_per_unit = 1,
                           .most_litmus_rounds = 64,
                           .most_barrier_rounds = 1024,
                           .most_polls = std::uint32_t{1} << 28U,
-                          .most_claimed_items = std::uint32_t{1} << 18U};
+                          .most_claimed_items = std::uint32_t{1} << 18U,
+                          .most_moved_bytes = 0}; // each core has caches of its own
 constexpr Scale gpu_scale{.workgroup_size = 256,
                           .offered_per_unit = 16,
                           .most_litmus_rounds = 256,
                           .most_barrier_rounds = 512,
                           .most_polls = std::uint32_t{1} << 22U,
-                          .most_claimed_items = std::uint32_t{1} << 24U};
+                          .most_claimed_items = std::uint32_t{1} << 24U,
+                          .most_moved_bytes = 256e6};
 
 // Simulators are a million times slower than GPUs: work grows until it takes this long, or is as large as the
 // scale says.
@@ -72,6 +75,9 @@ public:
       try_orderings(profile);
     }
     measure_launches(*classic, profile);
+    if (profile.ordering) {
+      measure_costs(profile);
+    }
     measure_claims(*classic, profile);
     return profile;
   }
@@ -208,17 +214,33 @@ private:
       result.verdict = TrialVerdict::wrong;
       return result;
     }
-    result.verdict = TrialVerdict::passed;
+    result.barrier_ns = time_rounds(*program, "barriers", groups, {});
+    result.verdict = result.barrier_ns ? TrialVerdict::passed : TrialVerdict::hung;
+    return result;
+  }
 
-    // The difference of two lengths, so that the launch itself does not count; the best of a few tries.
+  // Nanoseconds of one round of a kernel whose groups wait for each other; `data` is its first argument, if
+  // it has one, and `tiles` the third. Nothing where a wait ran out. The difference of two lengths, so that
+  // the launch itself does not count; the best of a few tries.
+  struct RoundData {
+    cl::Buffer memory;
+    cl_uint tiles = 0;
+  };
+  std::optional<double> time_rounds(const cl::Program& program, const char* name, std::uint32_t groups,
+                                    const RoundData& data) {
     constexpr int tries = 3;
     constexpr std::uint32_t few_rounds = 8;
+    const std::size_t counter_words = (2 + std::size_t{groups}) * line_words;
+    const cl::Buffer counters = buffer(counter_words);
     const auto seconds = [&](std::uint32_t rounds) {
       double best = 0;
       for (int i = 0; i < tries; ++i) {
         clear(counters, counter_words);
         const double once = launch(
-            kernel(*program, "barriers", counters, cl_uint{rounds}, cl_uint{scale_.most_polls}), groups);
+            data.tiles == 0 ? kernel(program, name, counters, cl_uint{rounds}, cl_uint{scale_.most_polls})
+                            : kernel(program, name, data.memory, counters, data.tiles, cl_uint{rounds},
+                                     cl_uint{scale_.most_polls}),
+            groups);
         best = i == 0 ? once : std::min(best, once);
       }
       return best;
@@ -230,12 +252,93 @@ private:
       return many;
     });
     if (read(counters, counter_words)[line_words] != 0) {
-      result.verdict = TrialVerdict::hung;
-      return result;
+      return {};
     }
     // On a busy machine the shorter run may have been the longer one: then all of it counts.
-    result.barrier_ns = many > few ? (many - few) * 1e9 / rounds : many * 1e9 / (few_rounds + rounds);
-    return result;
+    return many > few ? (many - few) * 1e9 / rounds : many * 1e9 / (few_rounds + rounds);
+  }
+
+  // What the cost model of a run rests on, in the ordering that is used. What cannot be told apart from noise
+  // keeps the figure of an H200.
+  void measure_costs(DeviceProfile& profile) {
+    const auto program = build(*profile.ordering);
+    if (!program) {
+      return;
+    }
+    DeviceCosts& costs = profile.costs;
+    measure_start(*program, costs);
+
+    // Barriers of few groups and of all.
+    const std::uint32_t all = profile.co_resident_groups;
+    const std::uint32_t units = std::clamp(info_.compute_units, 1U, all);
+    const auto of_units = time_rounds(*program, "barriers", units, {});
+    const auto of_all = all == units ? of_units : time_rounds(*program, "barriers", all, {});
+    const auto neighbours = time_rounds(*program, "neighbours", units, {});
+    if (!of_units || !of_all || !neighbours) {
+      return;
+    }
+    const double each = all == units ? 0 : std::max(*of_all - *of_units, 0.0) / (all - units);
+    costs.barrier_group_ns = each;
+    costs.barrier_ns = std::max(*of_units - each * units, 0.0);
+    costs.wait_ns = *neighbours;
+
+    // A tile for each group, several for each, and the same number for more groups: what a tile takes, what
+    // another one adds, and what bytes take. Then more than any cache holds.
+    constexpr std::uint32_t several = 8;
+    const auto work = [&](std::uint32_t groups, std::uint32_t tiles, double barrier) {
+      const std::uint64_t vectors = std::uint64_t{2} * groups * tiles * scale_.workgroup_size;
+      const auto ns = time_rounds(*program, "waves", groups, {buffer(vectors * 4), tiles});
+      return std::max(ns.value_or(0) - barrier, 0.0);
+    };
+    const double bytes_of_tile = 2.0 * 16 * scale_.workgroup_size;
+    const double one = work(units, 1, *of_units);
+    const double row = work(units, several, *of_units);
+    if (one > 0 && row > one) {
+      const double spread = all == units ? one : work(all, 1, *of_all);
+      costs.cached_bytes_per_ns = spread > one ? bytes_of_tile * (all - units) / (spread - one)
+                                               : bytes_of_tile * several * units / row;
+      const double moved = bytes_of_tile * units / costs.cached_bytes_per_ns;
+      costs.tile_ns = std::max(one - moved, 0.0);
+      costs.next_tile_ns = std::max((row - one) / (several - 1) - moved, 0.0);
+    }
+    measure_memory(work, bytes_of_tile, all, *of_all, costs);
+  }
+
+  // How much the caches hold, and how fast memory is beyond: rounds over more and more bytes.
+  template <class Work>
+  void measure_memory(Work work, double bytes_of_tile, std::uint32_t groups, double barrier,
+                      DeviceCosts& costs) {
+    constexpr double times_memory = 4; // caches at most: beyond that it was noise
+    double fastest = 0;
+    costs.memory_bytes_per_ns = costs.cached_bytes_per_ns;
+    costs.cache_bytes = 0;
+    for (std::uint32_t tiles = 1; bytes_of_tile * tiles * groups <= scale_.most_moved_bytes;
+         tiles += std::max(tiles / 2, 1U)) {
+      const double bytes = bytes_of_tile * tiles * groups;
+      const double ns = work(groups, tiles, barrier);
+      const double rate = ns > 0 ? bytes / ns : 0;
+      fastest = std::max(fastest, rate);
+      costs.cache_bytes = rate > 0.7 * fastest ? bytes : costs.cache_bytes;
+      costs.memory_bytes_per_ns = rate > 0 ? rate : costs.memory_bytes_per_ns;
+    }
+    costs.cached_bytes_per_ns = std::clamp(costs.cached_bytes_per_ns, costs.memory_bytes_per_ns,
+                                           times_memory * costs.memory_bytes_per_ns);
+  }
+
+  // As a run starts a persistent launch: launched, waited for, and a few words read.
+  void measure_start(const cl::Program& program, DeviceCosts& costs) {
+    constexpr int times = 15;
+    const cl::Buffer counters = buffer(3 * line_words);
+    const cl::Kernel once = kernel(program, "barriers", counters, cl_uint{0}, cl_uint{1});
+    std::vector<double> seconds;
+    for (int i = 0; i < times; ++i) {
+      const auto start = Clock::now();
+      launch(once, 1, false);
+      (void)read(counters, 16);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    std::ranges::nth_element(seconds, seconds.begin() + times / 2);
+    costs.persistent_start_ns = seconds[times / 2] * 1e9;
   }
 
   void measure_launches(const cl::Program& program, DeviceProfile& profile) {

@@ -1,7 +1,8 @@
 // What the choices of a run rest on beside the self-test: constants of the estimates, and choices that were
-// measured. The defaults were measured on an H200 (scripts/bench/RESULTS.md); `tidegate tune measure`
-// replaces those that one program gains by. Plain data.
+// measured. `tidegate tune measure` replaces those that one program gains by. Plain data.
 #pragma once
+
+#include <tidegate/device/device_costs.hpp>
 
 #include <array>
 #include <cstdint>
@@ -28,13 +29,9 @@ struct Tuning {
   std::uint64_t slice_ns = 150'000'000; // that a persistent launch should take at most
 
   // Constants of the estimates.
-  std::uint32_t groups_per_unit = 4;              // of a persistent launch, until the device is filled
-  std::uint32_t packs_per_group_barrier = 2;      // packs of tiles for a group, where groups meet at barriers
-  std::uint32_t packs_per_group_counters = 1;     // where they wait for few others
-  std::uint32_t work_items_filling_unit = 12'288; // so many work-items of a wave fill a compute unit
-  std::uint32_t side_by_side_work_items = 512;    // of a work-group that runs tiles side by side
-  double persistent_margin = 1.25;   // launches must cost so many times what a persistent launch costs
-  double barrier_fixed_share = 0.18; // of a barrier of all resident groups, that one of two groups takes too
+  CostParts scales{1, 1, 1, 1, 1}; // how many times the estimate each part took
+  double persistent_margin = 1.25; // launches must cost so many times what a persistent launch costs
+  std::uint32_t side_by_side_work_items = 512; // at most, of a work-group that runs tiles side by side
 
   friend bool operator==(const Tuning&, const Tuning&) = default;
 };

@@ -3,6 +3,8 @@
 namespace tidegate::documents {
 
 using device::BrokenDriver;
+using device::CostParts;
+using device::DeviceCosts;
 using device::DeviceInfo;
 using device::DeviceList;
 using device::DeviceProfile;
@@ -21,6 +23,10 @@ struct Description<OrderingTrial> {
 };
 template <>
 struct Description<TraversalProfile> {
+  static const Record record;
+};
+template <>
+struct Description<DeviceCosts> {
   static const Record record;
 };
 template <>
@@ -74,25 +80,36 @@ constexpr Field tuning_fields[] = {
         .between(1, 65'536),
     defaulted<&Tuning::slice_ns>("slice_ns", "that one persistent launch should take at most")
         .between(1, 10'000'000'000),
-    defaulted<&Tuning::groups_per_unit>(
-        "groups_per_unit", "work-groups for each compute unit at most, until there are tiles that fill it")
-        .between(1, 4096),
-    defaulted<&Tuning::packs_per_group_barrier>(
-        "packs_per_group_barrier", "packs of tiles for each work-group, where they meet at barriers")
-        .between(1, ~std::uint32_t{0}),
-    defaulted<&Tuning::packs_per_group_counters>(
-        "packs_per_group_counters", "packs of tiles for each work-group, where they wait for few others")
-        .between(1, ~std::uint32_t{0}),
-    defaulted<&Tuning::work_items_filling_unit>("work_items_filling_unit",
-                                                "work-items of a wave that fill a compute unit")
-        .between(1, ~std::uint32_t{0}),
-    defaulted<&Tuning::side_by_side_work_items>("side_by_side_work_items",
-                                                "work-items of a work-group that runs tiles side by side")
-        .between(1, 65'536),
+    defaulted<&Tuning::scales>("scales", "how many times the cost model's figure each part of a run took"),
     defaulted<&Tuning::persistent_margin>("persistent_margin",
-                                          "starting and meeting must cost so many times as much in launches"),
-    defaulted<&Tuning::barrier_fixed_share>(
-        "barrier_fixed_share", "of a barrier of all resident work-groups, what one of two takes too"),
+                                          "launches must cost so many times what a persistent launch costs"),
+    defaulted<&Tuning::side_by_side_work_items>(
+        "side_by_side_work_items", "work-items of a work-group that runs tiles side by side, at most")
+        .between(1, 65'536),
+};
+
+constexpr Field parts_fields[] = {
+    required<&CostParts::start>("start", "beginning, and the host's knowing of the end"),
+    required<&CostParts::launches>("launches", "each launch"),
+    required<&CostParts::barriers>("barriers", "of all work-groups of a persistent launch"),
+    required<&CostParts::waits>("waits", "of its work-groups for few others"),
+    required<&CostParts::work>("work", "the tiles, as far as launches do not hide them"),
+};
+
+constexpr Field costs_fields[] = {
+    defaulted<&DeviceCosts::persistent_start_ns>("persistent_start_ns",
+                                                 "a persistent launch and the wait for what it reports"),
+    defaulted<&DeviceCosts::barrier_ns>("barrier_ns", "a barrier of all work-groups, however few they are"),
+    defaulted<&DeviceCosts::barrier_group_ns>("barrier_group_ns", "that each of them adds"),
+    defaulted<&DeviceCosts::wait_ns>("wait_ns", "a wait for a neighbour that has just come so far"),
+    defaulted<&DeviceCosts::tile_ns>("tile_ns", "a tile from its first read to its last write"),
+    defaulted<&DeviceCosts::next_tile_ns>("next_tile_ns", "that another tile of the same work-group adds"),
+    defaulted<&DeviceCosts::descriptor_ns>("descriptor_ns", "reading a tile's arguments in an interpreter"),
+    defaulted<&DeviceCosts::cached_bytes_per_ns>("cached_bytes_per_ns",
+                                                 "read and written, of what the caches hold"),
+    defaulted<&DeviceCosts::memory_bytes_per_ns>("memory_bytes_per_ns",
+                                                 "read and written, of what they do not"),
+    defaulted<&DeviceCosts::cache_bytes>("cache_bytes", "that they hold"),
 };
 
 constexpr Field profile_fields[] = {
@@ -109,6 +126,7 @@ constexpr Field profile_fields[] = {
     required<&DeviceProfile::launch_round_trip_ns>("launch_round_trip_ns", "a launch and the wait for it"),
     required<&DeviceProfile::claimed_items_per_second>("claimed_items_per_second",
                                                        "items of a queue, claimed in batches of 256"),
+    defaulted<&DeviceProfile::costs>("costs", "what waiting and touching memory cost, for the cost model"),
     optional<&DeviceProfile::traversal>("traversal", "where traversals change their ways"),
     defaulted<&DeviceProfile::tuning>("tuning", "what the choices of a run rest on"),
     optional<&DeviceProfile::tuned_for>("tuned_for", "the program that it was measured with"),
@@ -179,6 +197,9 @@ constinit const Record Description<OrderingTrial>::record =
     record_of<OrderingTrial>("ordering_trial", trial_fields);
 constinit const Record Description<TraversalProfile>::record =
     record_of<TraversalProfile>("traversal_profile", traversal_fields);
+constinit const Record Description<CostParts>::record = record_of<CostParts>("cost_parts", parts_fields);
+constinit const Record Description<DeviceCosts>::record =
+    record_of<DeviceCosts>("device_costs", costs_fields);
 constinit const Record Description<Tuning>::record = record_of<Tuning>("tuning", tuning_fields);
 constinit const Record Description<DeviceProfile>::record =
     record_of<DeviceProfile>("device_profile", profile_fields);

@@ -33,6 +33,10 @@ struct Choices<policy::SwitchRule> {
   static constexpr std::span<const std::string_view> names = policy::switch_rule_names;
 };
 template <>
+struct Description<device::CostParts> {
+  static const Record record;
+};
+template <>
 struct Description<device::DeviceProfile> {
   static const Record record;
 };

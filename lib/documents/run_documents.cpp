@@ -8,6 +8,7 @@ namespace tidegate::documents {
 using compiler::Warning;
 using run::BoundsReport;
 using run::BoundsViolation;
+using run::CandidateReport;
 using run::Comparison;
 using run::DeviceReport;
 using run::Difference;
@@ -37,6 +38,10 @@ struct Description<Difference> {
 };
 template <>
 struct Description<OutputParity> {
+  static const Record record;
+};
+template <>
+struct Description<CandidateReport> {
   static const Record record;
 };
 template <>
@@ -147,6 +152,23 @@ constexpr Field parity_fields[] = {
         "likely_cause",
         "race: plain launches do not repeat themselves either; order: this run does not repeat "
         "itself; rounding: the compiler rounds floats differently in the two kernels"),
+};
+
+constexpr Field candidate_fields[] = {
+    required<&CandidateReport::strategy>("strategy", "in how many launches, and what they wait for"),
+    required<&CandidateReport::side_by_side>("side_by_side",
+                                             "tiles that a work-group runs at a time, at most"),
+    required<&CandidateReport::workgroup_size>("workgroup_size",
+                                               "work-items of a generated kernel's work-group"),
+    required<&CandidateReport::worker_groups>("worker_groups",
+                                              "work-groups of a persistent launch; 0 for launches"),
+    optional<&CandidateReport::order>("order", "which work-group of a persistent launch runs which tiles"),
+    required<&CandidateReport::estimated_ns>("estimated_ns", "what the cost model says of a dispatch"),
+    required<&CandidateReport::estimated_parts_ns>("estimated_parts_ns", "that is their sum"),
+    required<&CandidateReport::taken>("taken", "whether this is how it runs"),
+    optional<&CandidateReport::measured_ns>(
+        "measured_ns", "what the dispatch of what was taken took; with --compare the median"),
+    optional<&CandidateReport::refused>("refused", "why it may not be taken"),
 };
 
 constexpr Field comparison_fields[] = {
@@ -375,6 +397,9 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::mode_reason>("mode_reason", "why so"),
     reported<&RunReport::promotion>("promotion",
                                     "waves and ops that were promoted; the policy's word is evidence"),
+    reported<&RunReport::candidates>(
+        "candidates", "every way to launch it, with the cost model's figure; left out where nothing was "
+                      "measured of the device"),
     reported<&RunReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that were run"),
     reported<&RunReport::items_remaining>("items_remaining",
@@ -430,6 +455,8 @@ constinit const Record Description<Difference>::record =
     record_of<Difference>("difference", difference_fields);
 constinit const Record Description<OutputParity>::record =
     record_of<OutputParity>("output_parity", parity_fields);
+constinit const Record Description<CandidateReport>::record =
+    record_of<CandidateReport>("launch_candidate", candidate_fields);
 constinit const Record Description<Comparison>::record =
     record_of<Comparison>("comparison", comparison_fields);
 constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);

@@ -42,6 +42,10 @@ struct Choices<compiler::Strategy> {
   static constexpr std::span<const std::string_view> names = compiler::strategy_names;
 };
 template <>
+struct Choices<compiler::TileOrder> {
+  static constexpr std::span<const std::string_view> names = compiler::tile_order_names;
+};
+template <>
 struct Choices<compiler::Promotion> {
   static constexpr std::span<const std::string_view> names = compiler::promotion_names;
 };

@@ -5,6 +5,57 @@
 #include <utility>
 
 namespace tidegate::opencl_c {
+namespace {
+
+bool is_loop(const Token& token) {
+  return token.is("for") || token.is("while") || token.is("do");
+}
+
+bool opens(const Token& token) {
+  return token.is("(") || token.is("[") || token.is("{");
+}
+
+// Behind the bracket that closes the one at `i`.
+std::size_t behind_bracket(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
+  std::size_t open = 0;
+  for (; i < end; ++i) {
+    open += opens(tokens[i]) ? 1 : 0;
+    open -= tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}") ? 1 : 0;
+    if (open == 0) {
+      return i + 1;
+    }
+  }
+  return end;
+}
+
+// Behind the statement at `i`; of a do loop behind its body.
+std::size_t behind_statement(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
+  while (i < end) {
+    const Token& first = tokens[i];
+    if (first.is("do") || first.is("else")) {
+      ++i; // and its own statement
+      continue;
+    }
+    if (is_loop(first) || first.is("if") || first.is("switch")) {
+      i = behind_bracket(tokens, i + 1, end);
+      continue;
+    }
+    if (first.is("{")) {
+      i = behind_bracket(tokens, i, end);
+    } else {
+      while (i < end && !tokens[i].is(";")) {
+        i = opens(tokens[i]) ? behind_bracket(tokens, i, end) : i + 1;
+      }
+      ++i;
+    }
+    if (i >= end || !tokens[i].is("else")) {
+      return std::min(i, end);
+    }
+  }
+  return end;
+}
+
+} // namespace
 
 bool is_member(const std::vector<Token>& tokens, std::size_t i) {
   return i > 0 && (tokens[i - 1].is(".") || tokens[i - 1].is("->"));
@@ -33,6 +84,7 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
           own.whole_group |= found->second.whole_group;
           own.more_than_barriers |= found->second.more_than_barriers;
           own.floats |= found->second.floats;
+          own.loop_depth = std::max(own.loop_depth, found->second.loop_depth);
           own.divides |= found->second.divides;
           own.sub_group_functions.insert(found->second.sub_group_functions.begin(),
                                          found->second.sub_group_functions.end());
@@ -47,8 +99,16 @@ void CallGraph::look_at(const Function& function) {
   const std::vector<Token>& tokens = unit_.source.tokens;
   Needs& own = needs_[function.name];
   std::set<std::string>& callees = calls_[function.name];
+  std::vector<std::size_t> loop_ends; // of those around the token
   for (std::size_t i = function.begin; i < function.end; ++i) {
     const std::string& name = tokens[i].text;
+    while (!loop_ends.empty() && loop_ends.back() <= i) {
+      loop_ends.pop_back();
+    }
+    if (is_loop(tokens[i]) && loop_ends.size() < most_loop_depth) {
+      loop_ends.push_back(behind_statement(tokens, i, function.end));
+      own.loop_depth = std::max(own.loop_depth, static_cast<std::uint32_t>(loop_ends.size()));
+    }
     own.floats |= is_floating(name);
     own.divides |= name == "/" || name == "/=";
     if (i < function.body->begin || !is_call(tokens, i)) {

@@ -4,6 +4,7 @@
 #include <tidegate/opencl_c/translation_unit.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -17,11 +18,14 @@ struct Needs {
   bool whole_group = false;        // that all work-items of the group come along
   bool more_than_barriers = false; // for something else than barrier()
   bool floats = false;             // floating-point types
+  std::uint32_t loop_depth = 0;    // loops inside of each other, most_loop_depth at most
   bool divides = false;            // a division, or a built-in function that may be one of mathematics
   std::set<std::string> sub_group_functions; // that it calls
 
   friend bool operator==(const Needs&, const Needs&) = default;
 };
+
+inline constexpr std::uint32_t most_loop_depth = 8;
 
 class CallGraph {
 public:

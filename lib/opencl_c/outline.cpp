@@ -249,6 +249,7 @@ private:
     outlined.function = name;
     const Needs needs = graph_.needs(function.name);
     outlined.rounds = needs.floats && needs.divides;
+    outlined.loop_depth = needs.loop_depth;
     outlined.sub_group_functions = needs.sub_group_functions;
     const auto bytes = local_bytes(unit_, *variables);
     outlined.packs = !needs.more_than_barriers && bytes;

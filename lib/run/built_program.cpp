@@ -46,17 +46,6 @@ void compile_now(const device::Session& session, const CompiledProgram& compiled
   device::require(session.queue.finish(), "compiling the generated kernel");
 }
 
-// The policy may want fewer than there is work for.
-std::uint32_t workers_for(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                          std::uint32_t resident) {
-  const std::uint32_t workers = choose_workers(compiled.schedule, compiled.strategy.strategy,
-                                               device.compute_units, resident, compiled.tuning);
-  const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
-  return recommended.topology == policy::Topology::memory_constrained
-             ? std::clamp(recommended.worker_groups, 1U, workers)
-             : workers;
-}
-
 } // namespace
 
 BuiltProgram build(const device::Session& session, const device::DeviceInfo& device,
@@ -82,6 +71,23 @@ BuiltProgram build(const device::Session& session, const device::DeviceInfo& dev
   return built;
 }
 
+std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident) {
+  const std::uint32_t wanted = compiled.tuning.workers;
+  const std::uint32_t workers =
+      best_workers(compiled.load, compiled.strategy.strategy, compiled.synchronization.order, compiled.model,
+                   resident, wanted == 0 ? std::nullopt : std::optional(wanted));
+  const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
+  return recommended.topology == policy::Topology::memory_constrained
+             ? std::clamp(recommended.worker_groups, 1U, workers)
+             : workers;
+}
+
+compiler::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency) {
+  return {.strategy = compiled.strategy.strategy,
+          .order = compiled.synchronization.order,
+          .workers = residency.workers};
+}
+
 Residency find_residency(const device::Session& session, const device::DeviceInfo& device,
                          const CompiledProgram& compiled, BuiltProgram& built,
                          std::optional<std::uint32_t> asked_for) {
@@ -97,7 +103,7 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
                         arguments.memory.fill(poll); // iterations are 0: nothing else is looked at
                         arguments.set(built.kernel->kernel, compiled.tables.dynamic_local_bytes);
                       });
-  return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, device, resident)};
+  return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, resident)};
 }
 
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,

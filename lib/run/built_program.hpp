@@ -32,6 +32,12 @@ struct Residency {
   std::uint32_t workers = 1;  // that are launched
 };
 
+// Of so many groups that are resident together those that are launched: as many as the cost model takes, and
+// where memory is tight no more than the policy wants.
+std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident);
+
+compiler::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency);
+
 // Discovers the resident groups of the very kernel, or knows them from its cache entry. Throws
 // device::Refused.
 Residency find_residency(const device::Session& session, const device::DeviceInfo& device,

@@ -83,7 +83,7 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
                        const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
       order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
-      monitor_(monitor), times_(limits.trace_spans, Clock::now()) {
+      monitor_(monitor), budget_(limits.first_rounds), times_(limits.trace_spans, Clock::now()) {
   if (kernel_ == nullptr) {
     return;
   }

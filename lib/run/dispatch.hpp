@@ -27,6 +27,7 @@ namespace tidegate::run {
 
 struct DispatchLimits {
   std::uint64_t slice_ns = 150'000'000; // what a persistent launch should take at most
+  std::uint64_t first_rounds = 256;     // of its first slice; the others follow from how long it took
   std::chrono::steady_clock::time_point deadline;
   std::uint32_t workers = 1;              // work-groups of a persistent launch
   std::uint32_t arrivals_per_barrier = 1; // as many, unless a test wants a wait without a producer
@@ -119,8 +120,8 @@ private:
   std::optional<Counters> counters_;     // where there is a kernel
   std::vector<std::uint64_t> row_tiles_; // by row of the tables
   cl_uint arrivals_ = 0;                 // at the barrier, so far
-  std::uint64_t budget_ = 256; // rounds of the next slice: of a millisecond each they are a slice and a half
-  std::uint64_t batch_ = 64;   // launches between two waits of the host
+  std::uint64_t budget_;                 // rounds of the next slice
+  std::uint64_t batch_ = 64;             // launches between two waits of the host
   Clock::time_point settled_at_;
   std::uint32_t span_room_ = 0; // spans that are kept of a work-group
   LaunchTimes times_;

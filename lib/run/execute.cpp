@@ -69,7 +69,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   TIDEGATE_CHECK(check_schedule(compiled, residency, device));
 
   // The run itself; its wall time begins here.
-  const DispatchLimits limits = dispatch_limits(device, options, residency);
+  const DispatchLimits limits = dispatch_limits(compiled, device, options, residency);
   monitor.deadline = limits.deadline;
   DispatchLimits traced = limits; // the runs that follow are not
   traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
@@ -104,10 +104,12 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 
 } // namespace
 
-DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
-                               const Residency& residency) {
+DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                               const RunOptions& options, const Residency& residency) {
   const bool cpu = device.type == device::DeviceType::cpu;
   DispatchLimits limits{.slice_ns = options.slice_ns,
+                        .first_rounds = first_slice_rounds(compiled.load, launch_shape(compiled, residency),
+                                                           compiled.model, options.slice_ns),
                         .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
                         .workers = residency.workers,
                         .arrivals_per_barrier = residency.workers,

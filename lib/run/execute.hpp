@@ -28,8 +28,8 @@ struct ExecutedProgram {
 };
 
 // What bounds its dispatches.
-DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
-                               const Residency& residency);
+DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                               const RunOptions& options, const Residency& residency);
 
 // Outputs are written when the run is done and equal to the plain launches it was compared with. Errors: of
 // the device, of building, of the program's files. What ends without outputs (deadline, interrupt, hang,

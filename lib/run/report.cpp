@@ -36,6 +36,47 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
   return report;
 }
 
+std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProgram& compiled) {
+  const compiler::StrategyChoice& choice = compiled.strategy;
+  if (choice.candidates.empty()) {
+    return {};
+  }
+  std::vector<CandidateReport> reports;
+  for (const compiler::Candidate& candidate : choice.candidates) {
+    const bool persistent = compiler::is_persistent(candidate.shape.strategy);
+    reports.push_back(
+        {.strategy = candidate.shape.strategy,
+         .side_by_side = candidate.side_by_side,
+         .workgroup_size = candidate.group_size,
+         .worker_groups = candidate.shape.workers,
+         .order = persistent ? std::optional(candidate.shape.order) : std::nullopt,
+         .estimated_ns = candidate.cost.sum(),
+         .estimated_parts_ns = candidate.cost,
+         .measured_ns = {},
+         .refused = candidate.refused.empty() ? std::nullopt : std::optional(candidate.refused)});
+  }
+  reports[choice.taken].taken = true;
+  return reports;
+}
+
+// What was taken, with as many work-groups as were launched, and how long it took.
+void tell_measured(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
+  if (!report.candidates) {
+    return;
+  }
+  CandidateReport& taken = (*report.candidates)[compiled.strategy.taken];
+  if (executed.residency.resident != 0) {
+    taken.worker_groups = executed.residency.workers;
+    taken.estimated_parts_ns =
+        estimate(compiled.load, launch_shape(compiled, executed.residency), compiled.model);
+    taken.estimated_ns = taken.estimated_parts_ns.sum();
+  }
+  if (executed.run.outcome.status == RunStatus::done) {
+    taken.measured_ns =
+        report.comparison ? report.comparison->run_ns : static_cast<double>(executed.run.outcome.dispatch_ns);
+  }
+}
+
 // The waves of items, before they have run. Their items are published, not the tiles that they make.
 void add_queues(RunReport& report, const ResolvedProgram& program) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
@@ -97,6 +138,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .mode = compiled.mode.mode,
                    .mode_reason = compiled.mode.reason,
                    .promotion = promotion_report(compiled),
+                   .candidates = candidate_reports(compiled),
                    .ordering = compiled.ordering,
                    .items_remaining = compiled.schedule.tiles_in_all(compiled.program.iterations),
                    .warnings = compiled.warnings,
@@ -385,6 +427,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
         .spans = report.timeline->span_count(),
         .left_out_spans = report.timeline->left_out};
   }
+  tell_measured(report, compiled, executed);
   tell_the_end(report, executed, options);
   tell_queues(report, compiled.program, executed.run.queues);
   return report;

@@ -4,8 +4,10 @@
 #include <tidegate/compiler/memory_layout.hpp>
 #include <tidegate/compiler/promotion.hpp>
 #include <tidegate/compiler/schedule.hpp>
+#include <tidegate/compiler/synchronization.hpp>
 #include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
+#include <tidegate/device/device_costs.hpp>
 #include <tidegate/device/device_profile.hpp>
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/wave_dag.hpp>
@@ -237,6 +239,20 @@ struct PromotionReport {
   std::vector<HotOpReport> ops;
 };
 
+// A way in which the program could have been launched, by the cost model (compiler/cost_model.hpp).
+struct CandidateReport {
+  Strategy strategy = Strategy::launch;
+  std::uint32_t side_by_side = 1; // tiles in a work-group
+  std::uint32_t workgroup_size = 0;
+  std::uint32_t worker_groups = 0;          // of a persistent launch
+  std::optional<compiler::TileOrder> order; // likewise
+  double estimated_ns = 0;
+  device::CostParts estimated_parts_ns; // that is their sum
+  bool taken = false;
+  std::optional<double> measured_ns;  // of what was taken: the median where rounds were compared
+  std::optional<std::string> refused; // why it may not be taken
+};
+
 struct Geometry { // of the launches
   std::uint32_t workgroup_size = 0;
   std::uint32_t worker_groups = 0;
@@ -276,8 +292,9 @@ struct RunReport {
   policy::ExecutionMode mode = policy::ExecutionMode::interpreter;
   std::string mode_reason;
   PromotionReport promotion;
-  std::optional<device::Ordering> ordering; // persistent launches only
-  std::uint64_t items_processed = 0;        // tiles
+  std::optional<std::vector<CandidateReport>> candidates; // where something is known of the device
+  std::optional<device::Ordering> ordering;               // persistent launches only
+  std::uint64_t items_processed = 0;                      // tiles
   std::uint64_t items_remaining = 0;
   std::uint64_t iterations = 0;
   std::optional<UntilReport> until; // where the program has one, and an iteration was completed

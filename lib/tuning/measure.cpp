@@ -4,6 +4,7 @@
 #include <tidegate/core/try.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/run/watchdog.hpp>
+#include <tidegate/tuning/fit.hpp>
 #include <tidegate/tuning/halving.hpp>
 #include <tidegate/tuning/measure.hpp>
 #include <tidegate/tuning/workbench.hpp>
@@ -41,6 +42,7 @@ public:
       const auto begin = Clock::now();
       if (const auto ns = bench_.time(beginning, options_.run.max_wall_time_ns)) {
         times.push_back(*ns);
+        times_[beginning].push_back(*ns);
       }
       run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
     }
@@ -55,8 +57,10 @@ public:
     }
     conclude(beginning, report);
     report.runs = bench_.runs();
-    report.profile.tuning = bench_.candidate(incumbent_).settings.tuning;
-    report.policy = bench_.candidate(incumbent_).settings.policy;
+    Settings settings = bench_.candidate(incumbent_).settings;
+    fit(settings);
+    report.profile.tuning = settings.tuning;
+    report.policy = settings.policy;
     return InterruptWatch::interrupted() ? tl::unexpected(interrupted())
                                          : Result<TuningReport>(std::move(report));
   }
@@ -66,7 +70,13 @@ private:
     return [end] { return InterruptWatch::interrupted() || Clock::now() >= end; };
   }
   [[nodiscard]] Timer timer() {
-    return [this](std::size_t candidate) { return bench_.time(candidate, most_ns()); };
+    return [this](std::size_t candidate) {
+      const auto ns = bench_.time(candidate, most_ns());
+      if (ns) {
+        times_[candidate].push_back(*ns);
+      }
+      return ns;
+    };
   }
   // What takes ten times as long as the program did is not waited for; filling its memory counts.
   [[nodiscard]] std::uint64_t most_ns() const {
@@ -197,6 +207,25 @@ private:
     report.after_ns = report.before_ns * (incumbent_ == beginning ? 1 : report.overall->ratio);
   }
 
+  // The cost model's factors by all that was timed. They are taken where a run would be launched just as what
+  // was measured best: what is written is what was measured.
+  void fit(Settings& settings) {
+    constexpr int rounds = 4; // which part hides which changes with the factors
+    device::CostParts scales{1, 1, 1, 1, 1};
+    for (int i = 0; i < rounds; ++i) {
+      std::vector<Sample> samples;
+      for (const auto& [candidate, times] : times_) {
+        samples.push_back({.estimated = bench_.estimated(candidate, scales), .measured_ns = median(times)});
+      }
+      scales = product(scales, fit_scales(samples));
+    }
+    Settings fitted = settings;
+    fitted.tuning.scales = scales;
+    if (bench_.same_way(incumbent_, fitted)) {
+      settings = fitted;
+    }
+  }
+
   Workbench& bench_;
   const compiler::WaveProgram& program_;
   const device::DeviceInfo& device_;
@@ -205,6 +234,7 @@ private:
   const Clock::time_point search_end_;
   const Clock::time_point end_;
   Clock::duration longest_add_{};
+  std::map<std::size_t, std::vector<double>> times_; // of the candidates, in nanoseconds
   std::size_t incumbent_ = 0;
   double dispatch_ns_ = 0;
   double run_ns_ = 0; // with its memory, as the program was

@@ -74,7 +74,7 @@ Workbench::Workbench(const compiler::WaveProgram& program, const std::string& fo
     : program_(program), folder_(folder), device_(device), options_(options), monitor_(monitor),
       session_(session_on(device)), answer_macros_(run::ask_compiler(device, options.cache_folder)) {}
 
-Result<bool> Workbench::make(const Settings& settings) {
+Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   compiler::CompileOptions options = options_.compile;
   options.tuning = settings.tuning;
   options.files = compiler::FileCheck::reachable;
@@ -83,18 +83,19 @@ Result<bool> Workbench::make(const Settings& settings) {
   program.policy = settings.policy;
   monitor_.begin(run::Activity::compiling);
   monitor_.deadline = Clock::now() + run::build_limit;
-  auto compiled = compiler::compile(program, folder_, &device_, options);
-  if (!compiled) {
-    return tl::unexpected(std::move(compiled.error()));
-  }
-  const auto same = [&](const Candidate& other) { return alike(other.compiled, *compiled); };
-  if (!compiled->persistent() && std::ranges::any_of(candidates_, same)) {
+  return compiler::compile(program, folder_, &device_, options);
+}
+
+Result<bool> Workbench::make(const Settings& settings) {
+  TIDEGATE_TRY(CompiledProgram compiled, compile(settings));
+  const auto same = [&](const Candidate& other) { return alike(other.compiled, compiled); };
+  if (!compiled.persistent() && std::ranges::any_of(candidates_, same)) {
     return false;
   }
 
   // What is built refers to what was compiled: first it lies where it stays.
   Candidate& candidate = candidates_.emplace_back(Candidate{.settings = settings,
-                                                            .compiled = std::move(*compiled),
+                                                            .compiled = std::move(compiled),
                                                             .built = std::nullopt,
                                                             .residency = {},
                                                             .limits = {}});
@@ -110,7 +111,7 @@ Result<bool> Workbench::make(const Settings& settings) {
   TIDEGATE_CHECK(run::check_schedule(candidate.compiled, candidate.residency, device_));
   run::RunOptions run_options = options_;
   run_options.slice_ns = settings.tuning.slice_ns;
-  candidate.limits = run::dispatch_limits(device_, run_options, candidate.residency);
+  candidate.limits = run::dispatch_limits(candidate.compiled, device_, run_options, candidate.residency);
   return true;
 }
 
@@ -191,6 +192,24 @@ std::optional<double> Workbench::time(std::size_t candidate, std::uint64_t most_
   } catch (device::Refused&) {
     return {};
   }
+}
+
+device::CostParts Workbench::estimated(std::size_t candidate, const device::CostParts& scales) const {
+  const Candidate& measured = candidates_[candidate];
+  compiler::DeviceModel model = measured.compiled.model;
+  model.scales = scales;
+  return compiler::estimate(measured.compiled.load, run::launch_shape(measured.compiled, measured.residency),
+                            model);
+}
+
+bool Workbench::same_way(std::size_t candidate, const Settings& settings) {
+  const auto compiled = compile(settings);
+  const Candidate& measured = candidates_[candidate];
+  if (!compiled || !alike(measured.compiled, *compiled)) {
+    return false;
+  }
+  return !compiled->persistent() ||
+         run::workers_for(*compiled, measured.residency.resident) == measured.residency.workers;
 }
 
 Incumbent Workbench::incumbent(std::size_t index, double dispatch_ns) const {

@@ -46,11 +46,18 @@ public:
   // Nanoseconds of a dispatch; nothing where it does not come to its end in `most_ns`.
   std::optional<double> time(std::size_t candidate, std::uint64_t most_ns);
 
+  // What was measured of a candidate, by the cost model with other factors for its parts.
+  [[nodiscard]] device::CostParts estimated(std::size_t candidate, const device::CostParts& scales) const;
+
+  // Whether a run with these settings would be launched as the candidate was.
+  [[nodiscard]] bool same_way(std::size_t candidate, const Settings& settings);
+
   [[nodiscard]] const Candidate& candidate(std::size_t index) const { return candidates_[index]; }
   [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
 private:
+  Result<compiler::CompiledProgram> compile(const Settings& settings);
   Result<bool> make(const Settings& settings); // false for one that runs as another
   Result<void> prove(Candidate& candidate, std::uint64_t most_ns);
   run::ArenaRun run(Candidate& candidate, std::uint64_t most_ns);

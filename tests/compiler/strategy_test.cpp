@@ -1,4 +1,4 @@
-// The choice between launches and a persistent launch.
+// The choice between launches and persistent launches.
 #include "../program_support.hpp"
 #include <tidegate/compiler/strategy.hpp>
 
@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::compiler;
@@ -13,86 +15,115 @@ using namespace tidegate::compiler::test;
 
 namespace {
 
-// As an H200 measures itself: a barrier of 1056 groups of 256 3.3 us, launch 4.5 us, launch and wait 11 us.
+// As an H200 measures itself.
 device::DeviceInfo gpu() {
   device::DeviceInfo device{.name = "GPU", .type = device::DeviceType::gpu, .compute_units = 132};
   device.profile = device::DeviceProfile{.workgroup_size = 256,
                                          .co_resident_groups = 1056,
                                          .ordering = device::Ordering::ptx,
-                                         .trials = {{.ordering = device::Ordering::ptx,
-                                                     .verdict = device::TrialVerdict::passed,
-                                                     .barrier_ns = 3300.0}},
+                                         .trials = {},
                                          .launch_ns = 4500,
-                                         .launch_round_trip_ns = 11000};
+                                         .launch_round_trip_ns = 10'900};
   return device;
 }
 
-// Stages of one wave each; of every `period` stages the first `plain` cannot share a launch.
-Schedule schedule_of(std::uint32_t stages, std::uint32_t plain = 0, std::uint32_t period = 1) {
-  Schedule schedule{.group_size = 256, .repeat_end = stages, .places = {{}}};
-  for (std::uint32_t i = 0; i < stages; ++i) {
-    schedule.stages.push_back({.waves = {i}, .tiles = 132, .packs = 132, .plain = i % period < plain});
+// A chain of so many waves of 132 tiles, of which each `period` begins with `plain` that go alone.
+struct Chain {
+  ResolvedProgram program;
+  OutlinedOps ops;
+  std::vector<Schedule> schedules; // of launches, and persistent
+  MemoryLayout memory;
+};
+
+Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t period = 1) {
+  Chain chain{.program = program_of(1, {4 * 132 * 256}), .ops = {}, .schedules = {}, .memory = {}};
+  chain.ops.kernels.resize(1, {.function = "f", .locals = ""});
+  chain.ops.alone.resize(1);
+  chain.memory.offsets = {0};
+  for (std::uint32_t i = 0; i < waves; ++i) {
+    chain.program.waves.push_back(wave_of(0, {updates(0)}, range_of(132 * 256, 256)));
   }
-  return schedule;
+  for (const bool persistent : {false, true}) {
+    Schedule schedule{.group_size = 256, .repeat_end = waves, .tiles_per_pack = {}, .places = {{0}}};
+    schedule.tiles_per_pack.assign(waves, 1);
+    for (std::uint32_t i = 0; i < waves; ++i) {
+      schedule.stages.push_back(
+          {.waves = {i}, .tiles = 132, .packs = 132, .plain = !persistent || i % period < plain});
+    }
+    chain.schedules.push_back(std::move(schedule));
+  }
+  return chain;
 }
 
-Strategy chosen(const Schedule& persistent, std::uint32_t iterations = 1) {
+std::vector<Candidate> candidates_of(const Chain& chain, const device::Tuning& tuning = {}) {
   const device::DeviceInfo device = gpu();
-  ResolvedProgram program = program_of(1, {});
-  program.iterations = iterations;
-  return choose_strategy({.device = &device}, program,
-                         schedule_of(static_cast<std::uint32_t>(persistent.stages.size())), persistent)
-      .strategy;
+  return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {}, false,
+                         model_of(&device, tuning));
+}
+
+Strategy chosen(const Chain& chain, const device::Tuning& tuning = {}) {
+  const device::DeviceInfo device = gpu();
+  return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain, tuning)).strategy;
+}
+
+Chain repeated(Chain chain, std::uint32_t iterations) {
+  chain.program.iterations = iterations;
+  return chain;
 }
 
 } // namespace
 
 TEST_CASE("many stages pay, few do not") {
-  CHECK(chosen(schedule_of(100)) == Strategy::barrier);
-  CHECK(chosen(schedule_of(4)) == Strategy::launch);   // 22 us to start, 3.6 us gained a stage
-  CHECK(chosen(schedule_of(10)) == Strategy::barrier); // measured: 1.11 times as fast as plain launches
-  CHECK(chosen(schedule_of(4), 10) == Strategy::barrier);
-}
-
-TEST_CASE("what runs before and after the repetition counts once") {
-  Schedule schedule = schedule_of(5);
-  schedule.repeat_begin = 2;
-  schedule.repeat_end = 3;
-  const auto cost = [&](Strategy strategy, bool until) {
-    return overhead_ns(schedule, strategy, until, 100, 132, *gpu().profile, {});
-  };
-  const double barrier = 3300 * (0.18 + 0.82 / 8); // of 132 groups, an eighth of those that are resident
-  CHECK(cost(Strategy::launch, false) == 104 * 4500);
-  CHECK(cost(Strategy::barrier, false) == doctest::Approx(2 * 11000 + 104 * barrier));
-  CHECK(cost(Strategy::launch, true) == 104 * 4500 + 100 * 11000);
-  schedule.stages[1].plain = true; // two persistent launches more than iterations: before, and after
-  CHECK(cost(Strategy::barrier, false) == doctest::Approx(102 * 2 * 11000 + 103 * barrier + 4500));
+  CHECK(is_persistent(chosen(chain_of(100))));
+  CHECK(chosen(chain_of(1)) == Strategy::launch);
+  CHECK(chosen(chain_of(4)) == Strategy::launch); // 24 us to start, 3 us gained a stage
+  CHECK(is_persistent(chosen(chain_of(15))));
+  CHECK(is_persistent(chosen(repeated(chain_of(4), 10))));
 }
 
 TEST_CASE("waves that cannot share a launch are counted") {
-  // Rodinia's lud: 63 of 94 waves alone, the others one by one between them.
-  CHECK(chosen(schedule_of(94, 2, 3)) == Strategy::launch);
-  CHECK(chosen(schedule_of(100, 1, 100)) == Strategy::barrier); // one of a hundred does not matter
+  // 63 of 94 waves alone, the others one by one between them.
+  CHECK(chosen(chain_of(94, 2, 3)) == Strategy::launch);
+  CHECK(is_persistent(chosen(chain_of(100, 1, 100)))); // one of a hundred does not matter
+}
+
+TEST_CASE("every way is there, with its figure") {
+  const std::vector<Candidate> candidates = candidates_of(chain_of(100));
+  REQUIRE(candidates.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(candidates[i].shape.strategy == static_cast<Strategy>(i));
+    CHECK(candidates[i].cost.sum() > 0);
+    CHECK(candidates[i].shape.workers == (i == 0 ? 0 : 132));
+  }
 }
 
 TEST_CASE("the reason has the figures") {
   const device::DeviceInfo device = gpu();
-  const ResolvedProgram program = program_of(1, {});
-  CHECK(choose_strategy({.device = &device}, program, schedule_of(100), schedule_of(100, 1, 100)).reason ==
-        "starting and meeting cost 119 us persistently and 450 us in launches (a barrier of the work-groups "
-        "takes 0.9 us, a launch 4.5 us; 1 wave cannot share a launch)");
+  const auto reason = [&](const Chain& chain, const device::Tuning& tuning = {}) {
+    return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain, tuning)).reason;
+  };
+  CHECK(reason(chain_of(100, 1, 100)) ==
+        "estimated: launch 456 us, barrier 159 us, counters 159 us; 1 wave cannot share a launch");
+  CHECK(reason(chain_of(10)) == "estimated: launch 51.4 us, barrier 36.5 us, counters 36.5 us");
+  CHECK(reason(chain_of(10), {.persistent_margin = 2}) ==
+        "estimated: launch 51.4 us, barrier 36.5 us, counters 36.5 us; launches must take 2 times as long");
 }
 
 TEST_CASE("what is asked for, and what may not be") {
   device::DeviceInfo device = gpu();
-  const ResolvedProgram program = program_of(1, {});
   const auto choice = [&](StrategyQuestion question) {
     question.device = &device;
-    return choose_strategy(question, program, schedule_of(100), schedule_of(100));
+    return choose_strategy(question, candidates_of(chain_of(100)));
   };
   CHECK(choice({.asked_for = Strategy::launch}).reason == "asked for");
+  CHECK(choice({.asked_for = Strategy::launch}).strategy == Strategy::launch);
   CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::barrier);
-  CHECK(choice({.asked_for = Strategy::barrier, .distrust_litmus = true}).strategy == Strategy::launch);
+  CHECK(choice({.asked_for = Strategy::counters}).strategy == Strategy::counters);
+  const StrategyChoice distrusted = choice({.asked_for = Strategy::barrier, .distrust_litmus = true});
+  CHECK(distrusted.strategy == Strategy::launch);
+  CHECK(distrusted.candidates[0].refused.empty());
+  CHECK(distrusted.candidates[1].refused == distrusted.reason);
+  CHECK(distrusted.reason.starts_with("the device has not passed the self-test: "));
   const device::Tuning measured{.strategy = device::PreferredStrategy::counters};
   CHECK(choice({.tuning = measured}).strategy == Strategy::counters);
   CHECK(choice({.tuning = measured}).reason == "measured as the fastest, by the profile");
@@ -100,36 +131,28 @@ TEST_CASE("what is asked for, and what may not be") {
   CHECK(choice({.distrust_litmus = true, .tuning = measured}).strategy == Strategy::launch);
   device.type = device::DeviceType::cpu;
   CHECK(choice({}).strategy == Strategy::launch);
+  CHECK(choice({}).reason == "on a CPU a wait for a work-group whose core is busy costs more than a launch");
+  CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::barrier);
   device.profile.reset();
   CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::launch);
-  CHECK(choice({.dry_run = true}).reason == "planned for a device whose self-test passes");
+  CHECK(choice({.dry_run = true}).reason.starts_with("planned for a device whose self-test passes: "));
+  CHECK(is_persistent(choice({.dry_run = true}).strategy));
 }
 
-TEST_CASE("constants of the profile") {
-  const device::DeviceInfo device = gpu();
-  const ResolvedProgram program = program_of(1, {});
-  const auto strategy = [&](const device::Tuning& tuning) {
-    return choose_strategy({.device = &device, .tuning = tuning}, program, schedule_of(10), schedule_of(10))
-        .strategy;
-  };
-  CHECK(strategy({}) == Strategy::barrier);
-  CHECK(strategy({.persistent_margin = 2}) == Strategy::launch);
-  CHECK(strategy({.barrier_fixed_share = 1}) == Strategy::launch);
+TEST_CASE("constants and choices of the profile") {
+  const Chain chain = chain_of(10);
+  CHECK(is_persistent(chosen(chain)));
+  CHECK(chosen(chain, {.persistent_margin = 2}) == Strategy::launch);
+  CHECK(chosen(chain, {.scales = {.start = 2, .launches = 1, .barriers = 1, .waits = 1, .work = 1}}) ==
+        Strategy::launch);
 
-  Schedule schedule = schedule_of(1);
-  schedule.stages[0].tiles = schedule.stages[0].packs = 132 * 8;
-  const auto workers = [&](const device::Tuning& tuning, Strategy waits = Strategy::barrier) {
-    return choose_workers(schedule, waits, 132, 1056, tuning);
+  const auto packed = [&](const FixedShape& fixed, bool interpreted = false) {
+    ResolvedProgram program = program_of(1, {});
+    program.waves = {wave_of(0, {}, range_of(1056 * 256, 256))};
+    return packings(program, 132, {}, fixed, interpreted);
   };
-  CHECK(workers({}) == 4 * 132);
-  CHECK(workers({.groups_per_unit = 2}) == 2 * 132);
-  CHECK(workers({.packs_per_group_barrier = 8}) == 132);
-  CHECK(workers({.groups_per_unit = 8, .packs_per_group_counters = 1}, Strategy::counters) == 8 * 132);
-  CHECK(workers({.work_items_filling_unit = 8 * 256}) == 1056);
-  CHECK(workers({.workers = 100}) == 100);
-  CHECK(workers({.workers = 5000}) == 1056); // no more than are resident
-
-  CHECK(choose_order(program, Strategy::barrier, &device, {}) == TileOrder::strided);
-  CHECK(choose_order(program, Strategy::barrier, &device, {.order = device::PreferredOrder::serpentine}) ==
-        TileOrder::serpentine);
+  CHECK(packed({}) == std::vector{2U, 1U});
+  CHECK(packed({}, true) == std::vector{1U});
+  CHECK(packed({.side_by_side = 4}) == std::vector{4U});
+  CHECK(packings(chain.program, 132, {}, {}, false) == std::vector{1U}); // a tile for each unit
 }

@@ -159,6 +159,10 @@ class Probe(unittest.TestCase):
             "reason": f"the self-test passed with the memory ordering {fastest['ordering']}"})
         for key in ("launch_ns", "launch_round_trip_ns", "claimed_items_per_second"):
             self.assertGreater(profile[key], 0, key)
+        for key, value in profile["costs"].items():
+            self.assertGreaterEqual(value, 0, key)
+        for key in ("persistent_start_ns", "wait_ns", "cached_bytes_per_ns", "memory_bytes_per_ns"):
+            self.assertGreater(profile["costs"][key], 0, key)
         schema = json.loads(run("schema", "device_profile").stdout)
         jsonschema.Draft202012Validator(schema).validate(json.loads(self.kept().read_text()))
 

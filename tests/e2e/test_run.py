@@ -353,6 +353,33 @@ class Report(Small):
         self.assertGreaterEqual(report["backend_dispatch_ns"], sum(report["slices_ns"]))
         self.assertEqual(report["strategy_reason"], "asked for")
 
+    def test_candidates(self) -> None:
+        """The cost model's figure for every way to launch the program, and beside it what was measured of the one that is taken."""
+        for strategy in ("auto", "barrier", "counters"):
+            report = self.report_of(CHAIN, "--strategy", strategy)
+            candidates = report["candidates"]
+            self.assertEqual({candidate["strategy"] for candidate in candidates}, {"launch", "barrier", "counters"})
+            for candidate in candidates:
+                self.assertGreater(candidate["estimated_ns"], 0)
+                self.assertAlmostEqual(candidate["estimated_ns"], sum(candidate["estimated_parts_ns"].values()), 3)
+                self.assertEqual((candidate["worker_groups"] == 0, "order" in candidate),
+                                 (candidate["strategy"] == "launch", candidate["strategy"] != "launch"))
+            taken, = (candidate for candidate in candidates if candidate["taken"])
+            self.assertEqual(taken["strategy"], report["strategy"])
+            self.assertIn(strategy, (taken["strategy"], "auto"))
+            self.assertEqual(taken["worker_groups"], report["effective_geometry"]["worker_groups"])
+            self.assertEqual(taken["measured_ns"], report["backend_dispatch_ns"])
+            self.assertEqual(sum("measured_ns" in candidate for candidate in candidates), 1)
+            self.assertNotIn("refused", taken)
+        compared = self.report_of(CHAIN, "--strategy", "counters", "--compare", "1")
+        self.assertIn(compared["comparison"]["run_ns"], [candidate.get("measured_ns") for candidate in compared["candidates"]])
+        refused = self.report_of(CHAIN, env={"TIDEGATE_PROVOKE": "failed_litmus"})
+        for candidate in refused["candidates"]:
+            self.assertEqual(candidate.get("refused"), None if candidate["strategy"] == "launch" else refused["strategy_reason"])
+        table = self.run_document(CHAIN, "--strategy", "barrier", "--format", "table").stdout
+        time = r"[0-9.]+ [nmu]?s"
+        self.assertRegex(table, rf"\n  estimate +launch {time}, barrier {time}, counters {time}; measured {time}\n")
+
     def test_report_file(self) -> None:
         result = self.run_document(CHAIN, "--strategy", "launch", "-o", str(self.folder / "report.json"))
         self.assertEqual(result, Result(0, "", ""))
@@ -374,6 +401,10 @@ class DryRun(Small):
         self.assertEqual(report["plan"]["barriers"]["global_barriers"], 1)
         self.assertNotIn("device", report)
         self.assertNotIn("output_parity", report)
+        self.assertTrue(report["strategy_reason"].startswith("planned for a device whose self-test passes: launch "))
+        self.assertEqual({candidate["strategy"] for candidate in report["candidates"] if candidate["estimated_ns"] > 0},
+                         {"launch", "barrier", "counters"})
+        self.assertFalse(any("measured_ns" in candidate for candidate in report["candidates"]))
         self.assertFalse((self.folder / "b.npy").exists())
         table = self.run_document(CHAIN, "--dry-run", "--format", "table", env=self.no_device)
         self.assertTrue(table.stdout.startswith("planned: "), table.stdout)

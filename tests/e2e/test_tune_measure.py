@@ -76,6 +76,8 @@ class TuneMeasure(Programs):
         written = parse(profile.read_text())
         self.assertEqual(written["tuning"], report["profile"]["tuning"])
         self.assertEqual(written["tuned_for"], str(path))
+        for part, factor in written["tuning"]["scales"].items():  # of the cost model, by what was timed
+            self.assertGreater(factor, 0, part)
         self.assertEqual({key: parse(policy.read_text())[key] for key in report["policy"]}, report["policy"])
         taken = self.run_it(path, "--profile", str(profile), "--policy", str(policy))
         self.assertEqual((taken["profile_file"], taken["policy_file"]), (str(profile), str(policy)))

@@ -897,3 +897,24 @@ TEST_CASE("which parameters a copy can have in registers") {
   CHECK_FALSE(may("local float* a"));
   CHECK_FALSE(may("global float a[]"));
 }
+
+TEST_CASE("loops inside of each other") {
+  const auto depth = [](const std::string& body, const std::string& before = "") {
+    return kernel(outline_all(before + "kernel void k(global int* a, int n) {" + body + "}")).loop_depth;
+  };
+  CHECK(depth("a[0] = 1;") == 0);
+  CHECK(depth("for (int i = 0; i < n; ++i) a[i] = 1; for (int i = 0; i < n; ++i) { a[i] = 2; }") == 1);
+  CHECK(
+      depth(
+          "for (int i = 0; i < n; ++i) if (i != 3) for (int j = 0; j < n; ++j) a[j] += i; else a[i] = 0;") ==
+      2);
+  CHECK(depth("while (n > 0) { --n; } do a[--n] = 1; while (n > 0); while (a[0]) a[0] -= 1;") == 1);
+  CHECK(depth("do { for (;;) { if (n) break; } } while (a[0]);") == 2);
+  CHECK(depth("for (int i = 0; i < n; ++i) a[i] = sum(a, n);",
+              "int sum(global int* a, int n) { int s = 0; while (n > 0) s += a[--n]; return s; }") == 1);
+  std::string nested;
+  for (int i = 0; i < 20; ++i) {
+    nested += "for (;;) ";
+  }
+  CHECK(depth(nested + ";") == 8);
+}

@@ -104,6 +104,10 @@ function showHow(data) {
     report.device && ["Device", report.device.name,
       element("div", {class: "soft small"}, `${report.device.platform}, ${report.device.driver_version}`)],
     ["Strategy", because(report.strategy, report.strategy_reason)],
+    report.candidates && ["Estimated", report.candidates.map((candidate) => element("div", {class: candidate.taken ? "" : "soft"},
+      `${candidate.strategy}${candidate.worker_groups === 0 ? "" : `, ${candidate.worker_groups} of ${candidate.workgroup_size}`}: `,
+      time(candidate.estimated_ns), candidate.measured_ns === undefined ? "" : `, measured ${time(candidate.measured_ns)}`,
+      candidate.refused === undefined ? "" : `; ${candidate.refused}`))],
     ["Mode", because(report.execution_mode, report.mode_reason)],
     ["Promotion", because(report.promotion.promoted, report.promotion.reason),
       report.promotion.windows.map((window) => element("div", {class: "soft small"}, `one wave: ${window.waves.join(", ")}`
