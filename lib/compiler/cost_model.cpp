@@ -1,7 +1,6 @@
 #include <tidegate/compiler/cost_model.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <span>
@@ -40,7 +39,11 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
 }
 
 double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  return model.costs.tile_ns * std::pow(tiles_of_a_loop, stage.loop_depth) +
+  double tiles = 1;
+  for (std::uint32_t depth = 0; depth < stage.loop_depth; ++depth) {
+    tiles *= tiles_of_a_loop;
+  }
+  return model.costs.tile_ns * tiles +
          (load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0);
 }
 
