@@ -34,8 +34,7 @@ def binary() -> str:
 
 def unplaced(text: str) -> str:
     """Errors without the line and column of their place in a document and that line, which test_check minds."""
-    text = re.sub(r"(?m)^  \d+ \| .*\n +\| +\^$\n", "", text)
-    return re.sub(r"(\.json|standard input):\d+:\d+: error", r"\1: error", text)
+    return re.sub(r"(\.json|standard input):\d+:\d+: (error.*\n)(  \d+ \| .*\n +\| +\^\n)?", r"\1: \2", text)
 
 
 def with_excerpts(errors: str, document: str) -> str:
