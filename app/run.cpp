@@ -6,17 +6,20 @@
 #include "terminal.hpp"
 #include <tidegate/commands/devices.hpp>
 #include <tidegate/commands/frontier.hpp>
+#include <tidegate/commands/lint.hpp>
 #include <tidegate/commands/report_page.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/trace.hpp>
 #include <tidegate/commands/tune.hpp>
 #include <tidegate/core/cache_folder.hpp>
+#include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 #include <tidegate/device/select.hpp>
 #include <tidegate/run/report.hpp>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -385,7 +388,8 @@ Result<ExitCode> run_program(RunSettings& settings) {
                             "json"};
     options.program_text = settings.text;
   }
-  auto program = commands::read_program(settings.text);
+  auto program = commands::read_program(settings.text, commands::program_folder(settings.program),
+                                        options.compile.scope);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
   }

@@ -3,6 +3,7 @@
 #include "run_settings.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/frontier.hpp>
+#include <tidegate/commands/lint.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/tune.hpp>
 #include <tidegate/core/files.hpp>

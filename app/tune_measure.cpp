@@ -5,9 +5,11 @@
 #include "run_settings.hpp"
 #include "terminal.hpp"
 #include <tidegate/commands/frontier.hpp>
+#include <tidegate/commands/lint.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/tune.hpp>
 #include <tidegate/core/cache_folder.hpp>
+#include <tidegate/core/files.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 #include <tidegate/documents/encode.hpp>
@@ -83,7 +85,8 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
               .message = "tune measure is for wave programs, and this is a frontier program",
               .fix = "frontier programs choose while they run"});
   }
-  const auto program = commands::read_program(common.text);
+  const auto program =
+      commands::read_program(common.text, commands::program_folder(common.program), options.compile.scope);
   if (!program) {
     return tl::unexpected(at_program(program.error(), common));
   }

@@ -1,4 +1,5 @@
 #include <tidegate/commands/arena.hpp>
+#include <tidegate/commands/lint.hpp>
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/error_list.hpp>
 #include <tidegate/core/table.hpp>
@@ -100,11 +101,14 @@ std::string buffer_key(const Identifier& id) {
   return id.name() != nullptr ? "=" + *id.name() : "#" + std::to_string(id.number());
 }
 
-Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes) {
+Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
   ErrorList errors;
   BufferIndex index;
   index.reserve(lifetimes.buffers.size());
   for (std::size_t i = 0; i < lifetimes.buffers.size(); ++i) {
+    if (!unread.empty() && unread.cover(fmt::format("/buffers/{}/id", i))) {
+      continue;
+    }
     const auto [found, is_new] = index.try_emplace(buffer_key(lifetimes.buffers[i].id), i);
     if (!is_new) {
       errors.add({.code = ErrorCode::duplicate_name,
@@ -118,7 +122,7 @@ Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes) {
   return index;
 }
 
-Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes) {
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
   const planning::ArenaProblem problem = arena_problem(lifetimes);
   const auto model = planning::make_arena_model(problem);
   if (model) {
@@ -127,6 +131,10 @@ Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes) {
   // What is wrong with single buffers; otherwise they are too many bytes together.
   ErrorList errors;
   for (std::size_t i = 0; i < problem.buffers.size() && !errors.full(); ++i) {
+    if (!unread.empty() && !unread.spare(fmt::format("/buffers/{}", i))) {
+      errors.add(told_elsewhere());
+      continue;
+    }
     if (auto single = planning::make_arena_model({.buffers = {problem.buffers[i]}}); !single) {
       single.error().buffer = i;
       errors.add(to_error(single.error(), lifetimes, {}));
@@ -146,7 +154,7 @@ planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes
 }
 
 Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& options) {
-  auto lifetimes = documents::decode<documents::BufferLifetimes>(json);
+  auto lifetimes = read_lifetimes(json);
   if (!lifetimes) {
     return tl::unexpected(std::move(lifetimes.error()));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/unread.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/planning/arena.hpp>
@@ -21,12 +22,14 @@ struct ArenaOptions {
   unsigned threads = 1;
 };
 
-// Buffers by their ids. duplicate_name for all that have one given already.
+// Buffers by their ids, so far as those were read. duplicate_name for all that have one given already.
 using BufferIndex = std::unordered_map<std::string, std::size_t>;
-Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes);
+Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes,
+                                  const UnreadPlaces& unread = {});
 
-// Lifetimes, alignments and sizes: empty_lifetime, bad_alignment and byte_count_overflow of all buffers.
-Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes);
+// Lifetimes, alignments and sizes: empty_lifetime, bad_alignment and byte_count_overflow of all buffers that
+// were read.
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread = {});
 
 // How an id is looked up in a BufferIndex: the number 7 and the name "7" are two ids.
 std::string buffer_key(const Identifier& id);

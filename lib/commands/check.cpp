@@ -21,7 +21,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -146,26 +145,6 @@ std::optional<Error> judge(const documents::ArenaPlanDocument& document,
   return {};
 }
 
-std::optional<Error> judge(const graphs::FrontierProgram& program, const std::string& file,
-                           compiler::PathScope scope) {
-  if (auto sound = graphs::check_program(program); !sound) {
-    return std::move(sound.error());
-  }
-  const std::string folder =
-      file == standard_stream ? "" : std::filesystem::path(file).parent_path().string();
-  const FileUses files = graphs::files_of(program, folder);
-  for (const std::vector<NamedFile>* const uses : {&files.inputs, &files.outputs}) {
-    for (const NamedFile& use : *uses) {
-      if (auto allowed = compiler::check_scope(use.path, folder, scope); !allowed) {
-        allowed.error().pointer = use.pointer;
-        return std::move(allowed.error());
-      }
-    }
-  }
-  auto kept = refuse_overwriting(files);
-  return kept ? std::nullopt : std::optional(std::move(kept.error()));
-}
-
 // Of every topology that was chosen: its evidence follows from the waves of the same report.
 std::optional<Error> judge(const traversal::FrontierReport& report) {
   const run::Geometry& geometry = report.geometry;
@@ -207,40 +186,48 @@ std::optional<Error> idle_premise(const Document& document, const Premises& prem
                .fix = fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes")};
 }
 
-std::optional<Error> error_of(const Result<void>& result) {
-  return result ? std::nullopt : std::optional(result.error());
+Result<void> as_result(std::optional<Error> error) {
+  return error ? Result<void>(tl::unexpected(*std::move(error))) : Result<void>();
 }
 
-// What the schema cannot say about a document, which is not needed afterwards.
-std::optional<Error> judge(const Document& document, void* object, const Premises& premises,
-                           CheckedDocument& checked) {
+// Decodes it as the type that it is of, and says what the schema cannot.
+Result<void> judge(const Document& document, std::string_view json, const Premises& premises,
+                   CheckedDocument& entry) {
   if (is<compiler::WaveProgram>(document)) {
-    auto warnings = lint(*static_cast<const compiler::WaveProgram*>(object), checked.file, premises.scope);
-    if (warnings && !warnings->empty()) {
-      checked.warnings = std::move(*warnings);
+    TIDEGATE_TRY(
+        const compiler::WaveProgram program,
+        read_program(json, program_folder(entry.file), premises.scope, compiler::FileCheck::contents));
+    TIDEGATE_TRY(std::vector<compiler::Warning> warnings, lint(program, entry.file, premises.scope));
+    if (!warnings.empty()) {
+      entry.warnings = std::move(warnings);
     }
-    return warnings ? std::nullopt : std::optional(warnings.error());
+    return {};
   }
   if (is<documents::NamedWaveDag>(document)) {
-    return error_of(lint(std::move(*static_cast<documents::NamedWaveDag*>(object))));
+    return read_wave_dag(json).and_then([](documents::NamedWaveDag&& dag) { return lint(std::move(dag)); });
   }
   if (is<documents::BufferLifetimes>(document)) {
-    return error_of(lint(*static_cast<const documents::BufferLifetimes*>(object)));
-  }
-  if (is<LaunchRecommendationDocument>(document)) {
-    return judge(*static_cast<const LaunchRecommendationDocument*>(object));
-  }
-  if (is<documents::FrontierMemoryPlan>(document) && premises.dag) {
-    return judge(*static_cast<const documents::FrontierMemoryPlan*>(object), *premises.dag);
-  }
-  if (is<documents::ArenaPlanDocument>(document) && premises.lifetimes) {
-    return judge(*static_cast<const documents::ArenaPlanDocument*>(object), *premises.lifetimes);
+    return read_lifetimes(json).and_then([](const auto& lifetimes) { return lint(lifetimes); });
   }
   if (is<graphs::FrontierProgram>(document)) {
-    return judge(*static_cast<const graphs::FrontierProgram*>(object), checked.file, premises.scope);
+    return read_frontier_program(json).and_then(
+        [&](const auto& program) { return lint(program, entry.file, premises.scope); });
+  }
+  // What a program wrote has no other errors than those of its form where it has such.
+  const std::shared_ptr<void> object = document.record->create();
+  TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
+  if (is<LaunchRecommendationDocument>(document)) {
+    return as_result(judge(*static_cast<const LaunchRecommendationDocument*>(object.get())));
+  }
+  if (is<documents::FrontierMemoryPlan>(document) && premises.dag) {
+    return as_result(judge(*static_cast<const documents::FrontierMemoryPlan*>(object.get()), *premises.dag));
+  }
+  if (is<documents::ArenaPlanDocument>(document) && premises.lifetimes) {
+    return as_result(
+        judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *premises.lifetimes));
   }
   if (is<traversal::FrontierReport>(document)) {
-    return judge(*static_cast<const traversal::FrontierReport*>(object));
+    return as_result(judge(*static_cast<const traversal::FrontierReport*>(object.get())));
   }
   return {};
 }
@@ -266,8 +253,9 @@ Result<planning::WaveDag> read_sound_dag(const std::string& json, const CheckReq
   return std::move(named.dag);
 }
 
-Result<documents::BufferLifetimes> read_lifetimes(const std::string& json, const CheckRequest& request) {
-  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, documents::decode<documents::BufferLifetimes>(json));
+Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
+                                                        const CheckRequest& request) {
+  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, read_lifetimes(json));
   TIDEGATE_CHECK(index_buffers(lifetimes));
   lifetimes.capacity_bytes = request.capacity_bytes ? request.capacity_bytes : lifetimes.capacity_bytes;
   return lifetimes;
@@ -282,7 +270,7 @@ Result<Premises> read_premises(const CheckRequest& request) {
   }
   if (request.lifetimes) {
     TIDEGATE_TRY(premises.lifetimes, read_premise(*request.lifetimes, [&](const std::string& json) {
-                   return read_lifetimes(json, request);
+                   return read_sound_lifetimes(json, request);
                  }));
   }
   return premises;
@@ -297,21 +285,13 @@ Verdict verdict_of(ErrorCode code) {
   }
 }
 
-std::optional<Error> fault(std::string_view json, const std::optional<std::string>& name,
-                           const Premises& premises, CheckedDocument& checked) {
-  const auto document = name ? documents::find_document(*name) : documents::recognise(json);
-  if (!document) {
-    return document.error();
-  }
-  checked.document = (*document)->kind;
-  if (auto idle = idle_premise(**document, premises)) {
-    return idle;
-  }
-  const std::shared_ptr<void> object = (*document)->record->create();
-  if (auto decoded = documents::Decoder().decode(**document, json, object.get()); !decoded) {
-    return std::move(decoded.error());
-  }
-  return judge(**document, object.get(), premises, checked);
+Result<void> find_faults(std::string_view json, const std::optional<std::string>& name,
+                         const Premises& premises, CheckedDocument& entry) {
+  TIDEGATE_TRY(const Document* const document,
+               name ? documents::find_document(*name) : documents::recognise(json));
+  entry.document = document->kind;
+  TIDEGATE_CHECK(as_result(idle_premise(*document, premises)));
+  return judge(*document, json, premises, entry);
 }
 
 // Calls `visit` for every line that is not blank, with its number from 1.
@@ -333,9 +313,8 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
                                const std::string& file, std::optional<std::uint64_t> line,
                                const Premises& premises) {
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
-  checked.error = fault(json, document, premises, checked);
-  if (checked.error) {
-    checked.error = at_document(std::move(*checked.error), file, json);
+  if (auto sound = find_faults(json, document, premises, checked); !sound) {
+    checked.error = at_document(std::move(sound.error()), file, json);
     checked.verdict = verdict_of(checked.error->code);
     checked.others = documents::take_others(*checked.error);
     const auto place = [&](Error& error) {

@@ -87,10 +87,6 @@ bool is_frontier_program(std::string_view json) {
                                 : *kind == documents::DocumentOf<graphs::FrontierProgram>::document.kind);
 }
 
-Result<graphs::FrontierProgram> read_frontier_program(std::string_view json) {
-  return documents::decode<graphs::FrontierProgram>(json);
-}
-
 std::string frontier_document(const FrontierReport& report) {
   return documents::encode(report);
 }

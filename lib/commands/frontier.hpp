@@ -13,9 +13,6 @@ namespace tidegate::commands {
 // Whether a document is one, rather than a wave program: it says so, or names a graph.
 bool is_frontier_program(std::string_view json);
 
-// Decodes it. Errors of decoding.
-Result<graphs::FrontierProgram> read_frontier_program(std::string_view json);
-
 // The report as a document, without a newline at its end.
 std::string frontier_document(const traversal::FrontierReport& report);
 

@@ -1,17 +1,29 @@
 // What can be known of a document beyond its schema without a device: the faults that `plan`, `arena` and
-// `run` would find.
+// `run` would find. Those of a document with errors of form are told beside them, so far as it can be read.
 #pragma once
 
 #include <tidegate/compiler/program.hpp>
 #include <tidegate/compiler/program_files.hpp>
 #include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/unread.hpp>
 #include <tidegate/documents/planning_documents.hpp>
+#include <tidegate/graphs/frontier_program.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::commands {
+
+// Decode a document. Errors of its form, with those of the meaning of the rest; `files` says whether files
+// are looked at for these.
+Result<compiler::WaveProgram> read_program(std::string_view json, const std::string& folder,
+                                           compiler::PathScope scope,
+                                           compiler::FileCheck files = compiler::FileCheck::none);
+Result<documents::NamedWaveDag> read_wave_dag(std::string_view json);
+Result<documents::BufferLifetimes> read_lifetimes(std::string_view json);
+Result<graphs::FrontierProgram> read_frontier_program(std::string_view json);
 
 // Everything up to the launch: names, kernels, arguments, sizes, cycles, files that are missing, hold
 // something else, cannot be written or would be overwritten. `file` is the program's. What it most likely
@@ -20,9 +32,12 @@ Result<std::vector<compiler::Warning>> lint(const compiler::WaveProgram& program
                                             compiler::PathScope scope);
 
 // Names, dependencies, cycles, and waves that no plan can hold.
-Result<void> lint(documents::NamedWaveDag&& dag);
+Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread = {});
 
 // Ids, lifetimes, alignments and sizes.
-Result<void> lint(const documents::BufferLifetimes& lifetimes);
+Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread = {});
+
+// The graph, sources, outputs and settings, and files that lie elsewhere or would be overwritten.
+Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, compiler::PathScope scope);
 
 } // namespace tidegate::commands

@@ -2,7 +2,7 @@
 #include <tidegate/commands/unique_names.hpp>
 #include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/core/try.hpp>
+#include <tidegate/planning/layering.hpp>
 
 #include <fmt/format.h>
 
@@ -73,6 +73,15 @@ Error unknown_wave(const std::string& name, const std::vector<documents::NamedWa
   return error;
 }
 
+bool has_unread_names(const std::vector<documents::NamedWave>& waves, const UnreadPlaces& unread) {
+  for (std::size_t i = 0; i < waves.size() && !unread.empty(); ++i) {
+    if (unread.cover(fmt::format("/waves/{}/name", i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The pointer to the first dependency that is this one.
 std::optional<std::string> pointer_to(const planning::WaveDag& dag, std::uint64_t before,
                                       std::uint64_t after) {
@@ -83,6 +92,14 @@ std::optional<std::string> pointer_to(const planning::WaveDag& dag, std::uint64_
     return {};
   }
   return fmt::format("/dependencies/{}", found - dag.dependencies.begin());
+}
+
+// Planners find cycles; of a DAG that does not come to them, they are found here.
+void check_order(const NamedDag& named, ErrorList& errors) {
+  const auto waves = static_cast<std::uint32_t>(named.dag.waves.size());
+  if (const auto order = planning::plan_barriers(waves, named.dag.dependencies); !order) {
+    errors.add(to_error(order.error(), named));
+  }
 }
 
 } // namespace
@@ -97,7 +114,10 @@ std::string NamedDag::wave_label(std::uint64_t wave) const {
                                                      : std::to_string(wave);
 }
 
-Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
+Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces& unread) {
+  if (unread.cover("/waves")) {
+    return tl::unexpected(told_elsewhere());
+  }
   ErrorList errors;
   const UniqueNames names = index_names(document.waves, errors);
   NamedDag named;
@@ -106,6 +126,7 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
   dag.budget_bytes = document.budget_bytes;
   dag.readback_bytes = document.readback_bytes;
 
+  const bool some_name_is_unread = has_unread_names(document.waves, unread);
   std::vector<std::pair<PlanError, std::size_t>> refusals; // of dependencies, by index
   const auto index_of = [&](const Identifier& wave, std::size_t dependency,
                             std::string_view key) -> Result<std::uint64_t> {
@@ -115,12 +136,19 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
     if (const auto found = names.find(*wave.name())) {
       return *found;
     }
-    return tl::unexpected(
-        unknown_wave(*wave.name(), document.waves, fmt::format("/dependencies/{}/{}", dependency, key)));
+    return tl::unexpected(some_name_is_unread
+                              ? told_elsewhere()
+                              : unknown_wave(*wave.name(), document.waves,
+                                             fmt::format("/dependencies/{}/{}", dependency, key)));
   };
   const std::size_t wave_count = document.waves.size();
-  dag.dependencies.reserve(document.dependencies.size());
+  const std::size_t dependency_count = document.dependencies.size();
+  dag.dependencies.reserve(dependency_count);
   for (std::size_t i = 0; i < document.dependencies.size() && !errors.full(); ++i) {
+    if (!unread.empty() && !unread.spare(fmt::format("/dependencies/{}", i))) {
+      errors.add(told_elsewhere());
+      continue;
+    }
     const auto before = index_of(document.dependencies[i].before, i, "before");
     const auto after = index_of(document.dependencies[i].after, i, "after");
     const bool known = errors.check(before);
@@ -159,7 +187,12 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
     error.pointer = fmt::format("/dependencies/{}", dependency);
     errors.add(std::move(error));
   }
-  TIDEGATE_CHECK(errors.result());
+  if (!errors.result()) {
+    if (refusals.empty() && dag.dependencies.size() == dependency_count) {
+      check_order(named, errors);
+    }
+    return tl::unexpected(errors.result().error());
+  }
   return named;
 }
 

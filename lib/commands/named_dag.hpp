@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/unread.hpp>
 #include <tidegate/documents/planning_documents.hpp>
 #include <tidegate/planning/plan_error.hpp>
 #include <tidegate/planning/wave_dag.hpp>
@@ -25,8 +26,8 @@ struct NamedDag {
 };
 
 // Finds the waves that dependencies name. Errors, all at once and each with its place: duplicate_name,
-// invalid_wave, self_dependency.
-Result<NamedDag> resolve(documents::NamedWaveDag&& document);
+// invalid_wave, self_dependency. Of a document that is not wholly read those of the rest.
+Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces& unread = {});
 
 // A planner's refusal with names, a pointer into the document and a fix.
 Error to_error(const planning::PlanError& error, const NamedDag& named);

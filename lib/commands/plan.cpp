@@ -1,3 +1,4 @@
+#include <tidegate/commands/lint.hpp>
 #include <tidegate/commands/plan.hpp>
 #include <tidegate/compiler/compile.hpp>
 #include <tidegate/core/text.hpp>
@@ -58,7 +59,7 @@ namespace {
 
 // The DAG of a program, with the names of its waves.
 Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& options) {
-  const auto program = documents::decode<compiler::WaveProgram>(json);
+  const auto program = read_program(json, options.folder, options.scope);
   if (!program) {
     return tl::unexpected(program.error());
   }
@@ -89,7 +90,7 @@ Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
     // Looked at a second time only when it is no wave_dag: those may be large.
     const auto type = documents::recognise(json);
     const bool is_program = type && *type == &documents::DocumentOf<compiler::WaveProgram>::document;
-    return is_program ? dag_of_program(json, options) : tl::unexpected(std::move(document.error()));
+    return is_program ? dag_of_program(json, options) : tl::unexpected(read_wave_dag(json).error());
   }
   if (options.budget_bytes) {
     document->budget_bytes = *options.budget_bytes;

@@ -17,10 +17,6 @@ std::string program_folder(const std::string& program_path) {
   return folder.empty() ? "." : folder.string();
 }
 
-Result<compiler::WaveProgram> read_program(std::string_view json) {
-  return documents::decode<compiler::WaveProgram>(json);
-}
-
 Result<GivenPlan> read_plan(std::string_view json) {
   return documents::decode<documents::FrontierMemoryPlan>(json).map(
       [](const documents::FrontierMemoryPlan& document) {

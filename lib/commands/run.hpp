@@ -17,9 +17,6 @@ namespace tidegate::commands {
 // The folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 
-// Decodes a wave program. Errors of decoding.
-Result<compiler::WaveProgram> read_program(std::string_view json);
-
 // A frontier_memory_plan document, as a run takes it, and how it says that it was made.
 struct GivenPlan {
   planning::MemoryPlan plan;

@@ -1,4 +1,5 @@
 #include <tidegate/commands/serve.hpp>
+#include <tidegate/core/excerpt.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/places.hpp>
@@ -54,9 +55,14 @@ FileUses Route::files() const {
 
 Error at_document(Error error, const std::string& input, std::string_view document) {
   documents::locate(error, document);
-  const auto name = [&input](Error& each) { each.source = each.source.value_or(display_name(input)); };
-  name(error);
-  std::ranges::for_each(error.others, name);
+  const auto place = [&](Error& each) {
+    if (!each.source) {
+      each = with_excerpt(std::move(each), document);
+      each.source = display_name(input);
+    }
+  };
+  place(error);
+  std::ranges::for_each(error.others, place);
   return error;
 }
 

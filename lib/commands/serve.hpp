@@ -43,7 +43,7 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text);
 // Reads a whole document. An error names the input as its source.
 Result<std::string> read_document(const std::string& input);
 
-// The error, and its others, with their places in the document that was read from `input`.
+// The error, and its others, with their places in the document that was read from `input`, and their lines.
 Error at_document(Error error, const std::string& input, std::string_view document);
 
 } // namespace tidegate::commands

@@ -110,6 +110,14 @@ private:
       }
     }
     if (kernels_.empty()) {
+      for (const auto& unit : units_) {
+        const auto& functions = unit->unit.functions;
+        const auto found =
+            std::ranges::find_if(functions, [](const auto& each) { return each.body.has_value(); });
+        if (found != functions.end()) {
+          return tl::unexpected(no_kernel(*unit, *found));
+        }
+      }
       return tl::unexpected(
           Error{.code = ErrorCode::unknown_name,
                 .message = fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
@@ -149,10 +157,12 @@ private:
     const Parameter& parameter = kernel.function->parameters[index];
     for (std::size_t k = parameter.tokens.begin; k < parameter.tokens.end; ++k) {
       if (opencl_c::is_unsupported(kernel.unit->source.tokens[k].text)) {
-        return tl::unexpected(opencl_c::error_at(
-            *kernel.unit, k, ErrorCode::unsupported_kernel,
-            fmt::format("{} cannot be an argument of a wave", in_quotes(kernel.unit->source.tokens[k].text)),
-            fmt::format("write it without: {}", opencl_c::see_unsupported)));
+        return tl::unexpected(
+            with_line_of(units_[kernel.source]->files,
+                         opencl_c::error_at(*kernel.unit, k, ErrorCode::unsupported_kernel,
+                                            fmt::format("{} cannot be an argument of a wave",
+                                                        in_quotes(kernel.unit->source.tokens[k].text)),
+                                            fmt::format("write it without: {}", opencl_c::see_unsupported))));
       }
     }
     ArgumentSpec argument;

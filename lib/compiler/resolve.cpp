@@ -9,6 +9,7 @@
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/source_unit.hpp>
 #include <tidegate/compiler/transfers.hpp>
+#include <tidegate/compiler/wave_groups.hpp>
 #include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
@@ -128,15 +129,16 @@ Error other_memory(const std::string& name, std::string_view what, std::string f
 }
 
 // Pipes and whatever else no wave can give.
-Result<void> check_parameters(const opencl_c::TranslationUnit& unit, const opencl_c::Function& kernel) {
+Result<void> check_parameters(const ProgramUnit& read, const opencl_c::Function& kernel) {
+  const opencl_c::TranslationUnit& unit = read.unit;
   for (const opencl_c::Parameter& parameter : kernel.parameters) {
     for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
       const std::string& word = unit.source.tokens[i].text;
       if (opencl_c::is_unsupported(word)) {
-        return tl::unexpected(
-            opencl_c::error_at(unit, i, ErrorCode::unsupported_kernel,
-                               fmt::format("{} cannot be an argument of a wave", in_quotes(word)),
-                               fmt::format("write it without: {}", opencl_c::see_unsupported)));
+        return tl::unexpected(with_line_of(
+            read.files, opencl_c::error_at(unit, i, ErrorCode::unsupported_kernel,
+                                           fmt::format("{} cannot be an argument of a wave", in_quotes(word)),
+                                           fmt::format("write it without: {}", opencl_c::see_unsupported))));
       }
     }
   }
@@ -146,8 +148,9 @@ Result<void> check_parameters(const opencl_c::TranslationUnit& unit, const openc
 class Resolver {
 public:
   Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope,
-           FileCheck files, std::uint32_t open_size)
-      : program_(program), answer_(answer), scope_(scope), files_(files), open_size_(open_size) {
+           FileCheck files, std::uint32_t open_size, const UnreadPlaces& unread)
+      : program_(program), answer_(answer), scope_(scope), files_(files), open_size_(open_size),
+        unread_(unread) {
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
@@ -155,7 +158,8 @@ public:
         program.repeat.value_or(program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
   }
 
-  // Each looks at all that it can, whether or not another has found something wrong.
+  // Each looks at all that it can, whether or not another has found something wrong. What was not wholly read
+  // is known by its name and unsound; of its parts those are looked at that do not need the others.
   Result<ResolvedProgram> run() {
     buffers();
     images();
@@ -164,7 +168,10 @@ public:
     ops();
     waves();
     dependencies();
-    TIDEGATE_CHECK(errors_.result());
+    if (!errors_.result()) {
+      order();
+      return tl::unexpected(errors_.result().error());
+    }
     spread_progressions();
     derive_halos(resolved_);
     if (!program_.dependencies) {
@@ -175,6 +182,19 @@ public:
   }
 
 private:
+  // told_elsewhere() where something that is said of it could not be read.
+  [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const {
+    return unread_.spare(pointer) ? Result<void>() : Result<void>(tl::unexpected(told_elsewhere()));
+  }
+
+  // As find(), of names in a part of the document that may not have been read.
+  [[nodiscard]] Result<std::uint32_t> find_in(std::string_view part, std::string_view what,
+                                              std::string_view name, const Index& known,
+                                              const std::string& pointer) const {
+    return unread_.cover(part) ? Result<std::uint32_t>(tl::unexpected(told_elsewhere()))
+                               : find(what, name, known, pointer);
+  }
+
   void buffers() {
     for (const auto& [name, spec] : program_.buffers) {
       add_memory(name, resolved_buffer(name, spec, "/buffers/" + pointer_token(name)), buffer_index_);
@@ -192,6 +212,7 @@ private:
                   .fix = "give a count from 1 on that the memory holds",
                   .pointer = pointer + "/count"});
     }
+    errors.check(wholly_read(pointer));
     errors.check(check_contents(spec, errors.result().has_value(), pointer));
     // What is in a file can be compared with what is sound, and nothing outside of the scope is touched.
     const FileCheck files = errors.result() ? files_ : std::min(files_, FileCheck::reachable);
@@ -241,6 +262,7 @@ private:
                 .fix = "rename one of them",
                 .pointer = pointer});
     }
+    TIDEGATE_CHECK(wholly_read(pointer));
     TIDEGATE_TRY(ProgramBuffer image, resolve_image(name, spec, pointer));
     TIDEGATE_CHECK(files_in_scope(image.spec, pointer));
     TIDEGATE_CHECK(check_data_files(image, resolved_.folder, pointer, files_));
@@ -248,12 +270,12 @@ private:
   }
 
   Result<std::uint32_t> image(const std::string& name, const std::string& pointer) const {
-    if (!image_index_.contains(name) && buffer_index_.contains(name)) {
+    if (!image_index_.contains(name) && buffer_index_.contains(name) && !unread_.cover("/images")) {
       return tl::unexpected(other_memory(name, "a buffer, and no image",
                                          "give the name of an image, or let the kernel take a pointer",
                                          pointer));
     }
-    return find("image", name, image_index_, pointer);
+    return find_in("/images", "image", name, image_index_, pointer);
   }
 
   // What a name in `swap` means: a buffer, or where there is an image of that name, the image.
@@ -264,10 +286,10 @@ private:
   // `instead` is what to do where the name is that of an image.
   Result<std::uint32_t> buffer(const std::string& name, const std::string& pointer,
                                const std::string& instead) const {
-    if (!buffer_index_.contains(name) && image_index_.contains(name)) {
+    if (!buffer_index_.contains(name) && image_index_.contains(name) && !unread_.cover("/buffers")) {
       return tl::unexpected(other_memory(name, "an image, and no buffer", instead, pointer));
     }
-    return find("buffer", name, buffer_index_, pointer);
+    return find_in("/buffers", "buffer", name, buffer_index_, pointer);
   }
 
   Result<std::uint32_t> argument_buffer(const std::string& name, const std::string& pointer) const {
@@ -340,15 +362,16 @@ private:
   }
 
   void add_queue_op(const std::string& name, const OpSpec& spec) {
-    auto made =
-        resolve_queue_op(name, spec, resolved_.folder, answer_, scope_, "/ops/" + pointer_token(name));
+    const std::string pointer = "/ops/" + pointer_token(name);
+    auto made = wholly_read(pointer).and_then(
+        [&] { return resolve_queue_op(name, spec, resolved_.folder, answer_, scope_, pointer); });
     errors_.check(made);
     op_index_[name] = unsound;
     queue_ops_.emplace(name, made ? std::optional(std::move(*made)) : std::nullopt);
   }
 
-  static Result<void> no_queue_op(const OpSpec& spec, const std::string& pointer) {
-    if (!spec.pure && !spec.priority) {
+  [[nodiscard]] Result<void> no_queue_op(const OpSpec& spec, const std::string& pointer) const {
+    if ((!spec.pure && !spec.priority) || !unread_.spare(pointer)) {
       return {};
     }
     const std::string key = spec.pure ? "pure" : "priority";
@@ -358,7 +381,10 @@ private:
 
   Result<ProgramOp> op(const std::string& name, const OpSpec& spec) {
     const std::string pointer = "/ops/" + pointer_token(name);
+    TIDEGATE_CHECK(wholly_read(pointer + "/source"));
+    TIDEGATE_CHECK(wholly_read(pointer + "/options"));
     TIDEGATE_TRY(const std::uint32_t unit, this->unit(spec, pointer));
+    TIDEGATE_CHECK(wholly_read(pointer));
     const std::string kernel = spec.kernel.value_or(name);
     const auto& functions = resolved_.units[unit].unit.functions;
     Index kernels;
@@ -370,11 +396,7 @@ private:
     const auto found = kernels.find(kernel);
     if (found == kernels.end()) {
       if (const opencl_c::Function* const function = resolved_.units[unit].unit.definition(kernel)) {
-        return tl::unexpected(with_line_of(
-            resolved_.units[unit].files,
-            opencl_c::error_at(resolved_.units[unit].unit, function->begin, ErrorCode::kernel_source,
-                               fmt::format("{} is a function and no kernel", in_quotes(kernel)),
-                               "write kernel in front of it")));
+        return tl::unexpected(no_kernel(resolved_.units[unit], *function));
       }
       Error error = unknown("kernel", kernel, kernels, spec.kernel ? pointer + "/kernel" : pointer);
       error.message += fmt::format(" in {}", spec.source);
@@ -410,7 +432,8 @@ private:
       const WaveSpec& spec = program_.waves[i];
       auto made = wave(spec, fmt::format("/waves/{}", i));
       sound_waves_.push_back(errors_.check(made));
-      resolved_.waves.push_back(made ? std::move(*made) : ProgramWave{});
+      some_name_is_unread_ |= !unread_.empty() && unread_.cover(fmt::format("/waves/{}/name", i));
+      resolved_.waves.push_back(made ? std::move(*made) : ProgramWave{.op = unsound});
       resolved_.waves.back().name = spec.name.value_or("");
       resolved_.waves.back().phase = spec.phase;
     }
@@ -420,6 +443,7 @@ private:
     ErrorList errors;
     Result<ProgramWave> wave = one_wave(spec, pointer);
     errors.check(wave);
+    errors.check(wholly_read(pointer));
     errors.check(name_wave(spec, pointer));
     std::uint32_t rules = 0;
     for (std::size_t i = 0; i < spec.rules.size(); ++i) {
@@ -441,6 +465,10 @@ private:
   Result<ProgramWave> one_wave(const WaveSpec& spec, const std::string& pointer) {
     const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()} +
                      int{spec.queue.has_value()};
+    if (said == 0 && !unread_.spare(pointer)) { // all that can be said without knowing which
+      const auto names = argument_names(spec, pointer);
+      return tl::unexpected(names ? told_elsewhere() : names.error());
+    }
     if (said != 1) {
       return tl::unexpected(invalid_program(
           fmt::format("a wave is one thing, and this says {} of op, fill, copy and queue", said),
@@ -472,19 +500,27 @@ private:
           invalid_program(fmt::format("{} is a queue op, and no kernel", in_quotes(*spec.op)),
                           "give its items: \"queue\": {\"items\": [...]}", pointer + "/op"));
     }
-    const auto op = find("op", *spec.op, op_index_, pointer + "/op");
+    const auto op = find_in("/ops", "op", *spec.op, op_index_, pointer + "/op");
     if (!errors.check(op)) {
       errors.check(argument_names(spec, pointer)); // all that can be said without a kernel
       return tl::unexpected(errors.result().error());
     }
     ProgramWave wave{.op = *op};
     const opencl_c::Function& kernel = resolved_.function(wave.op);
-    const auto range = nd_range(spec, kernel, pointer, open_size_);
+    const auto range =
+        sizes_read(pointer).and_then([&] { return nd_range(spec, kernel, pointer, open_size_); });
     errors.check(range);
     errors.check(arguments(spec, kernel, pointer, range ? &*range : nullptr, wave));
     TIDEGATE_CHECK(errors.result());
     wave.range = *range;
     return wave;
+  }
+
+  [[nodiscard]] Result<void> sizes_read(const std::string& pointer) const {
+    for (const std::string_view key : {"/global_size", "/local_size", "/global_offset"}) {
+      TIDEGATE_CHECK(wholly_read(fmt::format("{}{}", pointer, key)));
+    }
+    return {};
   }
 
   // Whether there is what the arguments name.
@@ -504,6 +540,9 @@ private:
   // The items' handles are places among the program's ops and buffers, as it has them.
   Result<ProgramWave> queue_wave(const WaveSpec& spec, const std::string& pointer) {
     TIDEGATE_CHECK(no_range(spec, "a wave with a queue", pointer));
+    for (const std::string& part : {pointer, std::string("/ops"), std::string("/buffers")}) {
+      TIDEGATE_CHECK(wholly_read(part));
+    }
     std::vector<QueueOpHandle> ops;
     for (const auto& [name, op] : program_.ops) {
       const auto found = queue_ops_.find(name);
@@ -555,7 +594,8 @@ private:
           name, at,
           fmt::format("give the image an init, or write it in a kernel: {}", opencl_c::see_unsupported));
     };
-    auto wave = resolve_transfer(spec, resolved_.buffers, find, pointer);
+    auto wave = unread_.spare(pointer) ? resolve_transfer(spec, resolved_.buffers, find, pointer)
+                                       : transferred_names(spec, find, pointer);
     if (!wave) {
       return wave;
     }
@@ -576,6 +616,21 @@ private:
     }
     wave->op = *transfer_ops_ + (spec.copy ? 1 : 0);
     return wave;
+  }
+
+  // Whether there is what a wave names that is not wholly read.
+  static Result<ProgramWave> transferred_names(const WaveSpec& spec, const FindBuffer& find,
+                                               const std::string& pointer) {
+    ErrorList errors;
+    if (spec.fill) {
+      errors.check(find(spec.fill->buffer, pointer + "/fill/buffer"));
+    }
+    if (spec.copy) {
+      errors.check(find(spec.copy->from, pointer + "/copy/from"));
+      errors.check(find(spec.copy->to, pointer + "/copy/to"));
+    }
+    errors.add(told_elsewhere());
+    return tl::unexpected(errors.result().error());
   }
 
   // One wave's value changes: the other waves of its op say that theirs stay.
@@ -602,7 +657,7 @@ private:
   Result<void> arguments(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
                          const NdRange* range, ProgramWave& wave) const {
     const opencl_c::TranslationUnit& unit = resolved_.units[resolved_.ops[wave.op].unit].unit;
-    TIDEGATE_CHECK(check_parameters(unit, kernel));
+    TIDEGATE_CHECK(check_parameters(resolved_.units[resolved_.ops[wave.op].unit], kernel));
     ErrorList errors;
     if (spec.args.size() != kernel.parameters.size()) {
       std::string signature;
@@ -637,6 +692,7 @@ private:
       }
     }
     TIDEGATE_CHECK(errors.result());
+    TIDEGATE_CHECK(wholly_read(pointer + "/args"));
     return check_image_uses(wave.arguments, resolved_.buffers, pointer);
   }
 
@@ -668,6 +724,9 @@ private:
   Result<std::uint32_t> wave_of(const Identifier& wave, const std::string& pointer) const {
     if (wave.name() != nullptr) {
       auto found = find("wave", *wave.name(), wave_index_, pointer);
+      if (!found && some_name_is_unread_) {
+        return tl::unexpected(told_elsewhere());
+      }
       if (!found) {
         found.error().code = ErrorCode::invalid_wave; // as where it is counted
         found.error().fix = wave_index_.empty() ? "no wave has a name: give an index" : found.error().fix;
@@ -686,11 +745,18 @@ private:
   }
 
   void dependencies() {
-    if (!program_.dependencies || resolved_.waves.empty()) {
+    if (!program_.dependencies || resolved_.waves.empty() || unread_.cover("/waves")) {
       return;
     }
     for (std::size_t i = 0; i < program_.dependencies->size(); ++i) {
       errors_.check(dependency((*program_.dependencies)[i], fmt::format("/dependencies/{}", i)));
+    }
+  }
+
+  // Cycles are found when waves are grouped; of a program that does not come so far, here.
+  void order() {
+    if (program_.dependencies && resolved_.dependencies.size() == program_.dependencies->size()) {
+      errors_.check(check_order(resolved_));
     }
   }
 
@@ -716,6 +782,11 @@ private:
                       resolved_.wave_text(*before), plural(resolved_.waves[*before].range.tiles(), "tile"),
                       resolved_.wave_text(*after), plural(resolved_.waves[*after].range.tiles(), "tile")),
           "both waves need the same number of work-groups", pointer));
+    }
+    if (!unread_.empty()) { // it may say more, and the waves too
+      TIDEGATE_CHECK(wholly_read(pointer));
+      TIDEGATE_CHECK(wholly_read(fmt::format("/waves/{}", *before)));
+      TIDEGATE_CHECK(wholly_read(fmt::format("/waves/{}", *after)));
     }
     if (resolved_.waves[*before].phase > resolved_.waves[*after].phase) {
       const auto phase = [this](std::uint32_t wave) {
@@ -749,9 +820,11 @@ private:
   const PathScope scope_;
   const FileCheck files_;
   const std::uint32_t open_size_;
+  const UnreadPlaces& unread_;
   ResolvedProgram resolved_;
   ErrorList errors_;
   std::vector<bool> sound_waves_;
+  bool some_name_is_unread_ = false; // of the waves'
   Index buffer_index_;
   Index image_index_;
   Index op_index_;
@@ -773,8 +846,8 @@ std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
                                 const AnswerMacros& answer, PathScope scope, FileCheck files,
-                                std::uint32_t open_size) {
-  return Resolver(program, folder, answer, scope, files, open_size).run();
+                                std::uint32_t open_size, const UnreadPlaces& unread) {
+  return Resolver(program, folder, answer, scope, files, open_size, unread).run();
 }
 
 } // namespace tidegate::compiler

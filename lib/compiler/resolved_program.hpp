@@ -8,6 +8,7 @@
 #include <tidegate/compiler/program_files.hpp>
 #include <tidegate/compiler/progression.hpp>
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/unread.hpp>
 #include <tidegate/device/tuning.hpp>
 #include <tidegate/opencl_c/compiler_options.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
@@ -187,14 +188,16 @@ struct ResolvedProgram {
 
 // Finds what the program names and checks what it says. `folder` is that of the program; `answer` knows the
 // macros of the device's compiler; `files` says whether the files of buffers and images are looked at too;
-// `open_size` is what work-groups have at most where the program leaves that open.
-// Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch, unsupported_kernel,
+// `open_size` is what work-groups have at most where the program leaves that open; `unread` are the places of
+// the document that could not be read: it is an error that there are any, and the others are those of the
+// rest. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch, unsupported_kernel,
 // outside_folder for paths out of the scope, those of the sources and files, each with its place in the
 // program or in a source. All are told at once; what follows from another is not told.
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
                                 const AnswerMacros& answer, PathScope scope = PathScope::folder,
                                 FileCheck files = FileCheck::none,
-                                std::uint32_t open_size = device::Tuning{}.open_workgroup_size);
+                                std::uint32_t open_size = device::Tuning{}.open_workgroup_size,
+                                const UnreadPlaces& unread = {});
 
 // The waves in the order in which the program means them: by phase, and by index in each.
 std::vector<std::uint32_t> phase_order(const std::vector<ProgramWave>& waves);

@@ -1,7 +1,10 @@
 #include <tidegate/compiler/image_conflicts.hpp>
 #include <tidegate/compiler/kernel_objects.hpp>
 #include <tidegate/compiler/schedule.hpp>
+#include <tidegate/compiler/source_unit.hpp>
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/core/try.hpp>
 #include <tidegate/device/kernels.hpp>
 #include <tidegate/opencl_c/lexer.hpp>
 #include <tidegate/opencl_c/words.hpp>
@@ -284,7 +287,7 @@ Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCo
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
     auto source = without_reserved_names(program.units[unit].unit, names[unit]);
     if (!source) {
-      return tl::unexpected(std::move(source.error()));
+      return tl::unexpected(with_line_of(program.units[unit].files, std::move(source.error())));
     }
     units.push_back(std::move(*source));
     words.push_back(words_of(units.back().source.tokens));
@@ -296,6 +299,7 @@ Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCo
                        .alone = std::vector<std::string>(program.ops.size()),
                        .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
   std::vector<std::uint32_t> last;
+  ErrorList errors;
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
     if (kernels[unit].empty()) {
       continue;
@@ -326,7 +330,8 @@ Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCo
     auto result = opencl_c::outline(units[unit], overload.empty() ? wanted : std::set<std::string>(),
                                     renamings, distinct, own_copies);
     if (!result) {
-      return tl::unexpected(std::move(result.error()));
+      errors.add(with_line_of(program.units[unit].files, std::move(result.error())));
+      continue;
     }
     outlined.texts[unit] = std::move(result->text);
     (result->enables_fp64 ? last : outlined.order).push_back(static_cast<std::uint32_t>(unit));
@@ -345,6 +350,7 @@ Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCo
       }
     }
   }
+  TIDEGATE_CHECK(errors.result());
   std::ranges::copy(last, std::back_inserter(outlined.order));
   return outlined;
 }

@@ -1,6 +1,5 @@
 #include <tidegate/compiler/buffer_files.hpp>
 #include <tidegate/compiler/source_unit.hpp>
-#include <tidegate/core/excerpt.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/preprocessor.hpp>
@@ -112,12 +111,19 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
                      .text = text};
 }
 
-Error with_line_of(const std::vector<std::string>& files, Error error) {
+Error with_line_of(const std::vector<std::string>& files, Error error, ColumnCounts counts) {
   if (!error.source || std::ranges::find(files, *error.source) == files.end()) {
     return error;
   }
   const auto text = read_all(*error.source, most_source_bytes);
-  return text ? with_excerpt(std::move(error), *text) : error;
+  return text ? with_excerpt(std::move(error), *text, counts) : error;
+}
+
+Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function) {
+  return with_line_of(unit.files,
+                      opencl_c::error_at(unit.unit, function.begin, ErrorCode::kernel_source,
+                                         in_quotes(function.name) + " is a function and no kernel",
+                                         "write kernel in front of it"));
 }
 
 } // namespace tidegate::compiler

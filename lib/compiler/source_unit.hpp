@@ -5,6 +5,7 @@
 #include <tidegate/compiler/program.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/excerpt.hpp>
 
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
                               PathScope scope, const std::string& pointer, const std::string& text = {});
 
 // The error with the line that it stands in, if that is in one of these files, which were read.
-Error with_line_of(const std::vector<std::string>& files, Error error);
+Error with_line_of(const std::vector<std::string>& files, Error error,
+                   ColumnCounts counts = ColumnCounts::characters);
+
+// A function of the unit that should be a kernel.
+Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
 
 } // namespace tidegate::compiler

@@ -2,6 +2,7 @@
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/layering.hpp>
 #include <tidegate/planning/plan_checker.hpp>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tidegate::compiler {
 namespace {
@@ -82,6 +84,18 @@ Result<planning::MemoryPlan> group_waves(const ResolvedProgram& program, std::ui
   }
   return planning::plan_layered(dag).map_error(
       [&program](const planning::PlanError& error) { return refusal(error, program); });
+}
+
+Result<void> check_order(const ResolvedProgram& program) {
+  std::vector<planning::Dependency> dependencies;
+  for (const ResolvedDependency& each : program.dependencies) {
+    dependencies.push_back({.before = each.before, .after = each.after});
+  }
+  const auto waves = static_cast<std::uint32_t>(program.waves.size());
+  if (const auto barriers = planning::plan_barriers(waves, dependencies); !barriers) {
+    return tl::unexpected(refusal(barriers.error(), program));
+  }
+  return {};
 }
 
 } // namespace tidegate::compiler

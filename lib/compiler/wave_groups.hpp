@@ -15,4 +15,7 @@ namespace tidegate::compiler {
 Result<planning::MemoryPlan> group_waves(const ResolvedProgram& program, std::uint64_t budget_bytes,
                                          const std::optional<planning::MemoryPlan>& given);
 
+// A cycle of the dependencies, as group_waves() tells it; also of a program whose waves are not all sound.
+Result<void> check_order(const ResolvedProgram& program);
+
 } // namespace tidegate::compiler

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t most_before = 80; // characters in front of the place
 constexpr std::size_t most_behind = 60;
+constexpr std::size_t most_excerpt_bytes = 4096;
 
 // A tab is as wide as the blank that stands for it, so that the caret stands where it should.
 std::string shown(std::string_view text) {
@@ -48,7 +49,7 @@ std::string describe_excerpt(std::string_view excerpt, std::uint64_t line,
   return text;
 }
 
-Error with_excerpt(Error error, std::string_view text) {
+Error with_excerpt(Error error, std::string_view text, ColumnCounts counts) {
   if (!error.line) {
     return error;
   }
@@ -60,14 +61,15 @@ Error with_excerpt(Error error, std::string_view text) {
     text.remove_prefix(end + 1);
   }
   text = text.substr(0, text.find('\n'));
-  error.excerpt = text.substr(0, text.find_last_not_of('\r') + 1);
+  text = text.substr(0, text.find_last_not_of('\r') + 1);
+  if (error.column && counts == ColumnCounts::bytes) {
+    const std::uint64_t before = std::max<std::uint64_t>(*error.column, 1) - 1;
+    error.column = character_count(text.substr(0, before)) + 1;
+  }
+  if (text.size() <= most_excerpt_bytes && text.find('\0') == std::string_view::npos) {
+    error.excerpt = text;
+  }
   return error;
-}
-
-std::uint64_t column_of_byte(std::string_view line, std::uint64_t bytes) {
-  return character_count(
-             line.substr(0, std::min<std::size_t>(bytes - std::min<std::uint64_t>(bytes, 1), line.size()))) +
-         1;
 }
 
 } // namespace tidegate

@@ -18,10 +18,11 @@ namespace tidegate {
 std::string describe_excerpt(std::string_view excerpt, std::uint64_t line,
                              std::optional<std::uint64_t> column);
 
-// The error with its line of `text`, where it has one.
-Error with_excerpt(Error error, std::string_view text);
+// What an error's column counts before it has its line.
+enum class ColumnCounts : std::uint8_t { characters, bytes };
 
-// What is `bytes` into a line, counted from 1, as a column that counts characters.
-std::uint64_t column_of_byte(std::string_view line, std::uint64_t bytes);
+// The error with its line of `text`, where it has one that is text and no longer than people write them. Its
+// column counts characters from then on.
+Error with_excerpt(Error error, std::string_view text, ColumnCounts counts = ColumnCounts::characters);
 
 } // namespace tidegate

@@ -1,3 +1,4 @@
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/same_file.hpp>
 #include <tidegate/core/text.hpp>
@@ -66,16 +67,17 @@ Result<void> refuse_overwriting(const FileUses& files) {
       known.try_emplace(*identity, &input);
     }
   }
+  ErrorList errors;
   for (const NamedFile& output : files.outputs) {
     const auto identity = output.path == standard_stream ? std::nullopt : identity_of(output.path);
     if (!identity) {
       continue;
     }
     if (const auto [same, added] = known.try_emplace(*identity, &output); !added) {
-      return tl::unexpected(overwriting(output, *same->second));
+      errors.add(overwriting(output, *same->second));
     }
   }
-  return {};
+  return errors.result();
 }
 
 } // namespace tidegate

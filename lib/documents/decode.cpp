@@ -93,16 +93,20 @@ Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 Result<void> Decoder::decode(const Document& document, std::string_view json, void* object,
-                             std::span<const std::string_view> given) {
+                             std::span<const std::string_view> given, UnreadPlaces* unread) {
+  UnreadPlaces nowhere;
+  UnreadPlaces& places = unread != nullptr ? *unread : nowhere;
   if (json.size() > document_bytes_limit) {
+    places.add("");
     return tl::unexpected(too_large());
   }
   auto& [reader, handler] = *implementation_;
   rj::MemoryStream in(json.data(), json.size());
-  handler.start(document, json, in, object, given);
+  handler.start(document, json, in, object, given, places);
   // A text that is no JSON, or too deep to look at, says so and nothing else: it may be another file
   // altogether.
   if (!parse(reader, json, in, handler)) {
+    places.add(""); // the walk has not come to the end
     if (auto error = syntax_error(json)) {
       return tl::unexpected(std::move(*error));
     }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/unread.hpp>
 #include <tidegate/documents/describe.hpp>
 
 #include <cstddef>
@@ -31,10 +32,12 @@ public:
   Decoder& operator=(Decoder&&) noexcept;
 
   // Decodes `json` onto `object`, a struct that `document.record` describes. Fields left out keep the value
-  // the object has. After an error the object holds what was right. Fields of the document that
-  // are `given` hold a value already: they may be left out although they are required.
+  // the object has. Fields of the document that are `given` hold a value already: they may be left out
+  // although they are required. After an error the object holds what was right, and a default value for each
+  // wrong item of a list or map, so that all others keep their places; `unread` gets the places that hold
+  // nothing of the document's.
   Result<void> decode(const Document& document, std::string_view json, void* object,
-                      std::span<const std::string_view> given = {});
+                      std::span<const std::string_view> given = {}, UnreadPlaces* unread = nullptr);
 
 private:
   struct Implementation;
@@ -45,6 +48,21 @@ template <class T>
 Result<T> decode(std::string_view json) {
   T object{};
   return Decoder().decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
+}
+
+// Decodes. Where the form is wrong, `lint_rest(object, unread)`, a Result<void>, tells what is wrong with
+// the meaning of the rest.
+template <class T, class LintRest>
+Result<T> decode_and_lint(std::string_view json, LintRest lint_rest) {
+  T object{};
+  UnreadPlaces unread;
+  auto form = Decoder().decode(DocumentOf<T>::document, json, &object, {}, &unread);
+  if (!form) {
+    return tl::unexpected(with_rest(std::move(form.error()),
+                                    unread.cover("") ? Result<void>() : lint_rest(std::move(object), unread),
+                                    unread));
+  }
+  return object;
 }
 
 // The value of the top-level "kind", or an empty string when there is none, and the top-level keys for those

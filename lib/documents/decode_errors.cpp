@@ -96,15 +96,36 @@ bool DecodeHandler::fail(Error error) {
 }
 
 bool DecodeHandler::fail_value(Error error) {
-  Frame& frame = frames_.back();
-  frame.next += frame.list != nullptr ? 1 : 0;
-  return fail(std::move(error)) && ok();
+  unread_->add(error.pointer.value_or(""));
+  if (!fail(std::move(error))) {
+    return false;
+  }
+  Frame& frame = frames_.back(); // of a list or map, a default value takes the item's place
+  if (frame.map != nullptr) {
+    frame.map->append(frame.object, map_keys_.back().last);
+  } else if (frame.list != nullptr) {
+    if (frame.list->fixed_length == 0) {
+      frame.list->append(frame.object, frame.next);
+    }
+    ++frame.next;
+  }
+  return ok();
 }
 
 bool DecodeHandler::fail_key(Error error) {
+  unread_->add(error.pointer.value_or(""));
   passing_ = 1;
   envelope_ = Envelope::none;
   return fail(std::move(error)) && ok();
+}
+
+void DecodeHandler::leave_unread(std::uint64_t fields) {
+  const std::span<const Field> all = frames_.back().record->fields;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if ((fields >> i & 1U) != 0) {
+      unread_->add(fmt::format("{}/{}", pointer(), all[i].name));
+    }
+  }
 }
 
 bool DecodeHandler::fail_alone(Error error) {
@@ -194,6 +215,8 @@ bool DecodeHandler::unknown_key(std::string_view key) {
     error.nearest = *nearest;
     // Whoever mends the key has given the one that was meant.
     frame.misspelt |= std::uint64_t{1} << (std::ranges::find(known, *nearest) - known.begin());
+  } else {
+    frame.guesses = true;
   }
   return fail_key(std::move(error));
 }

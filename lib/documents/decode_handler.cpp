@@ -299,6 +299,9 @@ bool DecodeHandler::EndObject(rj::SizeType /*members*/) {
   if (missing != 0 && !missing_keys(missing)) {
     return false;
   }
+  if (const std::uint64_t lacking = missing | frame.misspelt | (frame.guesses ? ~std::uint64_t{0} : 0)) {
+    leave_unread(lacking & ~present);
+  }
   if (frames_.size() == 1 && document_->has_kind && document_->direction == Direction::output &&
       !(envelope_seen_[static_cast<std::size_t>(Envelope::kind)] &&
         envelope_seen_[static_cast<std::size_t>(Envelope::version)]) &&
@@ -351,6 +354,7 @@ bool DecodeHandler::EndArray(rj::SizeType /*items*/) {
                              fmt::format("expected an array of {} items, got {}", wanted, frame.next),
                              fmt::format("give {} items", wanted));
     error.pointer->resize(error.pointer->rfind('/')); // of the array, not of the item that is missing
+    unread_->add(*error.pointer);
     go_on = fail(std::move(error));
   }
   frames_.pop_back();

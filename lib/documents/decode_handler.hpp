@@ -8,11 +8,14 @@
 // place of an error is worked out when there is one.
 //
 // After an error the walk goes on behind the value that is wrong, so that all errors are told at once: a
-// value of the wrong type is left out, one behind a wrong key is passed over with all that is in it.
+// value of the wrong type is left out, one behind a wrong key is passed over with all that is in it. What the
+// object lacks then is noted, for those who look at the rest of it.
 #pragma once
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/error_list.hpp>
+#include <tidegate/core/unread.hpp>
+#include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/describe.hpp>
 #include <tidegate/documents/json_text.hpp>
 
@@ -42,6 +45,7 @@ struct Frame {
   void* object = nullptr;
   std::uint64_t seen = 0;     // fields met, by index
   std::uint64_t misspelt = 0; // fields that an unknown key most likely means
+  bool guesses = false;       // an unknown key may mean any field that is left out
   std::size_t next = 0;       // objects: the field after the last one met; lists: the index of the next item
   const Field* field = nullptr; // objects: the field whose value comes next
 };
@@ -58,7 +62,8 @@ enum class Envelope : std::uint8_t { none, kind, version };
 class DecodeHandler : public rj::BaseReaderHandler<rj::UTF8<>, DecodeHandler> {
 public:
   void start(const Document& document, std::string_view json, rj::MemoryStream& in, void* object,
-             std::span<const std::string_view> given) {
+             std::span<const std::string_view> given, UnreadPlaces& unread) {
+    unread_ = &unread;
     document_ = &document;
     json_ = json;
     in_ = &in;
@@ -220,6 +225,7 @@ private:
   bool unknown_name(std::string_view value);
   bool wrong_container(std::string_view found);
   bool missing_keys(std::uint64_t missing);
+  void leave_unread(std::uint64_t fields); // those of the object that ends
 
   const Document* document_ = nullptr;
   std::string_view json_;
@@ -233,6 +239,7 @@ private:
   std::size_t passing_ = 0; // 0: nothing; 1: the value that comes next; above, the brackets open in it and 1
   std::size_t previous_end_ = 0;
   ErrorList errors_;
+  UnreadPlaces* unread_ = nullptr;
 };
 
 } // namespace tidegate::documents

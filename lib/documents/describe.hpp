@@ -215,7 +215,6 @@ inline constexpr ListAccess list_access{
         },
     .append = [](void* list, std::size_t index) -> void* {
       if constexpr (ListTraits<List>::fixed_length == 0) {
-        // Wrong items before it are counted and have no place.
         return &static_cast<List*>(list)->emplace_back();
       }
       return static_cast<List*>(list)->data() + index;

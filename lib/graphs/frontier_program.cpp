@@ -1,3 +1,4 @@
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/graphs/frontier_program.hpp>
@@ -42,10 +43,6 @@ Result<void> check_graph(const FrontierProgram& program) {
                              : "the graph has neither file nor generate",
                   "give one of them", "/graph");
   }
-  if (graph.weights && program.algorithm != Algorithm::sssp) {
-    return refuse(fmt::format("{} does not look at weights", name(program.algorithm)), "leave weights out",
-                  "/graph/weights");
-  }
   if (graph.cache && !graph.file) {
     return refuse("a generated graph has no file to keep a cache beside", "leave cache out", "/graph/cache");
   }
@@ -58,6 +55,13 @@ Result<void> check_graph(const FrontierProgram& program) {
     return check_sources(program, size->vertices);
   }
   return {};
+}
+
+Result<void> check_algorithm_weights(const FrontierProgram& program) {
+  return !program.graph.weights || program.algorithm == Algorithm::sssp
+             ? Result<void>()
+             : refuse(fmt::format("{} does not look at weights", name(program.algorithm)),
+                      "leave weights out", "/graph/weights");
 }
 
 Result<void> check_source_count(const FrontierProgram& program) {
@@ -85,32 +89,37 @@ Result<void> check_source_count(const FrontierProgram& program) {
 }
 
 Result<void> check_outputs(const FrontierProgram& program) {
+  ErrorList errors;
   for (const OutputOf& output : outputs) {
     if (program.outputs.*output.path && output.algorithm != program.algorithm) {
-      return refuse(fmt::format("{} has no {}", name(program.algorithm), output.name),
-                    fmt::format("leave it out, or run {}", name(output.algorithm)),
-                    fmt::format("/outputs/{}", output.name));
+      errors.check(refuse(fmt::format("{} has no {}", name(program.algorithm), output.name),
+                          fmt::format("leave it out, or run {}", name(output.algorithm)),
+                          fmt::format("/outputs/{}", output.name)));
     }
   }
-  return {};
+  return errors.result();
 }
 
-Result<void> check_rank_settings(const FrontierProgram& program) {
+Result<void> check_rank_use(const FrontierProgram& program) {
   const RankSettings& settings = program.pagerank;
   const bool given = settings.damping || settings.tolerance || settings.max_iterations;
-  if (given && program.algorithm != Algorithm::pagerank) {
-    return refuse(fmt::format("{} has no use for them", name(program.algorithm)), "leave pagerank out",
-                  "/pagerank");
-  }
+  return !given || program.algorithm == Algorithm::pagerank
+             ? Result<void>()
+             : refuse(fmt::format("{} has no use for them", name(program.algorithm)), "leave pagerank out",
+                      "/pagerank");
+}
+
+Result<void> check_rank_settings(const RankSettings& settings) {
+  ErrorList errors;
   if (settings.damping && !(*settings.damping >= 0 && *settings.damping < 1)) {
-    return refuse(fmt::format("the damping is {}", *settings.damping), "give a number from 0 to below 1",
-                  "/pagerank/damping");
+    errors.check(refuse(fmt::format("the damping is {}", *settings.damping),
+                        "give a number from 0 to below 1", "/pagerank/damping"));
   }
   if (settings.tolerance && !(*settings.tolerance > 0)) {
-    return refuse(fmt::format("the tolerance is {}", *settings.tolerance), "give a number above 0",
-                  "/pagerank/tolerance");
+    errors.check(refuse(fmt::format("the tolerance is {}", *settings.tolerance), "give a number above 0",
+                        "/pagerank/tolerance"));
   }
-  return {};
+  return errors.result();
 }
 
 // A path of the document; never the "-" that stands for a standard stream.
@@ -120,28 +129,37 @@ std::string beside(const std::string& folder, const std::string& file) {
 
 } // namespace
 
-Result<void> check_program(const FrontierProgram& program) {
-  TIDEGATE_CHECK(check_source_count(program));
-  TIDEGATE_CHECK(check_graph(program));
-  TIDEGATE_CHECK(check_outputs(program));
-  return check_rank_settings(program);
+Result<void> check_program(const FrontierProgram& program, const UnreadPlaces& unread) {
+  ErrorList errors;
+  if (unread.spare("/algorithm")) {
+    errors.check(check_source_count(program));
+    errors.check(check_algorithm_weights(program));
+    errors.check(check_outputs(program));
+    errors.check(check_rank_use(program));
+  }
+  if (unread.spare("/graph")) {
+    errors.check(check_graph(program));
+  }
+  errors.check(check_rank_settings(program.pagerank));
+  return errors.result();
 }
 
 Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices) {
-  for (std::size_t i = 0; i < program.sources.size(); ++i) {
+  ErrorList errors;
+  for (std::size_t i = 0; i < program.sources.size() && !errors.full(); ++i) {
     if (program.sources[i] >= vertices) {
-      return tl::unexpected(Error{
-          .code = ErrorCode::out_of_range,
-          .message = vertices == 0
-                         ? fmt::format("the source is {}, and the graph has no vertices", program.sources[i])
-                         : fmt::format("the source is {}, and the vertices of the graph are 0 to {}",
-                                       program.sources[i], vertices - 1),
-          .fix =
-              "give the number of a vertex; they are counted from 0, also those of files that count from 1",
-          .pointer = fmt::format("/sources/{}", i)});
+      errors.add(
+          {.code = ErrorCode::out_of_range,
+           .message = vertices == 0
+                          ? fmt::format("the source is {}, and the graph has no vertices", program.sources[i])
+                          : fmt::format("the source is {}, and the vertices of the graph are 0 to {}",
+                                        program.sources[i], vertices - 1),
+           .fix = "give the number of a vertex; they are counted from 0, also those of files that "
+                  "count from 1",
+           .pointer = fmt::format("/sources/{}", i)});
     }
   }
-  return {};
+  return errors.result();
 }
 
 FileUses files_of(const FrontierProgram& program, const std::string& folder) {

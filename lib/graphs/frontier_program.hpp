@@ -4,6 +4,7 @@
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/same_file.hpp>
+#include <tidegate/core/unread.hpp>
 #include <tidegate/graphs/generate.hpp>
 #include <tidegate/graphs/load.hpp>
 #include <tidegate/graphs/serial.hpp>
@@ -66,10 +67,11 @@ struct FrontierProgram {
 };
 
 // What a document's types do not say: one graph, the sources and outputs of the algorithm and no others,
-// sound settings, and of a generated graph the sources in range. invalid_program with its place.
-Result<void> check_program(const FrontierProgram& program);
+// sound settings, and of a generated graph the sources in range. invalid_program with its place, all at once;
+// of a document that is not wholly read, those of the rest.
+Result<void> check_program(const FrontierProgram& program, const UnreadPlaces& unread = {});
 
-// out_of_range with the place of the first source that is no vertex.
+// out_of_range with the place of each source that is no vertex.
 Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices);
 
 // The files of a program, as the paths are from here, each with its place in the document. The cache of a

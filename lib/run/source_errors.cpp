@@ -1,5 +1,4 @@
 #include <tidegate/compiler/source_unit.hpp>
-#include <tidegate/core/excerpt.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/plain_waves.hpp>
@@ -46,8 +45,7 @@ Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error)
   const auto file = file_of(program.units[unit], *error.source);
   if (file) {
     error.source = file;
-    error = with_line_of(program.units[unit].files, std::move(error));
-    error.column = column_of_byte(error.excerpt.value_or(""), *error.column);
+    error = with_line_of(program.units[unit].files, std::move(error), ColumnCounts::bytes);
   }
   return error;
 }

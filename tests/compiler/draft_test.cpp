@@ -171,7 +171,14 @@ TEST_CASE("every note has its place") {
 }
 
 TEST_CASE("sources without a kernel, and those that cannot be run") {
-  const auto none = try_draft({"void k() {}"});
+  const auto function = try_draft({"int x(int a);\nvoid k(global int* a) {}"});
+  REQUIRE_FALSE(function);
+  CHECK(function.error().code == ErrorCode::kernel_source);
+  CHECK(function.error().message == "\"k\" is a function and no kernel");
+  CHECK(function.error().fix == "write kernel in front of it");
+  CHECK(function.error().line == 2);
+  CHECK(function.error().excerpt == "void k(global int* a) {}");
+  const auto none = try_draft({"typedef int number;"});
   REQUIRE_FALSE(none);
   CHECK(describe(none.error()) ==
         "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"
@@ -180,4 +187,5 @@ TEST_CASE("sources without a kernel, and those that cannot be run") {
   REQUIRE_FALSE(pipe);
   CHECK(pipe.error().code == ErrorCode::unsupported_kernel);
   CHECK(pipe.error().line == 1);
+  CHECK(pipe.error().excerpt == "kernel void k(read_only pipe int p) {}");
 }

@@ -468,6 +468,7 @@ TEST_CASE("pipes are named in the source") {
   CHECK(result.error().line == 1);
   CHECK(result.error().column == 15);
   CHECK(result.error().message == "\"pipe\" cannot be an argument of a wave");
+  CHECK(result.error().excerpt == "kernel void k(pipe int p) {}");
   CHECK(result.error().fix ==
         "write it without: `tidegate schema wave_program --format table` ends with what cannot be run");
 }

@@ -42,10 +42,23 @@ TEST_CASE("an error finds its line, without the end of the line") {
 }
 
 TEST_CASE("columns of bytes become columns of characters") {
-  CHECK(column_of_byte("größe = 1", 1) == 1);
-  CHECK(column_of_byte("größe = 1", 9) == 7);
-  CHECK(column_of_byte("ab", 9) == 3);
-  CHECK(column_of_byte("", 0) == 1);
+  const auto column = [](std::string_view text, std::uint64_t byte) {
+    return with_excerpt({.source = "a.cl", .line = 1, .column = byte}, text, ColumnCounts::bytes).column;
+  };
+  CHECK(column("größe = 1", 1) == 1);
+  CHECK(column("größe = 1", 9) == 7);
+  CHECK(column("ab", 9) == 3);
+  CHECK(column("", 0) == 1);
+}
+
+TEST_CASE("a line that nobody has written by hand is not quoted") {
+  const auto excerpt = [](std::size_t length) {
+    return with_excerpt({.source = "a.json", .line = 1, .column = 3}, std::string(length, 'x') + "\n")
+        .excerpt;
+  };
+  CHECK(excerpt(4096)->size() == 4096);
+  CHECK_FALSE(excerpt(4097));
+  CHECK_FALSE(with_excerpt({.line = 1}, std::string_view("{\0", 2)).excerpt);
 }
 
 TEST_CASE("in an error it stands below the message") {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
-from support import EXAMPLES, run
+from support import EXAMPLES, REPOSITORY, run, unplaced, with_excerpts
 
 REQUEST = (EXAMPLES / "bfs_wave.json").read_text()
 
@@ -47,12 +49,12 @@ class Check(unittest.TestCase):
         self.assertEqual(json.loads(answer.stdout)["evidence"]["complete"], {"topology": True, "promotion": False})
         result = run("check", input=answer.stdout)
         self.assertEqual(result.rc, 1)
-        self.assertEqual(result.stderr,
-                         "tidegate: standard input:36:34: error: the promotion evidence is not complete: "
-                         "jit_queue_len_threshold is not as it must be [incomplete_evidence]\n"
-                         "  at: /evidence/promotion/jit_queue_len_threshold\n"
-                         "  fix: `tidegate schema launch_recommendation --format table` says what completes each "
-                         "field\n")
+        self.assertEqual(result.stderr, with_excerpts(
+            "tidegate: standard input:36:34: error: the promotion evidence is not complete: "
+            "jit_queue_len_threshold is not as it must be [incomplete_evidence]\n"
+            "  at: /evidence/promotion/jit_queue_len_threshold\n"
+            "  fix: `tidegate schema launch_recommendation --format table` says what completes each field\n",
+            answer.stdout))
 
     def test_several_files(self) -> None:
         good = self.file("good.json", REQUEST.encode())
@@ -110,7 +112,7 @@ class Check(unittest.TestCase):
         result = run("check", program)
         self.assertEqual(result.rc, 4) # the worst: an output cannot be written
         at = f"tidegate: {program}"
-        self.assertEqual(result.stderr, (
+        self.assertEqual(result.stderr, with_excerpts((
             f'{at}:3:40: error: the buffer "labels" has no elements [out_of_range]\n'
             "  at: /buffers/labels/count\n"
             "  fix: give a count from 1 on that the memory holds\n"
@@ -144,7 +146,7 @@ class Check(unittest.TestCase):
             "  fix: waves are counted from 0 to 1\n"
             f'{at}:13:23: error: there is no buffer "change" [unknown_name]\n'
             "  at: /until/buffer\n"
-            '  fix: did you mean "changed"?\n'))
+            '  fix: did you mean "changed"?\n'), Path(program).read_text()))
         report = json.loads(result.stdout)["documents"][0]
         self.assertEqual((report["document"], report["verdict"], report["error"]["line"], len(report["others"])),
                          ("wave_program", "invalid", 3, 10))
@@ -189,7 +191,7 @@ class Check(unittest.TestCase):
                                 {"before": "c", "after": "a"}]}
         cycle = run("check", self.file("dag.json", json.dumps(dag).encode()))
         self.assertEqual(cycle.rc, 1)
-        self.assertIn("[cycle]\n  at: /dependencies/2\n", cycle.stderr)
+        self.assertIn("[cycle]\n  at: /dependencies/2\n", unplaced(cycle.stderr))
         waves[2]["name"] = "a"
         dag["dependencies"] += [{"before": 0, "after": 0}, {"before": "x", "after": 9}, {"before": 3, "after": 1}]
         del dag["dependencies"][1:3]
@@ -203,6 +205,129 @@ class Check(unittest.TestCase):
                               ("self_dependency", "/dependencies/1", path),
                               ("invalid_wave", "/dependencies/2/before", path),
                               ("invalid_wave", "/dependencies/3", path)])
+
+    def test_meaning_is_told_beside_form(self) -> None:
+        """A mistake of form hides no mistake of meaning, and nothing is told that follows from it."""
+        self.file("k.cl", b"kernel void add(global int* a, global const int* b, int n) {}\n")
+        program = self.file("program.json", b"""{
+  "buffers": {"a": {"type": "int", "count": 64},
+              "b": {"type": "i32", "cuont": 64},
+              "c": {"type": "i32", "count": 64, "init": {"fill": 1, "iota": {}}}},
+  "ops": {"add": {"source": "k.cl"}, "sub": {"source": "k.cl"}, "mul": {"source": 1}},
+  "waves": [
+    {"name": "one", "op": "add", "globl_size": [64], "args": [{"buffer": "a"}, {"bufer": "b"}, {"f32": 1}]},
+    {"op": "add", "global_size": [64, 64, 64, 64], "args": [{"buffer": "a"}, {"buffer": "d"}]},
+    {"op": "mul", "global_size": [64], "args": [{"buffer": "e"}]},
+    17
+  ],
+  "dependencies": [{"before": "one", "after": 4}, {"before": 3, "after": 3}],
+  "swap": [["a", "b"], ["c", "f"]],
+  "untill": {"buffer": "a"}
+}""")
+        for command in (["check"], ["plan"], ["run", "--dry-run"]):
+            result = run(*command, program, "--errors", "json")
+            self.assertEqual(result.rc, 3)
+            errors = [json.loads(line) for line in result.stderr.splitlines()]
+            self.assertEqual([(error["code"], error["pointer"]) for error in errors], [
+                ("unknown_name", "/buffers/a/type"),
+                ("unknown_key", "/buffers/b/cuont"),
+                ("invalid_program", "/buffers/c/init"),
+                ("unknown_name", "/ops/sub"),
+                ("wrong_type", "/ops/mul/source"),
+                ("unknown_key", "/waves/0/globl_size"),
+                ("unknown_key", "/waves/0/args/1/bufer"),
+                ("argument_mismatch", "/waves/0/args/2"),
+                ("invalid_program", "/waves/1/global_size"),
+                ("argument_mismatch", "/waves/1/args"),
+                ("unknown_name", "/waves/1/args/1/buffer"),
+                ("unknown_name", "/waves/2/args/0/buffer"),
+                ("wrong_type", "/waves/3"),
+                ("invalid_wave", "/dependencies/0/after"),
+                ("self_dependency", "/dependencies/1"),
+                ("unknown_name", "/swap/1/1"),
+                ("unknown_key", "/untill")])
+            places = [(error["line"], error["column"]) for error in errors]
+            self.assertEqual(places, sorted(places))
+
+    def test_meaning_beside_form_in_other_documents(self) -> None:
+        def told(document: object) -> list[tuple[str, str]]:
+            result = run("check", self.file("document.json", json.dumps(document).encode()), "--errors", "json")
+            return [(error["code"], error["pointer"]) for error in map(json.loads, result.stderr.splitlines())]
+
+        wave = {"frontier_bytes": 1, "scratch_bytes": 0, "output_bytes": 1}
+        dag = {"waves": [dict(wave, name="a"), dict(wave, name="b", output_bytes="x"), dict(wave, name="a")],
+               "dependencies": [{"before": "a", "after": "b"}, {"before": 0, "after": 9}, {"before": 7}],
+               "resident_graph_bytes": 0, "budget_bytes": 100, "readback_bytes": 0}
+        self.assertEqual(told(dag), [("wrong_type", "/waves/1/output_bytes"), ("duplicate_name", "/waves/2/name"),
+                                     ("invalid_wave", "/dependencies/1"), ("missing_key", "/dependencies/2")])
+        lifetimes = {"buffers": [{"id": True, "lower": 0, "upper": 1, "size": 1}, {"id": 0, "lower": 4, "upper": 2, "size": 1},
+                                 {"id": 0, "lower": 0, "upper": 1, "size": "x"}]}
+        self.assertEqual(told(lifetimes), [("wrong_type", "/buffers/0/id"), ("empty_lifetime", "/buffers/1/upper"),
+                                           ("duplicate_name", "/buffers/2/id"), ("wrong_type", "/buffers/2/size")])
+        graph = {"graph": {"generate": {"grid": {"width": 3, "height": 3}}}, "algorithm": "bfs", "sources": [9, "x", 10],
+                 "outputs": {"ranks": "r.npy", "distances": "d.npy"}, "policy": {"sizing": 3}}
+        self.assertEqual(told(graph), [("out_of_range", "/sources/0"), ("wrong_type", "/sources/1"),
+                                       ("out_of_range", "/sources/2"), ("invalid_program", "/outputs/ranks"),
+                                       ("invalid_program", "/outputs/distances"), ("wrong_type", "/policy/sizing")])
+
+    def test_cycles_are_told_beside_other_errors(self) -> None:
+        self.file("k.cl", b"kernel void k(global int* a) { a[0] = 1; }\n")
+        turns = [{"before": 0, "after": 1}, {"before": 1, "after": 0}]
+        wave = {"op": "k", "global_size": [4], "args": [{"buffer": "b"}]}
+        program = {"buffers": {"a": {"type": "i32", "count": 4}}, "ops": {"k": {"source": "k.cl"}},
+                   "waves": [wave, dict(wave, args=[{"buffer": "a"}])], "dependencies": turns}
+        dag = {"waves": [{"name": "x", "frontier_bytes": 1, "scratch_bytes": 0, "output_bytes": 1}] * 2, "dependencies": turns,
+               "resident_graph_bytes": 0, "budget_bytes": 100, "readback_bytes": 0}
+        for document, first in ((program, "/waves/0/args/0/buffer"), (dag, "/waves/1/name")):
+            result = run("check", self.file("document.json", json.dumps(document).encode()), "--errors", "json")
+            self.assertEqual([(error["code"], error["pointer"]) for error in map(json.loads, result.stderr.splitlines())],
+                             [("unknown_name" if document is program else "duplicate_name", first),
+                              ("cycle", "/dependencies/1")])
+
+    def test_nothing_is_told_that_follows(self) -> None:
+        """Every key and value of the examples wrong in turn: each time only errors of form are told."""
+        def mistakes(value: Any, named: frozenset[str], path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], str]]:
+            """Places below `value` with what is done there; the keys of objects in `named` are free."""
+            found: list[tuple[tuple[Any, ...], str]] = []
+            items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else []
+            for key, item in items:
+                here = (*path, key)
+                found.append((here, "null"))
+                if isinstance(value, dict) and not (path and path[-1] in named):
+                    found += [(here, "misspelt"), (here, "renamed")]
+                found += mistakes(item, named, here)
+            return found
+
+        def changed(document: Any, path: tuple[Any, ...], change: str) -> str:
+            copy = json.loads(json.dumps(document))
+            holder = copy
+            for key in path[:-1]:
+                holder = holder[key]
+            if change == "null":
+                holder[path[-1]] = None
+            else:
+                holder[path[-1] + "q" if change == "misspelt" else "zz"] = holder.pop(path[-1])
+            return json.dumps(copy)
+
+        documents = [("wave_program", path) for path in sorted(EXAMPLES.glob("programs/*/program.json"))]
+        documents.append(("wave_program", REPOSITORY / "tests" / "corpus" / "image_filters.json"))
+        documents += [("frontier_program", path) for path in sorted(EXAMPLES.glob("graphs/*.json"))]
+        documents += [("wave_dag", EXAMPLES / "stereo_camera.json"), ("buffer_lifetimes", EXAMPLES / "stereo_buffers.json")]
+        for kind, path in documents:
+            folder = self.folder / path.parent.name
+            if not folder.exists():
+                shutil.copytree(path.parent, folder)
+            document = json.loads(path.read_text())
+            named = frozenset(("buffers", "images", "ops", "struct") if kind == "wave_program" else ())
+            lines = [changed(document, *mistake) for mistake in mistakes(document, named)]
+            stream = folder / "wrong.ndjson"
+            stream.write_text("\n".join(lines))
+            report = json.loads(run("check", kind, "--stream", str(stream)).stdout)
+            self.assertEqual(report["checked"], len(lines))
+            for line, told in zip(lines, report["documents"]):
+                self.assertIn("error", told, line)
+                codes = {error["code"] for error in [told["error"], *told.get("others", [])]}
+                self.assertLessEqual(codes, {"wrong_type", "unknown_key", "missing_key"}, (path.name, line, told))
 
     def test_plans_of_programs(self) -> None:
         program = EXAMPLES / "programs" / "reduction" / "program.json"

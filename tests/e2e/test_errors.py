@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import run
+from support import run, with_excerpts
 
 REQUEST = '{"queue_len": 300, "requested_worker_groups": 64, "max_workgroup_size_x": 256}'
 
@@ -28,9 +28,12 @@ class Folder(unittest.TestCase):
 
 
 class Input(Folder):
-    def refused(self, text: str | bytes, stderr: str, rc: int = 3, command: tuple[str, ...] = ("recommend",)) -> None:
+    def refused(self, text: str | bytes, stderr: str, rc: int = 3, command: tuple[str, ...] = ("recommend",),
+                document: str | None = None) -> None:
+        """`document` is what the errors stand in; left out, the text."""
         result = run(*command, input=text)
-        self.assertEqual(result.stderr, stderr)
+        shown = document or text
+        self.assertEqual(result.stderr, with_excerpts(stderr, shown) if isinstance(shown, str) and len(shown) <= 4096 else stderr)
         self.assertEqual(result.rc, rc)
         self.assertEqual(result.stdout, "")
 
@@ -45,7 +48,7 @@ class Input(Folder):
             result = run("plan", input=text)
             self.assertEqual(result.rc, 3)
             self.assertTrue(result.stderr.startswith(f"tidegate: standard input:{place}: error: not JSON: "), result.stderr)
-            self.assertTrue(result.stderr.endswith(" [syntax_error]\n  fix: JSON has no comments: remove it\n"), result.stderr)
+            self.assertTrue(result.stderr.endswith("^\n  fix: JSON has no comments: remove it\n"), result.stderr)
 
     def test_utf_16(self) -> None:
         for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
@@ -57,6 +60,8 @@ class Input(Folder):
         result = run("run", "--dry-run", input="{}\n{}")
         self.assertEqual(result, (3, "", "tidegate: standard input:2:1: error: not JSON: the document root must not be "
                                          'followed by other values at "{}" [syntax_error]\n'
+                                         "  2 | {}\n"
+                                         "    | ^\n"
                                          "  fix: remove what stands behind the document; commands with --stream take "
                                          "several, one per line\n"))
 
@@ -138,7 +143,7 @@ class Input(Folder):
                               "[wrong_type]\n"
                               "  at: /min_hit_capacity\n"
                               "  fix: give an integer from 0 to 4294967295\n",
-                     command=("recommend", "--policy", policy))
+                     command=("recommend", "--policy", policy), document='{"min_hit_capacity": "many"}')
 
     def test_json(self) -> None:
         result = run("recommend", "--errors", "json", input=REQUEST[:-1] + ', "device_memory_budget_bytes": 1000}')

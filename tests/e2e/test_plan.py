@@ -135,7 +135,7 @@ class Refusals(Planning):
                 "code": "group_over_budget", "message": '"big" alone needs 33 bytes and a group may have 30',
                 "fix": "raise the budget to 103 bytes or more, or make the wave smaller", "source": "standard input",
                 "pointer": "/waves/1", "line": 1, "column": 74, "field": "single fused frontier wave bytes", "required_bytes": 33,
-                "budget_bytes": 30})
+                "budget_bytes": 30, "excerpt": json.dumps(given)})
             self.answer("plan", given, *options, "--budget", "103")
             self.error("plan", given, *options, "--budget", "102")
         no_budget_helps = dag([wave(U64)], (), U64, resident_graph_bytes=1)
