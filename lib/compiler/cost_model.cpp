@@ -1,7 +1,6 @@
 #include <tidegate/compiler/cost_model.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <span>
@@ -39,8 +38,16 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
   }
 }
 
+double in_tiles(std::uint32_t loop_depth) {
+  double tiles = 1;
+  for (std::uint32_t depth = 0; depth < loop_depth; ++depth) {
+    tiles *= tiles_of_a_loop;
+  }
+  return tiles;
+}
+
 double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  return model.costs.tile_ns * std::pow(tiles_of_a_loop, stage.loop_depth) +
+  return model.costs.tile_ns * in_tiles(stage.loop_depth) +
          (load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0);
 }
 
