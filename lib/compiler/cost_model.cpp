@@ -38,12 +38,16 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
   }
 }
 
-double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+double in_tiles(std::uint32_t loop_depth) {
   double tiles = 1;
-  for (std::uint32_t depth = 0; depth < stage.loop_depth; ++depth) {
+  for (std::uint32_t depth = 0; depth < loop_depth; ++depth) {
     tiles *= tiles_of_a_loop;
   }
-  return model.costs.tile_ns * tiles +
+  return tiles;
+}
+
+double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  return model.costs.tile_ns * in_tiles(stage.loop_depth) +
          (load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0);
 }
 

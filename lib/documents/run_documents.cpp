@@ -308,6 +308,8 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::bytes_moved>("bytes_moved", "both together"),
     required<&Telemetry::resident_allocations>("resident_allocations", "blocks of device memory"),
     required<&Telemetry::kernel_launches>("kernel_launches", "launches of the dispatch"),
+    required<&Telemetry::recorded_launches>("recorded_launches",
+                                            "of these, enqueued together as a command buffer"),
     required<&Telemetry::sync_points>("sync_points", "times that the host waited for the device"),
     required<&Telemetry::occupancy_proxy_bps>(
         "occupancy_proxy_bps", "work-groups of the persistent launch over those that are resident together"),

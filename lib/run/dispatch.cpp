@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 namespace tidegate::run {
 namespace {
@@ -55,11 +56,25 @@ cl::Buffer upload_rows(const device::Session& session, const std::vector<T>& row
   return memory;
 }
 
-cl::Buffer allocate_cleared(const device::Session& session, std::size_t words) {
-  cl::Buffer memory = allocate(session, words * sizeof(cl_uint));
+cl::Buffer allocate_cleared(const device::Session& session, std::size_t words, cl_mem_flags flags) {
+  cl::Buffer memory = allocate(session, words * sizeof(cl_uint), CL_MEM_READ_WRITE | flags);
   require(session.queue.enqueueFillBuffer(memory, cl_uint{0}, 0, words * sizeof(cl_uint)),
           "clearing counters");
   return memory;
+}
+
+// What a persistent launch says of itself, once it has ended: mapped, since a copy would take as long as a
+// launch.
+std::array<cl_uint, head_words> read_progress(const device::Session& session, const cl::Buffer& progress) {
+  constexpr std::string_view running = "running the persistent kernel";
+  std::array<cl_uint, head_words> head{};
+  cl_int status = CL_SUCCESS;
+  void* const mapped = session.queue.enqueueMapBuffer(progress, CL_TRUE, CL_MAP_READ, 0, sizeof head, nullptr,
+                                                      nullptr, &status);
+  require(status, running);
+  std::memcpy(head.data(), mapped, sizeof head);
+  require(session.queue.enqueueUnmapMemObject(progress, mapped), running);
+  return head;
 }
 
 } // namespace
@@ -105,7 +120,9 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
     span_room_ = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
   }
-  progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end);
+  // Spans are written all the time, and belong on the device; without them there is next to nothing.
+  progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end,
+                               span_room_ == 0 ? CL_MEM_ALLOC_HOST_PTR : 0);
   require(session_.queue.enqueueFillBuffer(progress_, cl_uint{span_room_}, span_room_word * sizeof(cl_uint),
                                            sizeof(cl_uint)),
           "clearing counters");
@@ -178,10 +195,8 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
               cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
               cl::NDRange(schedule_.group_size), nullptr, times_.event({}, position.iteration)),
           "launching the persistent kernel");
-  std::array<cl_uint, head_words> head{};
   monitor_.in_flight = 1;
-  require(session_.queue.enqueueReadBuffer(progress_, CL_TRUE, 0, sizeof head, head.data()),
-          "running the persistent kernel");
+  const std::array<cl_uint, head_words> head = read_progress(session_, progress_);
   monitor_.in_flight = 0;
   const std::uint64_t elapsed = elapsed_ns(start);
   outcome_.slices_ns.push_back(elapsed);
@@ -315,7 +330,7 @@ void Dispatcher::stage_by_stage() {
   }
   std::uint32_t iteration = 0;
   while (iteration < program_.iterations && !outcome_.until_met) {
-    if (!run_stages(schedule_.repeat_begin, schedule_.repeat_end, iteration)) {
+    if (!run_iteration(iteration)) {
       return;
     }
     completed(++iteration);
@@ -386,6 +401,46 @@ void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, cl::Even
           "launching a stage");
   ++outcome_.launches;
   ++monitor_.in_flight;
+}
+
+// Launches one by one or, once every phase has been (drivers for CPUs compile then), as they were recorded.
+bool Dispatcher::run_iteration(std::uint32_t iteration) {
+  const std::uint32_t phases = schedule_.phases();
+  if (iteration == phases && may_record()) {
+    for (std::uint32_t phase = 0; phase < phases; ++phase) {
+      recorded_.push_back(record(phase));
+    }
+  }
+  const std::uint64_t launches = schedule_.repeat_end - schedule_.repeat_begin;
+  if (recorded_.empty() || !recorded_.front() || launches > batch_) {
+    return run_stages(schedule_.repeat_begin, schedule_.repeat_end, iteration);
+  }
+  recorded_[iteration % phases]->enqueue();
+  monitor_.in_flight += launches;
+  outcome_.launches += launches;
+  outcome_.recorded_launches += launches;
+  outcome_.tiles += schedule_.tiles_per_iteration();
+  return settle(false);
+}
+
+// Only what is the same in all iterations, and what nobody wants to know the times of.
+bool Dispatcher::may_record() const {
+  return !is_persistent(strategy_) && limits_.trace_spans == 0 && plain_ != nullptr &&
+         std::all_of(schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_begin),
+                     schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_end),
+                     [&](const Stage& stage) { return stage.plain && plain_->repeats(stage.waves.front()); });
+}
+
+// Nothing where the device has no command buffers.
+std::optional<CommandBuffer> Dispatcher::record(std::uint32_t phase) const {
+  auto commands = CommandBuffer::begin(session_);
+  for (std::size_t i = schedule_.repeat_begin; commands && i < schedule_.repeat_end; ++i) {
+    plain_->record(schedule_.stages[i].waves.front(), phase, *commands);
+  }
+  if (commands) {
+    commands->end();
+  }
+  return commands;
 }
 
 // Waits for the device when enough is under way, and says whether there is time for more.

@@ -6,6 +6,7 @@
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/compiler/schedule.hpp>
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/command_buffer.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/counters.hpp>
 #include <tidegate/run/device_memory.hpp>
@@ -43,7 +44,8 @@ struct DispatchOutcome {
   bool until_met = false;
   std::uint64_t tiles = 0; // that were run, in all
   std::uint64_t launches = 0;
-  std::uint64_t sync_points = 0; // barriers on the device, and waits of the host for it
+  std::uint64_t recorded_launches = 0; // of these, in command buffers
+  std::uint64_t sync_points = 0;       // barriers on the device, and waits of the host for it
   std::uint64_t bytes_read_back = 0;
   std::uint64_t dispatch_ns = 0;
   std::vector<std::uint64_t> slices_ns;
@@ -88,6 +90,9 @@ private:
   bool persistent(Position position, const Rows& rows);
   bool slice(Position& position, const Rows& rows);
   void stage_by_stage();
+  bool run_iteration(std::uint32_t iteration);
+  [[nodiscard]] bool may_record() const;
+  [[nodiscard]] std::optional<CommandBuffer> record(std::uint32_t phase) const;
   bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
   void launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
@@ -117,11 +122,12 @@ private:
   static constexpr std::uint64_t most_budget = std::uint64_t{1} << 30U;
 
   cl::Buffer stages_, entries_, waits_, words_, progress_;
-  std::optional<Counters> counters_;     // where there is a kernel
-  std::vector<std::uint64_t> row_tiles_; // by row of the tables
-  cl_uint arrivals_ = 0;                 // at the barrier, so far
-  std::uint64_t budget_;                 // rounds of the next slice
-  std::uint64_t batch_ = 64;             // launches between two waits of the host
+  std::optional<Counters> counters_;                   // where there is a kernel
+  std::vector<std::uint64_t> row_tiles_;               // by row of the tables
+  cl_uint arrivals_ = 0;                               // at the barrier, so far
+  std::uint64_t budget_;                               // rounds of the next slice
+  std::uint64_t batch_ = 64;                           // launches between two waits of the host
+  std::vector<std::optional<CommandBuffer>> recorded_; // an iteration, by phase; empty where none may be
   Clock::time_point settled_at_;
   std::uint32_t span_room_ = 0; // spans that are kept of a work-group
   LaunchTimes times_;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -149,6 +150,19 @@ cl_int PlainWaves::transfer(const Transfer& what, const Prepared& prepared, cl::
   return clEnqueueFillBuffer(session_.queue(), prepared.to(), what.pattern.data(), what.pattern.size(),
                              what.to_offset, what.bytes, 0, nullptr,
                              event == nullptr ? nullptr : &(*event)());
+}
+
+bool PlainWaves::repeats(std::uint32_t wave) const {
+  const ProgramWave& spec = program_.waves[wave];
+  return !spec.transfer && !spec.queue &&
+         std::ranges::none_of(spec.arguments, [](const ProgramArgument& argument) {
+           return argument.progression.has_value();
+         });
+}
+
+void PlainWaves::record(std::uint32_t wave, std::uint32_t phase, CommandBuffer& commands) const {
+  const Prepared& prepared = prepared_.at({wave, phase});
+  commands.add(prepared.kernel, prepared.offset, prepared.global, prepared.local);
 }
 
 bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,

@@ -4,6 +4,7 @@
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/handles.hpp>
+#include <tidegate/run/command_buffer.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_images.hpp>
 #include <tidegate/run/queue_rounds.hpp>
@@ -52,6 +53,12 @@ public:
   // drained, of which `deadline` may be the cause. Throws device::Refused.
   bool launch(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
               cl::Event* event = nullptr);
+
+  // Whether a wave is the same launch in every iteration of a phase.
+  [[nodiscard]] bool repeats(std::uint32_t wave) const;
+
+  // Records a wave that repeats, as it is in a phase. Throws device::Refused.
+  void record(std::uint32_t wave, std::uint32_t phase, CommandBuffer& commands) const;
 
   // Of a wave in a phase, for arguments behind those of the wave.
   [[nodiscard]] cl::Kernel& kernel(std::uint32_t wave, std::uint32_t phase) {

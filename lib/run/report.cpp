@@ -407,6 +407,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
       static_cast<std::uint64_t>(std::ranges::count_if(
           compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.image.has_value(); }));
   telemetry.kernel_launches = outcome.launches;
+  telemetry.recorded_launches = outcome.recorded_launches;
   telemetry.sync_points = outcome.sync_points;
   telemetry.occupancy_proxy_bps =
       residency.resident == 0 ? 0 : std::min(full_bps, residency.workers * full_bps / residency.resident);

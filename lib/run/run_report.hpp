@@ -264,6 +264,7 @@ struct Telemetry {
   std::uint64_t bytes_moved = 0;
   std::uint64_t resident_allocations = 0;
   std::uint64_t kernel_launches = 0;
+  std::uint64_t recorded_launches = 0; // of these, enqueued together as a command buffer
   std::uint64_t sync_points = 0;
   std::uint64_t occupancy_proxy_bps = 0;
   std::uint64_t frontier_density_bps = 0;

@@ -174,6 +174,19 @@ class Results(Small):
             self.assertEqual(report["region_lineage"], [1 << 3 | 1 << 5, 1 << 0 | 1 << 31 | 1 << 3])
             self.assertEqual(report["telemetry"]["readback_buffers"], 2)
 
+    def test_recorded_launches(self) -> None:
+        """From the third iteration on both phases are command buffers, where the device has those; values that change are launched."""
+        buffers = {"a": buffer(init=IOTA, output="a.npy"), "b": buffer(output="b.npy")}
+        document = program(buffers, wave("plus", "a", "b", 5), repeat=7, swap=[["a", "b"]])
+        report = self.report_of(document, "--strategy", "launch", "--verify")
+        self.assertTrue(report["output_parity"]["equal"])
+        self.assertEqual(self.output("a.npy"), [i + 35 for i in range(8)])
+        device, = parse(run("devices", "--device", report["device"]["name"], env=environment()).stdout)["devices"]
+        has_them = "cl_khr_command_buffer" in device["extensions"].split()
+        self.assertEqual((report["telemetry"]["kernel_launches"], report["telemetry"]["recorded_launches"]), (7, 5 if has_them else 0))
+        traced = self.report_of(document, "--strategy", "launch", "--trace", str(self.folder / "trace.json"))
+        self.assertEqual(traced["telemetry"]["recorded_launches"], 0)
+
     def test_repeat_and_swap(self) -> None:
         """b = a + 5, then they change places: a is the last result, b the one before."""
         buffers = {"a": buffer(init=IOTA, output="a.npy"), "b": buffer(init={"fill": 1000}, output="b.npy")}

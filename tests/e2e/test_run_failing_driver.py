@@ -21,7 +21,7 @@ REPEAT = 3
 # What a run calls with everything in the cache, and what only the first one calls.
 ALWAYS = ("clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreateSubBuffer", "clCreateProgramWithBinary",
           "clCreateKernel", "clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueWriteBuffer", "clEnqueueReadBuffer",
-          "clEnqueueFillBuffer", "clFlush", "clFinish")
+          "clEnqueueFillBuffer", "clEnqueueMapBuffer", "clEnqueueUnmapMemObject", "clFlush", "clFinish")
 FIRST = ("clCreateProgramWithSource", "clBuildProgram", "clCreateKernel")
 
 

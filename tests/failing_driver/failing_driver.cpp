@@ -70,6 +70,8 @@ struct Failing<Member, Name, Error> {
   DO(clEnqueueWriteBuffer, CL_OUT_OF_HOST_MEMORY)                                                            \
   DO(clEnqueueReadBuffer, CL_OUT_OF_HOST_MEMORY)                                                             \
   DO(clEnqueueFillBuffer, CL_OUT_OF_RESOURCES)                                                               \
+  DO(clEnqueueMapBuffer, CL_MAP_FAILURE)                                                                     \
+  DO(clEnqueueUnmapMemObject, CL_OUT_OF_RESOURCES)                                                           \
   DO(clFlush, CL_OUT_OF_RESOURCES)                                                                           \
   DO(clFinish, CL_OUT_OF_RESOURCES)
 
