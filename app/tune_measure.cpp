@@ -8,6 +8,7 @@
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/tune.hpp>
 #include <tidegate/core/cache_folder.hpp>
+#include <tidegate/core/files.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 #include <tidegate/documents/encode.hpp>
