@@ -146,8 +146,8 @@ Result<void> check_parameters(const opencl_c::TranslationUnit& unit, const openc
 class Resolver {
 public:
   Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope,
-           FileCheck files, std::uint32_t open_size)
-      : program_(program), answer_(answer), scope_(scope), files_(files), open_size_(open_size) {
+           FileCheck files, const device::Tuning& tuning)
+      : program_(program), answer_(answer), scope_(scope), files_(files), tuning_(tuning) {
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
@@ -479,7 +479,7 @@ private:
     }
     ProgramWave wave{.op = *op};
     const opencl_c::Function& kernel = resolved_.function(wave.op);
-    const auto range = nd_range(spec, kernel, pointer, open_size_);
+    const auto range = nd_range(spec, kernel, pointer, tuning_.open_workgroup_size);
     errors.check(range);
     errors.check(arguments(spec, kernel, pointer, range ? &*range : nullptr, wave));
     TIDEGATE_CHECK(errors.result());
@@ -520,9 +520,9 @@ private:
       indices.push_back(index);
     }
     const std::string title = spec.name.value_or(fmt::format("wave {}", resolved_.waves.size()));
-    TIDEGATE_TRY(QueueWave made,
-                 resolve_queue(*spec.queue, title, resolved_.folder, ops, buffers,
-                               resolved_.policy.priority_age_threshold, answer_, scope_, pointer + "/queue"));
+    TIDEGATE_TRY(QueueWave made, resolve_queue(*spec.queue, title, resolved_.folder, ops, buffers,
+                                               resolved_.policy.priority_age_threshold, tuning_, answer_,
+                                               scope_, pointer + "/queue"));
     ProgramWave wave{.op = static_cast<std::uint32_t>(resolved_.ops.size()), .range = made.range};
     for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {
       wave.arguments.push_back({.kind = ProgramArgument::Kind::buffer,
@@ -748,7 +748,7 @@ private:
   const AnswerMacros& answer_;
   const PathScope scope_;
   const FileCheck files_;
-  const std::uint32_t open_size_;
+  const device::Tuning& tuning_;
   ResolvedProgram resolved_;
   ErrorList errors_;
   std::vector<bool> sound_waves_;
@@ -773,8 +773,8 @@ std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
                                 const AnswerMacros& answer, PathScope scope, FileCheck files,
-                                std::uint32_t open_size) {
-  return Resolver(program, folder, answer, scope, files, open_size).run();
+                                const device::Tuning& tuning) {
+  return Resolver(program, folder, answer, scope, files, tuning).run();
 }
 
 } // namespace tidegate::compiler

@@ -27,6 +27,14 @@ struct Tuning {
   std::uint32_t open_workgroup_size = 256;
   std::uint64_t slice_ns = 150'000'000; // that a persistent launch should take at most
 
+  std::uint64_t most_pinned_bytes = 67'108'864; // of host memory, for first contents and for outputs each
+
+  // How the items of a queue are dealt out: tiles of queue_lanes work-items with one item each, or several
+  // where there are many, whose loads are under way together; below, more work-groups are worth more.
+  std::uint32_t queue_lanes = 256;
+  std::uint32_t queue_items_per_lane = 4;
+  std::uint64_t queue_many_items = 262'144; // from here on
+
   // Constants of the estimates.
   std::uint32_t groups_per_unit = 4;              // of a persistent launch, until the device is filled
   std::uint32_t packs_per_group_barrier = 2;      // packs of tiles for a group, where groups meet at barriers

@@ -74,6 +74,16 @@ constexpr Field tuning_fields[] = {
         .between(1, 65'536),
     defaulted<&Tuning::slice_ns>("slice_ns", "that one persistent launch should take at most")
         .between(1, 10'000'000'000),
+    defaulted<&Tuning::most_pinned_bytes>(
+        "most_pinned_bytes",
+        "host memory that is pinned at most for what a GPU gets, and as much for what it gives back"),
+    defaulted<&Tuning::queue_lanes>("queue_lanes", "work-items of a work-group that drains a queue")
+        .between(1, 1024),
+    defaulted<&Tuning::queue_items_per_lane>("queue_items_per_lane",
+                                             "items of a queue that a work-item has, where there are many")
+        .between(1, 32),
+    defaulted<&Tuning::queue_many_items>("queue_many_items", "items of a queue that are many")
+        .between(1, ~std::uint32_t{0}),
     defaulted<&Tuning::groups_per_unit>(
         "groups_per_unit", "work-groups for each compute unit at most, until there are tiles that fill it")
         .between(1, 4096),
