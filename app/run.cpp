@@ -1,5 +1,4 @@
-// tidegate run
-#include "command_line.hpp"
+// tidegate run: from what its options say (run_options.cpp) to a report and an exit code.
 #include "options.hpp"
 #include "progress.hpp"
 #include "run_settings.hpp"
@@ -26,7 +25,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -78,24 +76,6 @@ ProgressStyle progress_style(const RunSettings& settings) {
 }
 
 namespace {
-
-constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
-constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
-constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
-constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
-constexpr std::array<std::string_view, 5> topology_choices{
-    "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
-constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
-
-// The first of the names is auto, which leaves the value empty.
-template <class E>
-OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<const std::string_view> names,
-                           std::string meaning) {
-  const auto choose = [&value](std::size_t index) {
-    value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
-  };
-  return index_option(std::move(name), choose, names, std::move(meaning));
-}
 
 std::string report_text(const run::RunReport& report, const RunSettings& settings) {
   const auto document = commands::run_document(report, settings.plan_options);
@@ -225,59 +205,6 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
-// What `tidegate tune measure` found: in files that are named, or else in the user's folder for this very
-// text of a program on this device.
-struct TakenTuning {
-  std::optional<std::string> profile_file;
-  std::optional<std::string> policy_file;
-};
-Result<TakenTuning> take_tuning(RunSettings& settings, const device::DeviceInfo* device,
-                                compiler::WaveProgram& program) {
-  TakenTuning taken;
-  device::Tuning& tuning = settings.options.compile.tuning;
-  const std::array<const std::optional<std::string>*, 2> named{&settings.profile, &settings.policy};
-  const auto from_input = [](const auto* file) { return *file == standard_stream; };
-  if (std::ranges::count_if(named, from_input) + (settings.program == standard_stream ? 1 : 0) > 1) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = "standard input cannot be two of the program, the profile and the policy",
-              .fix = "name a file for all but one of them"});
-  }
-  if (!settings.profile && !settings.policy) {
-    const commands::TunedFiles kept = device == nullptr || settings.no_cache
-                                          ? commands::TunedFiles{}
-                                          : commands::tuned_files(*device, settings.text);
-    std::error_code unknown;
-    if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
-      const auto profile = commands::read_profile(kept.profile.string(), device);
-      const auto policy = commands::read_policy(kept.policy.string());
-      if (profile && policy) { // what is damaged costs nothing but what was gained
-        tuning = profile->tuning;
-        program.policy = *policy;
-        taken = {.profile_file = kept.profile.string(), .policy_file = kept.policy.string()};
-      }
-    }
-    return taken;
-  }
-  if (settings.profile && *settings.profile != "none") {
-    const auto profile = commands::read_profile(*settings.profile, device);
-    if (!profile) {
-      return tl::unexpected(profile.error());
-    }
-    tuning = profile->tuning;
-    taken.profile_file = settings.profile;
-  }
-  if (settings.policy) {
-    const auto policy = commands::read_policy(*settings.policy);
-    if (!policy) {
-      return tl::unexpected(policy.error());
-    }
-    program.policy = *policy;
-    taken.policy_file = settings.policy;
-  }
-  return taken;
-}
-
 // Options that mean something to frontier programs alone.
 Result<void> refuse_frontier_options(const RunSettings& settings) {
   const std::string_view given = settings.force_topology    ? "--force-topology"
@@ -292,6 +219,8 @@ Result<void> refuse_frontier_options(const RunSettings& settings) {
             .message = fmt::format("{} is for frontier programs, and this is a wave program", given),
             .fix = "leave it out"});
 }
+
+} // namespace
 
 Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
@@ -402,10 +331,14 @@ Result<ExitCode> run_program(RunSettings& settings) {
     }
     device = std::move(*found);
   }
-  const auto taken = take_tuning(settings, device ? &*device : nullptr, *program);
+  auto taken = commands::take_tuning(
+      {.profile = settings.profile, .policy = settings.policy, .look_for_kept = !settings.no_cache},
+      settings.program, settings.text, device ? &*device : nullptr);
   if (!taken) {
     return tl::unexpected(taken.error());
   }
+  options.compile.tuning = taken->tuning.value_or(options.compile.tuning);
+  program->policy = taken->policy.value_or(program->policy);
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
   auto report = run::run_program(*program, commands::program_folder(settings.program),
                                  device ? &*device : nullptr, options, monitor);
@@ -416,114 +349,6 @@ Result<ExitCode> run_program(RunSettings& settings) {
   report->profile_file = taken->profile_file;
   report->policy_file = taken->policy_file;
   return tell(std::move(*report), settings);
-}
-
-} // namespace
-
-CommandModel run_command() {
-  const auto settings = std::make_shared<RunSettings>();
-  run::RunOptions& options = settings->options;
-  return {
-      .options =
-          {device_option(
-               settings->selector,
-               "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; $TIDEGATE_DEVICE, "
-               "or the first GPU, or else the first device when left out"),
-           choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
-                          "launch: one launch per group of waves; barrier: one persistent launch; auto "
-                          "(default): what the cost model says is least"),
-           choice_or_auto("--mode", options.compile.mode, mode_choices,
-                          "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
-                          "launch policy says"),
-           choice_or_auto("--promote", options.compile.promote, promote_choices,
-                          "windows: waves that go on with the same tiles become one; opcodes: ops that run "
-                          "most tiles get "
-                          "code of their own and are looked at first; all; none; auto (default): as the "
-                          "launch policy says"),
-           file_option(
-               "--profile", settings->profile,
-               "Take what `tidegate tune measure` found from this device_profile; left out, from the user's "
-               "folder where it has one for this program and device; none: from nowhere"),
-           file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
-           file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
-           flag("--dry-run", options.compile.dry_run,
-                "Stop before a device is touched: plan, recommendation, evidence, memory"),
-           index_option(
-               "--fp-contract",
-               [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
-               fp_contract_choices,
-               "default: the compiler may join a * b + c to one operation, and may do so differently here "
-               "and in plain launches; off: in neither"),
-           flag("--verify", options.verify,
-                "Run the same kernels the ordinary way too, and compare every byte of the outputs"),
-           flag("--check-bounds", options.check_bounds,
-                "Instead of the ordinary run: put guards around every buffer and look at them after every "
-                "wave, and "
-                "run in Oclgrind where it is installed; no output is written"),
-           flag("--check-halos", options.check_halos,
-                "Instead of the ordinary run: hold every access against the halos that the program states, "
-                "wave by wave, and name the first that lies outside; no output is written"),
-           count_option("--compare", options.compare_rounds,
-                        "Verify, then time both ways so many times in turn, and tell medians, their ratio "
-                        "and the spread"),
-           duration_option(
-               "--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
-               "How long the waves may take until the run is ended without outputs, building aside: "
-               "10s, 2m, or a number of seconds (default 60s)"),
-           duration_option(
-               "--slice", settings->slice_ns, 1'000'000,
-               "How long one persistent launch should take at most: 150ms, or a number of milliseconds; 0 "
-               "(default): as the profile says, 150ms without one"),
-           count_option("--workers", settings->workers,
-                        "Work-groups of a persistent launch; 0 (default): by the tiles"),
-           count_option(
-               "--side-by-side", settings->side_by_side,
-               "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
-           choice_or_auto("--order", options.compile.order, order_choices,
-                          "Which work-group runs which tiles of a persistent launch"),
-           index_option(
-               "--force-topology",
-               [settings](std::size_t index) {
-                 settings->force_topology =
-                     static_cast<policy::Topology>(index + 1); // the first one is empty
-               },
-               topology_choices, "Run all waves of a frontier program with this one"),
-           count_option("--group-size", settings->group_size,
-                        "Work-items of a work-group of a frontier program, a power of two; 0 (default): by "
-                        "the device"),
-           count_option("--alone-up-to", settings->alone_up_to,
-                        "Vertices of a frontier that one work-group works alone (default: by the device)"),
-           file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
-           file_option("--trace", options.trace,
-                       "Write when what ran as a timeline for ui.perfetto.dev: a lane for each work-group "
-                       "where the device has a clock, for launches otherwise"),
-           count_option("--trace-spans", options.trace_spans,
-                        "Spans that the trace keeps at most (default 200000)"),
-           file_option(
-               "--report", options.page,
-               "Write the run as one HTML page that fetches nothing: plan, timeline (as with --trace), "
-               "memory, comparison, reasons"),
-           short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings, no progress"),
-           short_flag("-v", "--verbose", settings->verbose,
-                      "Tell what the run is doing, a line for each thing and one a second"),
-           flag("--no-cache", settings->no_cache,
-                "Neither use nor keep built kernels, nor use what `tidegate tune measure` kept"),
-           path_scope_option(options.compile.scope),
-           format_option(settings->format),
-           output_option(settings->output)},
-      .positionals = {positional(
-          "[PROGRAM]", file_option("", settings->program,
-                                   "Wave program or frontier program to run; - or none is standard input"))},
-      .examples = {{"Proved, and timed against plain launches:",
-                    "tidegate run examples/programs/heat/program.json --compare 9 --format table"},
-                   {"What would run, without a device:",
-                    "tidegate run examples/programs/heat/program.json --dry-run --format table"},
-                   {"Who writes beside a buffer?",
-                    "tidegate run examples/programs/reduction/program.json --check-bounds --format table"}},
-      .run = [settings](bool errors_as_json) {
-        settings->errors_as_json = errors_as_json;
-        return run_program(*settings);
-      }};
 }
 
 } // namespace tidegate::app

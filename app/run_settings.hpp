@@ -49,6 +49,9 @@ run::Fault provoked_fault();
 // How much of what it is doing is told.
 ProgressStyle progress_style(const RunSettings& settings);
 
+// Runs a program of either kind and tells of it.
+Result<ExitCode> run_program(RunSettings& settings);
+
 // Runs a frontier program and tells of it; the options of wave programs were refused or are left alone.
 Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor, Progress& progress);
 

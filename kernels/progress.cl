@@ -4,42 +4,14 @@
 //
 //   words 0 … 15 | 8 words a group: tg_await's report | a word a group: its spans | the spans, `room` a group
 //
+// progress_state.h has the words and the spans, for the host too.
+//
 // The clock is what the device has (TG_CLOCK: the numbers of lib/compiler/device_clock.hpp). Its rate need not be
 // known: the host knows by its own clock when a launch began and ended.
-
-#define TG_PROGRESS_ITERATION 0
-#define TG_PROGRESS_STAGE 1
-#define TG_PROGRESS_ROUND 2
-#define TG_PROGRESS_FINISHED 3     // `until` was met
-#define TG_PROGRESS_STUCK 4        // groups that gave up waiting
-#define TG_PROGRESS_ARRIVALS 5     // at the barrier, in all slices so far
-#define TG_PROGRESS_SPAN_ROOM 6    // spans that are kept of a group
-#define TG_PROGRESS_CLOCK_BEGIN 8  // of group 0 in this launch, two words each
-#define TG_PROGRESS_CLOCK_END 10
-#define TG_PROGRESS_GROUPS 16
-#define TG_REPORT 8
 
 #define TG_CLOCK_NANOSECONDS 1 // NVIDIA: a register that counts them, the same for all multiprocessors
 #define TG_CLOCK_EXTENSION 2   // cl_khr_kernel_clock
 #define TG_CLOCK_PROCESSOR 3   // the counter of an x86 processor
-
-#define TG_SPAN_UNTIL 0xffffffffu // in place of a stage: the look at what ends the repetition
-
-typedef struct {
-  ulong asked; // the group came to the task
-  ulong began; // nothing was left to wait for
-  ulong ended;
-  uint iteration;
-  uint stage;
-  uint first; // tile (or pack of tiles), of `count`, `step` apart
-  uint step;
-  uint count;
-  uint unused;
-} tg_span;
-
-// How many spans a group has met so far; the first `room` are kept.
-#define TG_SPAN_COUNTS(groups) (TG_PROGRESS_GROUPS + TG_REPORT * (groups))
-#define TG_SPANS(groups) (TG_SPAN_COUNTS(groups) + ((groups) + 7) / 8 * 8)
 
 #if TG_TRACE
 typedef struct {

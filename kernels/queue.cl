@@ -7,8 +7,8 @@
 //     p p p p p p p p p p p p p p p | p p p p p p p    | p, p + 1, p + 2, …            |
 //
 // So a work-group reads its op and its buffers once, branches as one, and loads four bytes an item, or none where params
-// count up; nothing is claimed, because tiles are dealt out as those of every wave are. A tile has 256 lanes with one item each, or
-// four where there are many: enough loads under way to fill the memory of a GPU (1024 items a work-group measured best).
+// count up; nothing is claimed, because tiles are dealt out as those of every wave are. A tile has a work-group's lanes with one item
+// each, or several where there are many: enough loads under way to fill the memory of a GPU (4 for each of 256 lanes measured best).
 //
 // Where ops requeue, the wave runs in rounds. A lane keeps a bit for each of its items that waits: every item has its
 // place for good, so no list can overflow and none is lost. A round runs all waiting items of the best
@@ -16,15 +16,13 @@
 // a priority wait equally long, which makes the whole accounting a few words for each priority. An item may
 // wait for what any other writes: the next round sees it.
 //
-// What is made for a wave stands in front: TG_QUEUE_SOURCE (the user's file), TG_QUEUE_CASES (a case for each op), TG_QUEUE_HANDLES
-// (for each buffer), TG_QUEUE_BUFFERS and TG_QUEUE_ARGUMENTS (the buffers, each behind a comma),
-// TG_QUEUE_IN_ROUNDS, TG_QUEUE_PER_LANE.
+// What is made for a wave stands in front: TG_QUEUE_HANDLES (a case for each buffer), TG_QUEUE_BUFFERS and
+// TG_QUEUE_ARGUMENTS (the buffers, each behind a comma), TG_QUEUE_IN_ROUNDS, TG_QUEUE_LANES, TG_QUEUE_PER_LANE. Behind it
+// come the user's file, so that its macros are macros of nothing else, and tg_queue_run(), with a case for each op.
 
 #define TIDEGATE_QUEUE 1
 enum { TIDEGATE_DONE = 0, TIDEGATE_REQUEUE = 1 };
 #define TIDEGATE_FAULT(code) (0x80000000u | (uint)(code))
-
-#define TG_QUEUE_LANES 256
 
 uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param);
 
@@ -197,15 +195,5 @@ kernel void tidegate_queue_check(global const uint4* items, uint count, global u
         tg_queue_fail(state, at, result);
       }
     }
-  }
-}
-
-// Last, so that macros of the user's file are macros of nothing else.
-#include TG_QUEUE_SOURCE
-
-uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param) {
-  switch (tg_op) {
-    TG_QUEUE_CASES
-    default: return 0;
   }
 }

@@ -129,3 +129,6 @@ tg_range tg_range_at(global const ulong* words) {
   range.offset_z = words[12];
   return range;
 }
+
+// The buffer that a word of a descriptor stands for, where it may be none.
+global void* tg_buffer(global uchar* arena, ulong offset) { return offset == ~0ul ? (global void*)0 : (global void*)(arena + offset); }

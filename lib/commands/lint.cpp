@@ -28,7 +28,7 @@ Result<compiler::WaveProgram> read_program(std::string_view json, const std::str
       json, [&](const compiler::WaveProgram& program, const UnreadPlaces& unread) -> Result<void> {
         std::set<std::string> assumed;
         const auto resolved = compiler::resolve(program, folder, compiler::assume_macros(assumed), scope,
-                                                files, device::Tuning{}.open_workgroup_size, unread);
+                                                files, device::Tuning{}, unread);
         return resolved ? Result<void>() : tl::unexpected(resolved.error());
       });
 }

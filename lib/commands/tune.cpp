@@ -2,6 +2,7 @@
 #include <tidegate/commands/serve.hpp>
 #include <tidegate/commands/tune.hpp>
 #include <tidegate/core/cache_folder.hpp>
+#include <tidegate/core/files.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
@@ -14,6 +15,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -80,6 +84,45 @@ Result<device::DeviceProfile> read_profile(const std::string& file, const device
 
 Result<policy::LaunchPolicy> read_policy(const std::string& file) {
   return read_as<policy::LaunchPolicy>(file);
+}
+
+Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string& program_file,
+                                std::string_view program_text, const device::DeviceInfo* device) {
+  const std::array<std::string, 3> inputs{program_file, sources.profile.value_or(""),
+                                          sources.policy.value_or("")};
+  if (std::ranges::count(inputs, standard_stream) > 1) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "standard input cannot be two of the program, the profile and the policy",
+              .fix = "name a file for all but one of them"});
+  }
+  TakenTuning taken;
+  if (!sources.profile && !sources.policy) {
+    const TunedFiles kept =
+        device == nullptr || !sources.look_for_kept ? TunedFiles{} : tuned_files(*device, program_text);
+    std::error_code unknown;
+    if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
+      const auto profile = read_profile(kept.profile.string(), device);
+      const auto policy = read_policy(kept.policy.string());
+      if (profile && policy) {
+        taken = {.tuning = profile->tuning,
+                 .policy = *policy,
+                 .profile_file = kept.profile.string(),
+                 .policy_file = kept.policy.string()};
+      }
+    }
+    return taken;
+  }
+  if (sources.profile && *sources.profile != "none") {
+    TIDEGATE_TRY(const device::DeviceProfile profile, read_profile(*sources.profile, device));
+    taken.tuning = profile.tuning;
+    taken.profile_file = sources.profile;
+  }
+  if (sources.policy) {
+    TIDEGATE_TRY(taken.policy, read_policy(*sources.policy));
+    taken.policy_file = sources.policy;
+  }
+  return taken;
 }
 
 Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,

@@ -28,6 +28,23 @@ Result<device::DeviceProfile> read_profile(const std::string& file, const device
 
 Result<policy::LaunchPolicy> read_policy(const std::string& file);
 
+// What a run takes of all that: of the files that it names, or else what was kept for this very text of its
+// program on this device. What was kept and is damaged costs nothing but what was gained. Errors: of the
+// files that are named; invalid_usage where two of the program and these are standard input.
+struct TuningSources {
+  std::optional<std::string> profile; // "none": not what was kept either
+  std::optional<std::string> policy;
+  bool look_for_kept = true;
+};
+struct TakenTuning {
+  std::optional<device::Tuning> tuning;
+  std::optional<policy::LaunchPolicy> policy;
+  std::optional<std::string> profile_file;
+  std::optional<std::string> policy_file;
+};
+Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string& program_file,
+                                std::string_view program_text, const device::DeviceInfo* device);
+
 // Writes both documents. Errors of writing.
 Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,
                          const std::string& policy_file);

@@ -410,8 +410,8 @@ Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& fold
   // Every name found, every argument checked against its kernel's signature, every size counted.
   std::set<std::string> assumed;
   const AnswerMacros answer = options.answer_macros ? options.answer_macros : assume_macros(assumed);
-  TIDEGATE_TRY(ResolvedProgram program, resolve(spec, folder, answer, options.scope, options.files,
-                                                options.tuning.open_workgroup_size));
+  TIDEGATE_TRY(ResolvedProgram program,
+               resolve(spec, folder, answer, options.scope, options.files, options.tuning));
   program.fp_contract_off = options.fp_contract_off;
   TIDEGATE_CHECK(check_device_limits(program, device));
   const std::uint64_t budget_bytes =

@@ -33,7 +33,7 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
     if (argument.is_memory() && !program.buffers[argument.buffer].in_registers) {
       const std::uint64_t touched =
           std::min(program.buffers[argument.buffer].bytes, most_bytes_per_item * items);
-      stage.bytes += argument.access == Access::read_write ? 2 * touched : touched;
+      stage.bytes += touched; // what a kernel may both read and write, most kernels only write
     }
   }
 }

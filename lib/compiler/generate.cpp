@@ -50,12 +50,13 @@ public:
   KernelSource run() {
     settings();
     part("virtual_ndrange.cl", device::virtual_ndrange_source());
-    part("tables.cl", device::tables_source());
+    part("tables.h", device::tables_source());
     progressions();
     if (is_persistent(request_.strategy)) {
       part("device_barrier.cl", device::device_barrier_source());
       part("occupancy.cl", device::occupancy_source());
       part("tasks.cl", device::tasks_source());
+      part("progress_state.h", device::progress_state_source());
       part("progress.cl", device::progress_source());
     }
     user_code();
@@ -165,7 +166,8 @@ private:
     return found == renamed.end() ? type : type.substr(0, tag) + found->second;
   }
 
-  // The rows of the tables are as large as they are for the host.
+  // The rows of the tables are as large as they are for the host; launch_tables.cpp has looked at their
+  // fields.
   void row_checks() {
     const auto check = [this](std::string_view type, std::size_t bytes) {
       source_ += fmt::format("typedef char {0}_has_{1}_bytes[sizeof({0}) == {1} ? 1 : -1];\n", type, bytes);

@@ -1,6 +1,7 @@
 #include <tidegate/compiler/launch_tables.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -9,6 +10,38 @@
 
 namespace tidegate::compiler {
 namespace {
+
+// The rows as kernels have them: the fields of the host's lie in the same places.
+namespace in_kernels {
+using uint = std::uint32_t;
+#include "tables.h"
+
+static_assert(sizeof(StageRow) == sizeof(tg_stage));
+static_assert(offsetof(StageRow, first_entry) == offsetof(tg_stage, first_entry));
+static_assert(offsetof(StageRow, entry_count) == offsetof(tg_stage, entry_count));
+static_assert(offsetof(StageRow, tiles) == offsetof(tg_stage, tiles));
+static_assert(offsetof(StageRow, flags) == offsetof(tg_stage, flags));
+static_assert(offsetof(StageRow, first_wait) == offsetof(tg_stage, first_wait));
+static_assert(offsetof(StageRow, wait_count) == offsetof(tg_stage, wait_count));
+static_assert(StageRow::everybody == TG_EVERYBODY && StageRow::announced == TG_ANNOUNCED &&
+              StageRow::arrives == TG_ARRIVES);
+
+static_assert(sizeof(EntryRow) == sizeof(tg_entry));
+static_assert(offsetof(EntryRow, code) == offsetof(tg_entry, code));
+static_assert(offsetof(EntryRow, descriptor) == offsetof(tg_entry, descriptor));
+static_assert(offsetof(EntryRow, first_tile) == offsetof(tg_entry, first_tile));
+static_assert(offsetof(EntryRow, tiles) == offsetof(tg_entry, tiles));
+
+static_assert(sizeof(WaitRow) == sizeof(tg_wait));
+static_assert(offsetof(WaitRow, begin) == offsetof(tg_wait, begin));
+static_assert(offsetof(WaitRow, end) == offsetof(tg_wait, end));
+static_assert(offsetof(WaitRow, from_begin) == offsetof(tg_wait, from_begin));
+static_assert(offsetof(WaitRow, from_end) == offsetof(tg_wait, from_end));
+static_assert(offsetof(WaitRow, from_tiles) == offsetof(tg_wait, from_tiles));
+static_assert(offsetof(WaitRow, halo) == offsetof(tg_wait, halo));
+static_assert(offsetof(WaitRow, steps) == offsetof(tg_wait, steps));
+static_assert(WaitRow::whole == TG_WHOLE);
+} // namespace in_kernels
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 constexpr std::size_t descriptor_alignment = 16; // words: the largest vector has so many

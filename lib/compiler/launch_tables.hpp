@@ -1,4 +1,4 @@
-// What a generated kernel works through, as it lies in device memory: kernels/tables.cl, for the host.
+// What a generated kernel works through, as it lies in device memory: kernels/tables.h, for the host.
 #pragma once
 
 #include <tidegate/compiler/kernel_objects.hpp>

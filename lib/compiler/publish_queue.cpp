@@ -10,11 +10,6 @@ namespace {
 
 using Key = std::array<std::uint32_t, 3>;
 
-// From here on a lane has four items, whose loads are under way together; below, more work-groups are worth
-// more.
-constexpr std::size_t many_items = std::size_t{1} << 18U;
-constexpr std::uint32_t most_items_per_lane = 4;
-
 // The params of one combination that were met: a bit each where they lie closely, as indices do, or else a
 // table with open addressing.
 class Params {
@@ -78,7 +73,7 @@ bool count_up(std::span<const std::uint32_t> params) {
 // `listed` ends.
 void add_tiles(const QueueCombination& combination, std::uint32_t priority,
                std::span<const std::uint32_t> params, std::size_t& listed, PublishedQueue& queue) {
-  const std::size_t tile_items = std::size_t{queue_lanes} * queue.items_per_lane;
+  const std::size_t tile_items = std::size_t{queue.lanes} * queue.items_per_lane;
   for (std::size_t at = 0; at < params.size(); at += tile_items) {
     const auto own = params.subspan(at, std::min(tile_items, params.size() - at));
     const bool counts = count_up(own);
@@ -134,9 +129,11 @@ CombinedQueue combine_items(std::span<const QueueItem> items) {
 }
 
 PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
-                             std::span<const QueueOpTraits> ops) {
+                             std::span<const QueueOpTraits> ops, const device::Tuning& tuning) {
   const auto& combinations = combined.combinations;
-  PublishedQueue queue{.items_per_lane = items.size() < many_items ? 1 : most_items_per_lane};
+  PublishedQueue queue{.lanes = tuning.queue_lanes,
+                       .items_per_lane =
+                           items.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane};
   std::vector<std::uint32_t> order(combinations.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return ops[combinations[i].op].priority; });

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <tidegate/compiler/program.hpp>
+#include <tidegate/device/tuning.hpp>
 
 #include <array>
 #include <cstddef>
@@ -20,7 +21,6 @@ namespace tidegate::compiler {
 
 inline constexpr std::uint32_t queue_priorities = 5;
 inline constexpr std::uint32_t default_queue_priority = 2;
-inline constexpr std::uint32_t queue_lanes = 256; // TG_QUEUE_LANES of kernels/queue.cl
 
 // What publishing needs to know of an op, by handle.
 struct QueueOpTraits {
@@ -63,6 +63,7 @@ struct QueueTile { // as kernels/queue.cl reads it
 };
 
 struct PublishedQueue {
+  std::uint32_t lanes = 1; // of a tile
   std::uint32_t items_per_lane = 1;
   std::vector<QueueTile> tiles;      // those of better priorities first
   std::uint64_t published_items = 0; // whose places are counted from 0 on, tile by tile
@@ -76,6 +77,6 @@ struct PublishedQueue {
 // is published. Items keep their order within a combination, combinations theirs within a priority. Linear in
 // the items; those of pure ops are looked up in a table.
 PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
-                             std::span<const QueueOpTraits> ops);
+                             std::span<const QueueOpTraits> ops, const device::Tuning& tuning = {});
 
 } // namespace tidegate::compiler

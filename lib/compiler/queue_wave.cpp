@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <set>
 #include <utility>
@@ -31,6 +31,13 @@ using opencl_c::Parameter;
 
 static_assert(TG_QUEUE_PRIORITIES == queue_priorities);
 
+// The kernel reads a tile as a vector of eight, s0 to s7.
+static_assert(sizeof(QueueTile) == 8 * sizeof(std::uint32_t));
+static_assert(offsetof(QueueTile, op) == 0 && offsetof(QueueTile, input) == 4 &&
+              offsetof(QueueTile, output) == 8 && offsetof(QueueTile, priority) == 12 &&
+              offsetof(QueueTile, first) == 16 && offsetof(QueueTile, count) == 20 &&
+              offsetof(QueueTile, param) == 24 && offsetof(QueueTile, listed) == 28);
+
 // Devices take 1024 bytes of arguments at least.
 constexpr std::size_t most_buffers = 100;
 
@@ -38,28 +45,30 @@ constexpr std::string_view op_signature = "uint {}(global const T* in, global U*
 
 // What the drain is compiled for.
 struct DrainText {
-  std::string source;  // the file of the ops
-  std::string cases;   // of their switch
+  std::string cases;   // of the ops
   std::string handles; // of the buffers
   std::string parameters;
   std::string arguments;
   bool requeues = false;
+  std::uint32_t lanes = 1;
   std::uint32_t items_per_lane = 1;
 };
 
-// kernels/queue.cl behind what it is made for. It includes the ops' file, so that compilers name that.
-std::string text_of(const DrainText& drain) {
-  return fmt::format(
-      "#define TG_QUEUE_SOURCE \"{}\"\n#define TG_QUEUE_CASES {}\n#define TG_QUEUE_HANDLES {}\n"
-      "#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
-      "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_PER_LANE {}u\n{}{}",
-      drain.source, drain.cases, drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0,
-      drain.items_per_lane, device::with_place("queue_state.h", device::queue_state_source()),
-      device::with_place("queue.cl", device::queue_source()));
-}
-
-std::string file_name(const OpSpec& spec) {
-  return std::filesystem::path(spec.source).filename().string();
+// kernels/queue.cl and what it is made for, around the ops' file.
+SourceFrame frame_of(const DrainText& drain) {
+  return {.before = fmt::format(
+              "#define TG_QUEUE_HANDLES {}\n#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
+              "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_LANES {}u\n"
+              "#define TG_QUEUE_PER_LANE {}u\n{}{}",
+              drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0, drain.lanes,
+              drain.items_per_lane, device::with_place("queue_state.h", device::queue_state_source()),
+              device::with_place("queue.cl", device::queue_source())),
+          .behind = device::with_place(
+              "queue.cl, the ops",
+              fmt::format(
+                  "uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param) {{\n"
+                  "  switch (tg_op) {{\n    {}default: return 0;\n  }}\n}}\n",
+                  drain.cases))};
 }
 
 bool is_word(const opencl_c::TranslationUnit& unit, opencl_c::TokenRange range, std::string_view word) {
@@ -239,8 +248,7 @@ std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& c
 Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
                                  const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
   const std::string function_name = spec.kernel.value_or(name);
-  TIDEGATE_TRY(const ProgramUnit read,
-               read_unit(spec, folder, answer, scope, pointer, text_of({.source = file_name(spec)})));
+  TIDEGATE_TRY(const ProgramUnit read, read_unit(spec, folder, answer, scope, pointer, frame_of({})));
   const opencl_c::Function* const function = read.unit.definition(function_name);
   if (function == nullptr) {
     return tl::unexpected(
@@ -266,8 +274,8 @@ Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, co
 
 Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
                                 std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
-                                std::uint32_t age_threshold, const AnswerMacros& answer, PathScope scope,
-                                const std::string& pointer) {
+                                std::uint32_t age_threshold, const device::Tuning& tuning,
+                                const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
   TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec, folder, scope, pointer));
   const CombinedQueue combined = combine_items(items);
   const std::vector<QueueCombination>& combinations = combined.combinations;
@@ -304,14 +312,14 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
 
   // The kernel, once more where the ops turn out to requeue.
   const OpSpec& source = used.front()->spec;
-  const PublishedQueue published = publish_queue(items, combined, traits);
-  drain.source = file_name(source);
+  const PublishedQueue published = publish_queue(items, combined, traits, tuning);
+  drain.lanes = published.lanes;
   drain.items_per_lane = published.items_per_lane;
   drain.requeues = true;
-  TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, text_of(drain)));
+  TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, frame_of(drain)));
   if (!say_requeue(wave.unit.unit, functions)) {
     drain.requeues = false;
-    TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, text_of(drain)));
+    TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, frame_of(drain)));
   }
 
   std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
@@ -325,20 +333,21 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
                       own_buffer(title, "state", state)};
   wave.own_accesses = {Access::read, Access::read, Access::read_write};
   if (drain.requeues) {
-    const std::uint64_t lanes = std::uint64_t{queue_lanes} * published.tiles.size();
+    const std::uint64_t lanes = std::uint64_t{published.lanes} * published.tiles.size();
     wave.own_buffers.push_back({.name = title + ": left",
                                 .spec = {.type = ElementType::u32, .count = lanes},
                                 .bytes = lanes * sizeof(std::uint32_t)});
     wave.own_accesses.push_back(Access::write); // before it is read
   }
   const auto tiles = static_cast<std::uint32_t>(published.tiles.size());
-  if (published.tiles.size() > std::numeric_limits<std::uint32_t>::max() / queue_lanes) {
+  if (published.tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {
     return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
                                 .message = fmt::format("the queue has {} items", items.size()),
                                 .fix = "give some of them to another wave",
                                 .pointer = pointer});
   }
-  wave.range = {.global = {tiles * queue_lanes, 1, 1}, .local = {queue_lanes, 1, 1}, .groups = {tiles, 1, 1}};
+  wave.range = {
+      .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
   wave.op_name = used.front()->name;
   wave.queue = {.items = std::move(items),
                 .file = spec.file ? beside(folder, *spec.file) : "",

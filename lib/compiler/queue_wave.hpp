@@ -7,6 +7,7 @@
 #include <tidegate/compiler/publish_queue.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
+#include <tidegate/device/tuning.hpp>
 #include <tidegate/opencl_c/translation_unit.hpp>
 
 #include <array>
@@ -56,11 +57,12 @@ inline constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_d
                                                                "tidegate_queue_check"};
 inline constexpr std::size_t queue_state_index = 2; // among own_buffers
 
-// The items, from the program or its file, published. `buffers` has by handle the buffers of the program.
+// The items, from the program or its file, published. `buffers` has by handle the buffers of the program;
+// `tuning` says how items are dealt out.
 // Errors: bad_queue, invalid_item, not_a_queue_op, argument_mismatch, invalid_program, those of files.
 Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
                                 std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
-                                std::uint32_t age_threshold, const AnswerMacros& answer, PathScope scope,
-                                const std::string& pointer);
+                                std::uint32_t age_threshold, const device::Tuning& tuning,
+                                const AnswerMacros& answer, PathScope scope, const std::string& pointer);
 
 } // namespace tidegate::compiler

@@ -148,9 +148,8 @@ Result<void> check_parameters(const ProgramUnit& read, const opencl_c::Function&
 class Resolver {
 public:
   Resolver(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer, PathScope scope,
-           FileCheck files, std::uint32_t open_size, const UnreadPlaces& unread)
-      : program_(program), answer_(answer), scope_(scope), files_(files), open_size_(open_size),
-        unread_(unread) {
+           FileCheck files, const device::Tuning& tuning, const UnreadPlaces& unread)
+      : program_(program), answer_(answer), scope_(scope), files_(files), tuning_(tuning), unread_(unread) {
     resolved_.folder = folder;
     resolved_.budget_bytes = program.device_memory_budget_bytes;
     resolved_.policy = program.policy;
@@ -507,8 +506,8 @@ private:
     }
     ProgramWave wave{.op = *op};
     const opencl_c::Function& kernel = resolved_.function(wave.op);
-    const auto range =
-        sizes_read(pointer).and_then([&] { return nd_range(spec, kernel, pointer, open_size_); });
+    const auto range = sizes_read(pointer).and_then(
+        [&] { return nd_range(spec, kernel, pointer, tuning_.open_workgroup_size); });
     errors.check(range);
     errors.check(arguments(spec, kernel, pointer, range ? &*range : nullptr, wave));
     TIDEGATE_CHECK(errors.result());
@@ -559,9 +558,9 @@ private:
       indices.push_back(index);
     }
     const std::string title = spec.name.value_or(fmt::format("wave {}", resolved_.waves.size()));
-    TIDEGATE_TRY(QueueWave made,
-                 resolve_queue(*spec.queue, title, resolved_.folder, ops, buffers,
-                               resolved_.policy.priority_age_threshold, answer_, scope_, pointer + "/queue"));
+    TIDEGATE_TRY(QueueWave made, resolve_queue(*spec.queue, title, resolved_.folder, ops, buffers,
+                                               resolved_.policy.priority_age_threshold, tuning_, answer_,
+                                               scope_, pointer + "/queue"));
     ProgramWave wave{.op = static_cast<std::uint32_t>(resolved_.ops.size()), .range = made.range};
     for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {
       wave.arguments.push_back({.kind = ProgramArgument::Kind::buffer,
@@ -819,7 +818,7 @@ private:
   const AnswerMacros& answer_;
   const PathScope scope_;
   const FileCheck files_;
-  const std::uint32_t open_size_;
+  const device::Tuning& tuning_;
   const UnreadPlaces& unread_;
   ResolvedProgram resolved_;
   ErrorList errors_;
@@ -846,8 +845,8 @@ std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
 
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
                                 const AnswerMacros& answer, PathScope scope, FileCheck files,
-                                std::uint32_t open_size, const UnreadPlaces& unread) {
-  return Resolver(program, folder, answer, scope, files, open_size, unread).run();
+                                const device::Tuning& tuning, const UnreadPlaces& unread) {
+  return Resolver(program, folder, answer, scope, files, tuning, unread).run();
 }
 
 } // namespace tidegate::compiler

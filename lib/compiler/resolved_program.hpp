@@ -42,6 +42,11 @@ struct ProgramBuffer {
 };
 
 // A source with the options that it is compiled with; ops that name the same share it.
+// What is compiled in front of a file of the user's and behind it, where there is anything.
+struct SourceFrame {
+  std::string before, behind; // whole lines
+};
+
 struct ProgramUnit {
   std::string path;
   std::vector<std::string> files; // that were read: the path and what it includes
@@ -49,7 +54,7 @@ struct ProgramUnit {
   opencl_c::CompilerOptions parsed_options;
   opencl_c::TranslationUnit unit;
   bool built_in = false; // kernels/transfers.cl, not the user's
-  std::string text = {}; // what is compiled in place of the file, which it includes; or empty
+  SourceFrame frame = {};
 };
 
 struct ProgramOp {
@@ -188,15 +193,14 @@ struct ResolvedProgram {
 
 // Finds what the program names and checks what it says. `folder` is that of the program; `answer` knows the
 // macros of the device's compiler; `files` says whether the files of buffers and images are looked at too;
-// `open_size` is what work-groups have at most where the program leaves that open; `unread` are the places of
-// the document that could not be read: it is an error that there are any, and the others are those of the
-// rest. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch, unsupported_kernel,
-// outside_folder for paths out of the scope, those of the sources and files, each with its place in the
-// program or in a source. All are told at once; what follows from another is not told.
+// `tuning` says what work-groups have at most where the program leaves that open, and how queues are dealt
+// out; `unread` are the places of the document that could not be read: it is an error that there are any, and
+// the others are those of the rest. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
+// unsupported_kernel, outside_folder for paths out of the scope, those of the sources and files, each with
+// its place in the program or in a source. All are told at once; what follows from another is not told.
 Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
                                 const AnswerMacros& answer, PathScope scope = PathScope::folder,
-                                FileCheck files = FileCheck::none,
-                                std::uint32_t open_size = device::Tuning{}.open_workgroup_size,
+                                FileCheck files = FileCheck::none, const device::Tuning& tuning = {},
                                 const UnreadPlaces& unread = {});
 
 // The waves in the order in which the program means them: by phase, and by index in each.

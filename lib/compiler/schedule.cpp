@@ -44,8 +44,8 @@ Words generated_words() {
   Words words;
   for (const std::string_view text :
        {device::virtual_ndrange_source(), device::tables_source(), device::device_barrier_source(),
-        device::occupancy_source(), device::tasks_source(), device::progress_source(),
-        device::persistent_source(), device::stage_source()}) {
+        device::occupancy_source(), device::tasks_source(), device::progress_state_source(),
+        device::progress_source(), device::persistent_source(), device::stage_source()}) {
     opencl_c::Lexer lexer(text, "");
     for (auto line = lexer.next_line(); line && !line->empty(); line = lexer.next_line()) {
       words.merge(words_of(*line));

@@ -4,6 +4,8 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/opencl_c/preprocessor.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -60,7 +62,7 @@ Result<opencl_c::TokenStream> preprocess(const std::string& path, opencl_c::Prep
 } // namespace
 
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
-                              PathScope scope, const std::string& pointer, const std::string& text) {
+                              PathScope scope, const std::string& pointer, const SourceFrame& frame) {
   auto options = opencl_c::parse_compiler_options(spec.options);
   if (!options) {
     options.error().pointer = pointer + "/options";
@@ -72,11 +74,14 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
   const std::string path = beside(folder, spec.source);
-  const std::string whole = text.empty() ? path : path + ": whole";
+  // A frame stands beside the file and includes it.
+  const bool framed = !frame.before.empty() || !frame.behind.empty();
+  const std::string whole = framed ? path + ": framed" : path;
   std::vector<std::string> files;
   preprocessor.read = [&](const std::string& file) -> Result<std::string> {
-    if (!text.empty() && file == whole) {
-      return text;
+    if (framed && file == whole) {
+      const std::string name = std::filesystem::path(path).filename().string();
+      return fmt::format("{}#include \"{}\"\n{}", frame.before, name, frame.behind);
     }
     std::error_code none;
     if (auto allowed = check_scope(file, folder, scope); !allowed && std::filesystem::exists(file, none)) {
@@ -108,7 +113,7 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
                      .options = spec.options,
                      .parsed_options = std::move(*options),
                      .unit = std::move(*unit),
-                     .text = text};
+                     .frame = frame};
 }
 
 Error with_line_of(const std::vector<std::string>& files, Error error, ColumnCounts counts) {

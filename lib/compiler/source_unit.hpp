@@ -14,10 +14,9 @@ namespace tidegate::compiler {
 
 // `answer` tells what the compiler predefines, and is asked only for what the source depends on. Errors of
 // options, of reading, also from out of the scope, of the preprocessor and of the declarations; those without
-// a line of their own stand at the op, `pointer`. A `text` that is given stands in place of the file, beside
-// it, and includes it.
+// a line of their own stand at the op, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
-                              PathScope scope, const std::string& pointer, const std::string& text = {});
+                              PathScope scope, const std::string& pointer, const SourceFrame& frame = {});
 
 // The error with the line that it stands in, if that is in one of these files, which were read.
 Error with_line_of(const std::vector<std::string>& files, Error error,

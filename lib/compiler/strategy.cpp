@@ -72,16 +72,17 @@ std::string estimates_text(const Candidates& candidates) {
 }
 
 // In one kernel every op has the registers of the hungriest: what gains little in starting and meeting loses
-// it in the work, hence the margin.
+// it in the work, hence the margin on those.
 std::size_t cheapest(const Candidates& candidates, double margin, std::string& reason) {
   const std::size_t launch = least(candidates, of(Strategy::launch));
   const std::size_t persistent = least(candidates, is_persistent_one);
+  const device::CostParts& cost = candidates[persistent].cost;
   const bool pays = is_persistent_one(candidates[persistent]) &&
-                    margin * candidates[persistent].cost.sum() < candidates[launch].cost.sum();
+                    margin * (cost.sum() - cost.work) + cost.work < candidates[launch].cost.sum();
   const bool close = !pays && candidates[persistent].cost.sum() < candidates[launch].cost.sum();
   reason = "estimated: " + estimates_text(candidates);
   if (close) {
-    reason += fmt::format("; launches must take {:.3g} times as long", margin);
+    reason += fmt::format("; starting and meeting count {:.3g} times", margin);
   }
   if (const std::size_t alone = candidates[persistent].plain_stages; alone != 0) {
     reason += fmt::format("; {} cannot share a launch", plural(alone, "wave"));

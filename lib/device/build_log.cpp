@@ -1,6 +1,7 @@
 #include <tidegate/device/build_log.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace tidegate::device {
@@ -33,8 +34,8 @@ std::optional<LogError> place(std::string_view text) {
   return LogError{.file = std::string(text), .line = *line, .column = *column, .message = {}};
 }
 
-std::optional<LogError> error_of(std::string_view line) {
-  constexpr std::string_view mark = "error: ";
+// What stands behind the mark, with its place.
+std::optional<LogError> told_in(std::string_view line, std::string_view mark) {
   const std::size_t found = line.find(mark);
   if (found == std::string_view::npos) {
     return {};
@@ -63,12 +64,18 @@ std::optional<LogError> error_of(std::string_view line) {
 } // namespace
 
 std::optional<LogError> first_error(std::string_view log) {
-  while (!log.empty()) {
-    const std::size_t end = std::min(log.find('\n'), log.size());
-    if (auto error = error_of(log.substr(0, end))) {
-      return error;
+  // Some take the call of a function that is nowhere for a warning; what misses it then knows no lines.
+  constexpr std::array<std::array<std::string_view, 2>, 2> marks{
+      {{"error: ", ""}, {"warning: ", "implicit declaration of function "}}};
+  for (const auto& [mark, message] : marks) {
+    for (std::string_view rest = log; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      auto error = told_in(rest.substr(0, end), mark);
+      if (error && error->message.starts_with(message)) {
+        return error;
+      }
+      rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    log.remove_prefix(std::min(end + 1, log.size()));
   }
   return {};
 }

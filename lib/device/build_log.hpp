@@ -18,7 +18,8 @@ struct LogError {
   std::string message;
 };
 
-// The first error of a log that has a place.
+// The first error of a log that has a place; without one, the first call of a function that is declared
+// nowhere.
 std::optional<LogError> first_error(std::string_view log);
 
 // NVIDIA's compiler calls every file "<kernel>" and counts the lines of the whole text: such a place as the

@@ -11,9 +11,10 @@ std::string_view occupancy_source();       // kernels/occupancy.cl
 std::string_view halo_check_source();      // kernels/halo_check.cl
 std::string_view self_test_source();       // kernels/self_test.cl
 std::string_view virtual_ndrange_source(); // kernels/virtual_ndrange.cl
-std::string_view tables_source();          // kernels/tables.cl
+std::string_view tables_source();          // kernels/tables.h
 std::string_view tasks_source();           // kernels/tasks.cl
 std::string_view progress_source();        // kernels/progress.cl
+std::string_view progress_state_source();  // kernels/progress_state.h
 std::string_view persistent_source();      // kernels/persistent.cl
 std::string_view stage_source();           // kernels/stage.cl
 std::string_view progression_source();     // kernels/progression.cl

@@ -28,9 +28,17 @@ struct Tuning {
   std::uint32_t open_workgroup_size = 256;
   std::uint64_t slice_ns = 150'000'000; // that a persistent launch should take at most
 
+  std::uint64_t most_pinned_bytes = 67'108'864; // of host memory, for first contents and for outputs each
+
+  // How the items of a queue are dealt out: tiles of queue_lanes work-items with one item each, or several
+  // where there are many, whose loads are under way together; below, more work-groups are worth more.
+  std::uint32_t queue_lanes = 256;
+  std::uint32_t queue_items_per_lane = 4;
+  std::uint64_t queue_many_items = 262'144; // from here on
+
   // Constants of the estimates.
-  CostParts scales{1, 1, 1, 1, 1}; // how many times the estimate each part took
-  double persistent_margin = 1.25; // launches must cost so many times what a persistent launch costs
+  CostParts scales{1, 1, 1, 1, 1};             // how many times the estimate each part took
+  double persistent_margin = 1.25;             // so many times starting and meeting count against launches
   std::uint32_t side_by_side_work_items = 512; // at most, of a work-group that runs tiles side by side
 
   friend bool operator==(const Tuning&, const Tuning&) = default;

@@ -81,8 +81,19 @@ constexpr Field tuning_fields[] = {
     defaulted<&Tuning::slice_ns>("slice_ns", "that one persistent launch should take at most")
         .between(1, 10'000'000'000),
     defaulted<&Tuning::scales>("scales", "how many times the cost model's figure each part of a run took"),
-    defaulted<&Tuning::persistent_margin>("persistent_margin",
-                                          "launches must cost so many times what a persistent launch costs"),
+    defaulted<&Tuning::most_pinned_bytes>(
+        "most_pinned_bytes",
+        "host memory that is pinned at most for what a GPU gets, and as much for what it gives back"),
+    defaulted<&Tuning::queue_lanes>("queue_lanes", "work-items of a work-group that drains a queue")
+        .between(1, 1024),
+    defaulted<&Tuning::queue_items_per_lane>("queue_items_per_lane",
+                                             "items of a queue that a work-item has, where there are many")
+        .between(1, 32),
+    defaulted<&Tuning::queue_many_items>("queue_many_items", "items of a queue that are many")
+        .between(1, ~std::uint32_t{0}),
+    defaulted<&Tuning::persistent_margin>(
+        "persistent_margin",
+        "how many times starting and meeting in a persistent launch count against launches"),
     defaulted<&Tuning::side_by_side_work_items>(
         "side_by_side_work_items", "work-items of a work-group that runs tiles side by side, at most")
         .between(1, 65'536),

@@ -91,7 +91,7 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
   return memory;
 }
 
-void fill(const device::Session& session, const ResolvedProgram& program, const BufferContents& first,
+void fill(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
           const GuardedMemory& memory) {
   for (std::size_t i = 0; i < memory.buffers.size(); ++i) {
     if (program.buffers[i].image) {
@@ -139,7 +139,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   const device::PrintsToStandardError prints;
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
   check_images(session, program);
-  TIDEGATE_TRY(const BufferContents first, first_contents(program));
+  TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
   const std::vector<std::uint32_t> order = program_order(program);
   monitor.begin(Activity::building);
   const PlainPrograms programs(session, program, order);

@@ -231,7 +231,7 @@ void download_image(const device::Session& session, const cl::Memory& from, cons
 }
 
 std::uint64_t fill_images(const device::Session& session, const ResolvedProgram& program,
-                          const std::vector<std::vector<std::byte>>& first, const DeviceImages& images) {
+                          const HostContents& first, const DeviceImages& images) {
   std::uint64_t uploaded = 0;
   for (std::size_t i = 0; i < images.size(); ++i) {
     const ProgramBuffer& image = program.buffers[i];

@@ -5,6 +5,7 @@
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/device/handles.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/host_contents.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,7 @@ void download_image(const device::Session& session, const cl::Memory& from, cons
 // Uploads first contents, and clears what a program may rely on; returns the bytes that had contents. Throws
 // device::Refused.
 std::uint64_t fill_images(const device::Session& session, const ResolvedProgram& program,
-                          const std::vector<std::vector<std::byte>>& first, const DeviceImages& images);
+                          const HostContents& first, const DeviceImages& images);
 
 // Throws device::Refused.
 cl::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec);

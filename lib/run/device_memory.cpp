@@ -24,7 +24,8 @@ constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
 
 } // namespace
 
-Result<BufferContents> first_contents(const ResolvedProgram& program) {
+Result<HostContents> first_contents(const device::Session& session, const ResolvedProgram& program,
+                                    std::uint64_t most_pinned_bytes) {
   BufferContents contents(program.buffers.size());
   ErrorList errors;
   for (std::size_t i = 0; i < contents.size(); ++i) {
@@ -47,7 +48,16 @@ Result<BufferContents> first_contents(const ResolvedProgram& program) {
     }
   }
   TIDEGATE_CHECK(errors.result());
-  return contents;
+  return HostContents(session, std::move(contents), most_pinned_bytes);
+}
+
+HostContents output_room(const device::Session& session, const ResolvedProgram& program,
+                         std::uint64_t most_pinned_bytes) {
+  std::vector<std::uint64_t> sizes;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    sizes.push_back(buffer.spec.output ? buffer.bytes : 0);
+  }
+  return {session, sizes, most_pinned_bytes};
 }
 
 cl::Buffer allocate(const device::Session& session, std::uint64_t bytes, cl_mem_flags flags) {
@@ -86,19 +96,21 @@ std::vector<cl::Buffer> allocate_apart(const device::Session& session, const Res
 }
 
 void upload(const device::Session& session, const cl::Buffer& to, std::uint64_t offset,
-            std::span<const std::byte> bytes) {
+            std::span<const std::byte> bytes, Transferred when) {
+  const cl_bool blocking = when == Transferred::now ? CL_TRUE : CL_FALSE;
   for (std::uint64_t at = 0; at < bytes.size(); at += transfer_bytes) {
     const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
-    require(session.queue.enqueueWriteBuffer(to, CL_TRUE, offset + at, size, bytes.data() + at),
+    require(session.queue.enqueueWriteBuffer(to, blocking, offset + at, size, bytes.data() + at),
             "writing to device memory");
   }
 }
 
 void download(const device::Session& session, const cl::Buffer& from, std::uint64_t offset,
-              std::span<std::byte> bytes) {
+              std::span<std::byte> bytes, Transferred when) {
+  const cl_bool blocking = when == Transferred::now ? CL_TRUE : CL_FALSE;
   for (std::uint64_t at = 0; at < bytes.size(); at += transfer_bytes) {
     const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
-    require(session.queue.enqueueReadBuffer(from, CL_TRUE, offset + at, size, bytes.data() + at),
+    require(session.queue.enqueueReadBuffer(from, blocking, offset + at, size, bytes.data() + at),
             "reading device memory back");
   }
 }

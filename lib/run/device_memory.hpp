@@ -1,12 +1,12 @@
 // The buffers of a program in device memory.
 #pragma once
 
-#include <tidegate/compiler/buffer_data.hpp>
 #include <tidegate/compiler/memory_layout.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/handles.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/host_contents.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,13 @@
 
 namespace tidegate::run {
 
-// The first contents of every buffer that has some, by buffer.
-Result<BufferContents> first_contents(const ResolvedProgram& program);
+// The first contents of every buffer that has some, in memory that suits the device.
+Result<HostContents> first_contents(const device::Session& session, const ResolvedProgram& program,
+                                    std::uint64_t most_pinned_bytes);
+
+// Room for the outputs; none for buffers without one.
+HostContents output_room(const device::Session& session, const ResolvedProgram& program,
+                         std::uint64_t most_pinned_bytes);
 
 // One block of memory and a view of each buffer in it.
 struct Arena {
@@ -35,10 +40,13 @@ Arena allocate_arena(const device::Session& session, const ResolvedProgram& prog
 // Each buffer by itself, empty for images. Throws device::Refused.
 std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program);
 
-// Writes or reads bytes, waiting for them. Throws device::Refused.
+// When a transfer has ended: as the call returns, or as the queue has finished.
+enum class Transferred : std::uint8_t { now, later };
+
+// Writes or reads bytes. Throws device::Refused.
 void upload(const device::Session& session, const cl::Buffer& to, std::uint64_t offset,
-            std::span<const std::byte> bytes);
+            std::span<const std::byte> bytes, Transferred when = Transferred::now);
 void download(const device::Session& session, const cl::Buffer& from, std::uint64_t offset,
-              std::span<std::byte> bytes);
+              std::span<std::byte> bytes, Transferred when = Transferred::now);
 
 } // namespace tidegate::run

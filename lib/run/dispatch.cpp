@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -16,20 +17,37 @@ namespace {
 
 using device::require;
 
-// Words of the progress of kernels/progress.cl.
+// What a launch tells, as kernels have it.
+namespace in_kernels {
+using uint = std::uint32_t;
+using ulong = std::uint64_t;
+#include "progress_state.h"
+
+static_assert(sizeof(SpanRow) == sizeof(tg_span));
+static_assert(offsetof(SpanRow, asked) == offsetof(tg_span, asked));
+static_assert(offsetof(SpanRow, began) == offsetof(tg_span, began));
+static_assert(offsetof(SpanRow, ended) == offsetof(tg_span, ended));
+static_assert(offsetof(SpanRow, iteration) == offsetof(tg_span, iteration));
+static_assert(offsetof(SpanRow, stage) == offsetof(tg_span, stage));
+static_assert(offsetof(SpanRow, first) == offsetof(tg_span, first));
+static_assert(offsetof(SpanRow, step) == offsetof(tg_span, step));
+static_assert(offsetof(SpanRow, count) == offsetof(tg_span, count));
+static_assert(SpanRow::until == TG_SPAN_UNTIL);
+} // namespace in_kernels
+
 enum Progress : std::uint8_t {
-  iteration_word,
-  stage_word,
-  round_word,
-  finished_word,
-  stuck_word,
-  arrivals_word,
-  span_room_word,
-  clock_begin_word = 8, // two words each
-  clock_end_word = 10,
-  head_words = 16
+  iteration_word = TG_PROGRESS_ITERATION,
+  stage_word = TG_PROGRESS_STAGE,
+  round_word = TG_PROGRESS_ROUND,
+  finished_word = TG_PROGRESS_FINISHED,
+  stuck_word = TG_PROGRESS_STUCK,
+  arrivals_word = TG_PROGRESS_ARRIVALS,
+  span_room_word = TG_PROGRESS_SPAN_ROOM,
+  clock_begin_word = TG_PROGRESS_CLOCK_BEGIN,
+  clock_end_word = TG_PROGRESS_CLOCK_END,
+  head_words = TG_PROGRESS_GROUPS
 };
-constexpr std::size_t words_per_group = 8;
+constexpr std::size_t words_per_group = TG_REPORT;
 
 // Behind the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
 struct SpanPlaces {
@@ -39,8 +57,8 @@ struct SpanPlaces {
 };
 
 SpanPlaces span_places(std::size_t groups, std::size_t room) {
-  SpanPlaces places{.counts = head_words + words_per_group * groups};
-  places.spans = places.counts + (room == 0 ? 0 : (groups + 7) / 8 * 8);
+  SpanPlaces places{.counts = TG_SPAN_COUNTS(groups)};
+  places.spans = room == 0 ? places.counts : TG_SPANS(groups);
   places.end = places.spans + groups * room * sizeof(SpanRow) / sizeof(cl_uint);
   return places;
 }

@@ -20,8 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Result<std::vector<WrittenFile>> write_outputs(const ResolvedProgram& program,
-                                               const BufferContents& outputs) {
+Result<std::vector<WrittenFile>> write_outputs(const ResolvedProgram& program, const HostContents& outputs) {
   std::vector<WrittenFile> written;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
@@ -58,7 +57,8 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
                device::open_session(device, options.compile.trace ? device::Profiling::always
                                                                   : device::Profiling::as_needed));
   check_images(session, compiled.program);
-  TIDEGATE_TRY(const BufferContents first, first_contents(compiled.program));
+  TIDEGATE_TRY(const HostContents first,
+               first_contents(session, compiled.program, compiled.tuning.most_pinned_bytes));
 
   // The generated kernel, from the cache if it is there, and the user's own where they are launched alone.
   monitor.begin(Activity::building);

@@ -206,7 +206,7 @@ private:
 
 // Buffers by themselves, with what they hold at first.
 std::vector<cl::Buffer> filled(const device::Session& session, const ResolvedProgram& program,
-                               const BufferContents& first) {
+                               const HostContents& first) {
   std::vector<cl::Buffer> memory = allocate_apart(session, program);
   for (std::size_t i = 0; i < memory.size() && !program.buffers[i].image; ++i) {
     if (!first[i].empty()) {
@@ -225,7 +225,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   const auto& places = compiled.schedule.places;
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
   check_images(session, program);
-  TIDEGATE_TRY(const BufferContents first, first_contents(program));
+  TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
   const Watch watch = watch_of(program);
   const auto units = watched_units(program, watch);
   HaloReport report{.stated_halos = watch.stated.size()};

@@ -47,8 +47,8 @@ std::optional<std::uint64_t> units_between(ElementType type, const std::byte* a,
 
 } // namespace
 
-OutputParity compare_outputs(const ResolvedProgram& program, const BufferContents& expected,
-                             const BufferContents& found) {
+OutputParity compare_outputs(const ResolvedProgram& program, const HostContents& expected,
+                             const HostContents& found) {
   OutputParity parity{.equal = true};
   bool floats = true;
   std::uint64_t largest = 0;
@@ -57,7 +57,7 @@ OutputParity compare_outputs(const ResolvedProgram& program, const BufferContent
       continue;
     }
     ++parity.checked;
-    if (expected[i] == found[i]) {
+    if (same_bytes(expected[i], found[i])) {
       continue;
     }
     const ElementType type = program.buffers[i].spec.type;

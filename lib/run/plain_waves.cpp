@@ -52,16 +52,16 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
     }
     constexpr std::size_t most = std::size_t{64} << 20U;
     const auto given = instead.find(unit);
-    const std::string& text = program.units[unit].text;
     const auto source = given != instead.end() ? Result<std::string>(given->second)
-                        : text.empty()         ? read_all(program.units[unit].path, most)
-                                               : Result<std::string>(text);
+                                               : read_all(program.units[unit].path, most);
     if (!source) {
       throw device::Refused{source.error()};
     }
     // A line of its own before the first, so that logs name the file as people know it.
-    const std::string place = text.empty() ? fmt::format("#line 1 \"{}\"\n", program.units[unit].path) : "";
-    auto built = device::build_program(session, contraction_pragma(program) + place + *source,
+    const auto& [before, behind] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;
+    auto built = device::build_program(session,
+                                       fmt::format("{}{}#line 1 \"{}\"\n{}\n{}", contraction_pragma(program),
+                                                   before, program.units[unit].path, *source, behind),
                                        driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};

@@ -31,7 +31,7 @@ std::pair<double, double> extremes(const std::vector<double>& values) {
 
 // Both ways, one after the other in each round; what was measured when time is up is told.
 std::optional<Comparison> compare(const device::Session& session, const CompiledProgram& compiled,
-                                  BuiltProgram& built, const BufferContents& first, Reference& reference,
+                                  BuiltProgram& built, const HostContents& first, Reference& reference,
                                   const DispatchLimits& limits, std::uint64_t rounds, Monitor& monitor) {
   Comparison comparison;
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -59,7 +59,7 @@ std::optional<Comparison> compare(const device::Session& session, const Compiled
 } // namespace
 
 Reference::Reference(const device::Session& session, const ResolvedProgram& program,
-                     const std::vector<std::vector<std::uint32_t>>& places, const BufferContents& first)
+                     const std::vector<std::vector<std::uint32_t>>& places, const HostContents& first)
     : session_(session), program_(program), places_(places), first_(first), waves_(program_order(program)),
       programs_(session, program, waves_) {}
 
@@ -115,10 +115,9 @@ PlainRun Reference::run(Clock::time_point deadline) {
   device::require(session_.queue.finish(), "running the plain launches");
   result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
 
-  result.outputs.resize(program_.buffers.size());
+  result.outputs = output_room(session_, program_, 0);
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
     if (program_.buffers[i].spec.output) {
-      result.outputs[i].resize(program_.buffers[i].bytes);
       const std::uint32_t place = places_[iteration % places_.size()][i];
       if (program_.buffers[i].image) {
         download_image(session_, images[place], *program_.buffers[i].image, result.outputs[i]);
@@ -131,7 +130,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
 }
 
 Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
-            const BufferContents& first, const BufferContents& outputs, const DispatchLimits& limits,
+            const HostContents& first, const HostContents& outputs, const DispatchLimits& limits,
             std::uint64_t rounds, Monitor& monitor) {
   monitor.begin(Activity::proving);
   Reference reference(session, compiled.written, compiled.schedule.places, first);
@@ -154,10 +153,10 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
   return proof;
 }
 
-void spoil(BufferContents& outputs) {
-  for (auto& bytes : outputs) {
-    if (!bytes.empty()) {
-      bytes.back() ^= std::byte{1};
+void spoil(HostContents& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].empty()) {
+      outputs[i].back() ^= std::byte{1};
       return;
     }
   }

@@ -21,7 +21,7 @@
 namespace tidegate::run {
 
 struct PlainRun {
-  BufferContents outputs;        // by buffer; empty for one without an output
+  HostContents outputs;          // by buffer; empty for one without an output
   std::uint64_t dispatch_ns = 0; // from the first launch until the last has ended
   bool in_time = true;
 };
@@ -30,7 +30,7 @@ class Reference {
 public:
   // All references outlive it. Throws device::Refused.
   Reference(const device::Session& session, const ResolvedProgram& program,
-            const std::vector<std::vector<std::uint32_t>>& places, const BufferContents& first);
+            const std::vector<std::vector<std::uint32_t>>& places, const HostContents& first);
 
   // Allocates, runs, reads the outputs back and gives the memory back. Throws device::Refused.
   PlainRun run(std::chrono::steady_clock::time_point deadline);
@@ -39,7 +39,7 @@ private:
   const device::Session& session_;
   const ResolvedProgram& program_;
   const std::vector<std::vector<std::uint32_t>>& places_;
-  const BufferContents& first_;
+  const HostContents& first_;
   std::vector<std::uint32_t> waves_;
   PlainPrograms programs_;
 };
@@ -53,10 +53,10 @@ struct Proof {
 // Runs the plain launches and compares `outputs` with theirs; then times both, one after the other in each of
 // `rounds` rounds. Throws device::Refused.
 Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
-            const BufferContents& first, const BufferContents& outputs, const DispatchLimits& limits,
+            const HostContents& first, const HostContents& outputs, const DispatchLimits& limits,
             std::uint64_t rounds, Monitor& monitor);
 
 // Changes a byte of the first output, for the test that the proof sees it.
-void spoil(BufferContents& outputs);
+void spoil(HostContents& outputs);
 
 } // namespace tidegate::run

@@ -392,8 +392,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report.iterations = outcome.iterations;
   report.until = until_report(compiled, executed);
   report.queue_publish_ns = executed.run.publish_ns;
+  report.upload_ns = executed.run.upload_ns;
   report.build_ns = executed.build_ns + outcome.compile_ns;
   report.backend_dispatch_ns = outcome.dispatch_ns;
+  report.read_back_ns = executed.run.read_back_ns;
   report.slices_ns = outcome.slices_ns;
   report.files_written = executed.files_written;
   report.stuck_groups = outcome.stuck_groups;

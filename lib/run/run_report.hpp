@@ -303,8 +303,10 @@ struct RunReport {
   std::uint64_t wall_time_ns = 0;
   std::uint64_t queue_plan_ns = 0;
   std::uint64_t queue_publish_ns = 0;
+  std::uint64_t upload_ns = 0; // of that
   std::uint64_t build_ns = 0;
   std::uint64_t backend_dispatch_ns = 0;
+  std::uint64_t read_back_ns = 0;
   std::uint64_t lineage_ns = 0;
   std::uint64_t published_items = 0;
   std::uint64_t deduped_items = 0;

@@ -11,7 +11,7 @@
 
 namespace tidegate::run {
 
-// As it lies in device memory: tg_span of kernels/progress.cl. Times are ticks of the device's clock.
+// As it lies in device memory: tg_span of kernels/progress_state.h. Times are ticks of the device's clock.
 struct SpanRow {
   std::uint64_t asked = 0;
   std::uint64_t began = 0;
@@ -25,7 +25,6 @@ struct SpanRow {
 
   static constexpr std::uint32_t until = ~std::uint32_t{0}; // in place of a stage
 };
-static_assert(sizeof(SpanRow) == 48);
 
 // A persistent launch by both clocks.
 struct SliceTimes {

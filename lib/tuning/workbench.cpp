@@ -139,7 +139,8 @@ Result<std::size_t> Workbench::add_first(const Settings& settings) {
   try {
     TIDEGATE_CHECK(make(settings).map([](bool) {}));
     Candidate& candidate = candidates_.front();
-    TIDEGATE_TRY(first_, run::first_contents(candidate.compiled.program));
+    TIDEGATE_TRY(
+        first_, run::first_contents(session_, candidate.compiled.program, settings.tuning.most_pinned_bytes));
     run::check_images(session_, candidate.compiled.program);
     monitor_.deadline = Clock::now() + run::build_limit;
     run::Reference reference(session_, candidate.compiled.written, candidate.compiled.schedule.places,

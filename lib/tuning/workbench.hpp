@@ -70,8 +70,8 @@ private:
   device::Session session_;
   compiler::AnswerMacros answer_macros_;
   std::deque<Candidate> candidates_; // which stay where they are: what was built refers to what was compiled
-  compiler::BufferContents first_;
-  compiler::BufferContents expected_; // outputs of plain launches
+  run::HostContents first_;
+  run::HostContents expected_; // outputs of plain launches
   std::uint64_t runs_ = 0;
 };
 

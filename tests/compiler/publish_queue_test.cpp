@@ -41,8 +41,11 @@ std::vector<std::uint32_t> expected(const std::vector<QueueItem>& items,
   return kept;
 }
 
-void check(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>& ops) {
-  const PublishedQueue queue = publish_queue(items, combine_items(items), ops);
+void check(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>& ops,
+           const tidegate::device::Tuning& tuning = {}) {
+  const PublishedQueue queue = publish_queue(items, combine_items(items), ops, tuning);
+  CHECK(queue.lanes == tuning.queue_lanes);
+  CHECK(queue.items_per_lane == (items.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane));
   const std::vector<std::uint32_t> order = expected(items, ops);
   REQUIRE(queue.published_items == order.size());
   CHECK(queue.deduped_items == items.size() - order.size());
@@ -52,7 +55,7 @@ void check(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>
   for (const QueueTile& tile : queue.tiles) {
     listed += tile.listed * tile.count;
     CHECK(tile.count > 0);
-    CHECK(tile.count <= queue_lanes * queue.items_per_lane);
+    CHECK(tile.count <= queue.lanes * queue.items_per_lane);
     CHECK(tile.priority == ops[tile.op].priority);
     for (std::uint32_t place = tile.first; place < tile.first + tile.count; ++place) {
       const QueueItem& item = items[order[place]];
@@ -92,7 +95,13 @@ TEST_CASE("random queues") {
       item = last;
       item.param = below(8) == 0 ? ~std::uint32_t{0} : below(params);
     }
-    check(items, ops);
+    tidegate::device::Tuning tuning;
+    if (below(2) == 0) {
+      tuning.queue_lanes = 1 + below(300);
+      tuning.queue_items_per_lane = 1 + below(32);
+      tuning.queue_many_items = 1 + below(2000);
+    }
+    check(items, ops, tuning);
   }
 }
 

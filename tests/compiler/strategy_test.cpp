@@ -106,7 +106,7 @@ TEST_CASE("the reason has the figures") {
         "estimated: launch 456 us, barrier 159 us, counters 159 us; 1 wave cannot share a launch");
   CHECK(reason(chain_of(10)) == "estimated: launch 51.4 us, barrier 36.5 us, counters 35.6 us");
   CHECK(reason(chain_of(10), {.persistent_margin = 2}) ==
-        "estimated: launch 51.4 us, barrier 36.5 us, counters 35.6 us; launches must take 2 times as long");
+        "estimated: launch 51.4 us, barrier 36.5 us, counters 35.6 us; starting and meeting count 2 times");
 }
 
 TEST_CASE("what is asked for, and what may not be") {

@@ -28,6 +28,14 @@ TEST_CASE("PoCL: the word, then the place, perhaps with that in a macro") {
   CHECK(first("error: /a: b/c.cl:2:5: no") == "/a: b/c.cl|2|5|no");
 }
 
+TEST_CASE("where no error has a place, a function that is missing is one") {
+  const std::string missing = "<kernel>:9:3: warning: unused variable 'x'\n<kernel>:2:10: warning: implicit "
+                              "declaration of function 'unknown' is invalid in OpenCL\n";
+  CHECK(first(missing + "ptxas fatal   : Unresolved extern function 'unknown'\n") ==
+        "<kernel>|2|10|implicit declaration of function 'unknown' is invalid in OpenCL");
+  CHECK(first(missing + "<kernel>:7:1: error: expected '}'\n") == "<kernel>|7|1|expected '}'");
+}
+
 TEST_CASE("what has no place is none") {
   CHECK(first("") == "none");
   CHECK(first("Error(s) while linking: \nCannot find symbol h in kernel library\n") == "none");

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 
 from support import EXAMPLES, Document, parse, run, unplaced
-from test_run import STRATEGIES, Programs, environment
+from test_run import STRATEGIES, Programs, device, environment
 
 KERNELS = """constant sampler_t exact = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
 kernel void mirror(read_only image2d_t from, write_only image2d_t to) {
@@ -137,6 +137,12 @@ class Images(Programs):
         document["ops"]["invert"] = {"source": "k.cl"}
         document["waves"] = [{"name": "invert", "op": "invert", "global_size": [6, 2], "local_size": [3, 1],
                               "args": [{"image": "a"}]}, document["waves"][0]]
+        if device()["max_read_write_images"] == 0:
+            result = self.run_document(document, "--strategy", "barrier")
+            self.assertEqual(result.rc, 3)
+            self.assertIn(f'"invert" takes a read_write image, and {device()["name"]} has none [unsupported_kernel]\n',
+                          result.stderr)
+            self.skipTest("the device has no read_write images, and the run says so")
         inverted = [bytes(255 - value for value in row) for row in self.rows]
         mirrored = [b"".join(row[i:i + 4] for i in range(20, -4, -4)) for row in inverted]
         report = self.report_of(document, "--strategy", "barrier", "--mode", "interpreter", "--verify")

@@ -12,7 +12,7 @@ import unittest
 from typing import Any
 
 from support import EXAMPLES, Document, parse, run
-from test_run import Programs, buffer, environment, wave
+from test_run import Programs, buffer, device, environment, wave
 
 OPS = """
 uint count(global const uint* wanted, global uint* seen, uint i) {
@@ -156,7 +156,10 @@ class Drain(Queues):
                                  policy={"priority_age_threshold": 2})
         queue = self.report_of(document, "--verify", "--strategy", "launch")["queues"][0]
         self.assertEqual((queue["aged_promotions"], queue["max_priority_age"]), (1, 8))  # 4 classes of 2 rounds
-        self.assertEqual((queue["rounds"], queue["requeue_count"], queue["items_remaining"]), (10, 9 * 300, 0))
+        # In its round the others run too, and who comes first is the device's affair: those wait for one round more.
+        once_more = queue["requeue_count"] - 8 * 300
+        self.assertIn(once_more, range(301))
+        self.assertEqual((queue["rounds"], queue["items_remaining"]), (10 if once_more else 9, 0))
 
     def test_without_requeues(self) -> None:
         """Such a wave is one launch; its items come from lines or bytes, and are the same."""
@@ -180,6 +183,26 @@ class Drain(Queues):
             self.assertEqual(report["region_lineage"], [16, 18])
             self.assertEqual(report["priority"]["reason"], "none")
             self.assertEqual(report["telemetry"]["kernel_launches"], 2)
+
+    def test_dealt_out_by_the_profile(self) -> None:
+        """How many items a work-group has are constants of the device's profile."""
+        n = 3000
+        document = queue_program({"count": queue_op(), "square": queue_op()},
+                                 {"in": buffer(count=n, init={"fill": 2}), "seen": buffer(count=n, output="seen.npy"),
+                                  "out": buffer(count=n, output="out.npy")},
+                                 [(i % 2, 0, 1 + i % 2, i) for i in reversed(range(n))])
+        profile = {"kind": "device_profile", "schema_version": 1, "device": device()["name"], "driver_version": "",
+                   "tidegate": "", "workgroup_size": 1, "co_resident_groups": 1, "trials": [], "launch_ns": 1,
+                   "launch_round_trip_ns": 1, "claimed_items_per_second": 1}
+        for tuning, tiles in (({}, 2 * 6), ({"queue_lanes": 64, "queue_items_per_lane": 32, "queue_many_items": n}, 2),
+                              ({"queue_lanes": 64, "queue_items_per_lane": 32, "queue_many_items": n + 1}, 2 * 24)):
+            with self.subTest(tuning=tuning):
+                file = str(self.file("profile.json", json.dumps({**profile, "tuning": tuning})))
+                report = self.report_of(document, "--verify", "--strategy", "launch", "--profile", file)
+                self.assertEqual(report["items_processed"], tiles)
+                self.assertEqual(self.output("seen.npy"), [0 if i % 2 else 2 for i in range(n)])
+                self.assertEqual(self.output("out.npy"), [4 if i % 2 else 0 for i in range(n)])
+                self.assertEqual((report["queues"][0]["rounds"], report["queues"][0]["requeue_count"]), (2, n // 2))
 
     def test_several(self) -> None:
         """Queues before, in and after a repetition with swaps share one launch with each other and with kernels."""
@@ -218,11 +241,14 @@ class Drain(Queues):
 
 class Ends(Queues):
     def failed(self, document: Document, code: int, *words: str, strategy: str = "launch") -> Document:
-        """The run fails with exactly this text, and nothing is written."""
+        """The run fails with exactly this text, and nothing is written. `{ITEM}` is any one item, and its param."""
         result = self.run_document(document, "--strategy", strategy)
         self.assertEqual(result.rc, code, result.stderr)
         first, *rest = result.stderr.split("\n")
-        self.assertEqual([re.sub(r"^tidegate: .*:\d+:\d+: ", "tidegate: ", first), *rest[:len(words) - 1]], list(words))
+        first = re.sub(r"^tidegate: .*:\d+:\d+: ", "tidegate: ", first)
+        if "{ITEM}" in words[0]:
+            first = re.sub(r"item ([012]) (.*) param \1,", r"item {ITEM} \2 param {ITEM},", first)
+        self.assertEqual([first, *rest[:len(words) - 1]], list(words))
         self.assertFalse((self.folder / "out.npy").exists())
         return parse(result.stdout) if result.stdout else {}
 
@@ -259,7 +285,7 @@ class Ends(Queues):
         for strategy in ("launch", "barrier"):
             report = self.failed(
                 self.waiting(most_stalled_rounds=6), 1,
-                'tidegate: error: item 2 of wave 0 (wait), op "wait" from buffer 0 to 1 with param 2, waits for what does '
+                'tidegate: error: item {ITEM} of wave 0 (wait), op "wait" from buffer 0 to 1 with param {ITEM}, waits for what does '
                 "not come: no item was done in 6 rounds [queue_stalled]", "  at: /waves/0/queue",
                 "  fix: look at what the op waits for, or give the queue more most_stalled_rounds; no output was written",
                 strategy=strategy)
@@ -269,7 +295,7 @@ class Ends(Queues):
     def test_full(self) -> None:
         report = self.failed(
             self.waiting(capacity=2), 1,
-            'tidegate: error: item 2 of wave 0 (wait), op "wait" from buffer 0 to 1 with param 2, is one of more than 2 '
+            'tidegate: error: item {ITEM} of wave 0 (wait), op "wait" from buffer 0 to 1 with param {ITEM}, is one of more than 2 '
             "items that wait requeued [requeue_queue_full]", "  at: /waves/0/queue",
             "  fix: give the queue more capacity, or leave it out; no output was written")
         self.assertEqual(report["items_remaining"], 3)
@@ -350,13 +376,22 @@ class Refused(Queues):
                       result.stderr)
 
     def test_source(self) -> None:
-        """What only the device's compiler sees stands in the user's file."""
-        self.file("queue.cl", "uint square(global const uint* in, global uint* out, uint i) {\n  return unknown(i);\n}\n")
+        """What only the device's compiler sees stands in the user's file, or in one that it includes."""
         document = self.square((0, 0, 1, 0))
         del document["ops"]["plain"]
-        result = self.run_document(document, "--strategy", "launch")
-        self.assertEqual(result.rc, 3, result.stderr)
-        self.assertIn(f"{self.folder}/queue.cl:2:10: error: use of undeclared identifier 'unknown'", result.stderr)
+        signature = "uint square(global const uint* in, global uint* out, uint i)"
+        undeclared = "use of undeclared identifier 'unknown'"
+        for text, place, message in (
+                (f"{signature} {{\n  return unknown;\n}}\n", "queue.cl:2:10", undeclared),
+                (f"{signature} {{\n  return unknown(i);\n}}", "queue.cl:2:10", ".*'unknown'.*"),
+                (f'#include "part.h"\n{signature} {{ return part(); }}\n', "part.h:1:27", undeclared)):
+            self.file("queue.cl", text)
+            self.file("part.h", "uint part(void) { return  unknown; }\n")
+            for strategy in ("launch", "barrier"):
+                with self.subTest(text, strategy=strategy):
+                    result = self.run_document(document, "--strategy", strategy)
+                    self.assertEqual(result.rc, 3, result.stderr)
+                    self.assertRegex(result.stderr, f"^tidegate: {self.folder}/{place}: error: {message} \\[kernel_source\\]")
 
     def test_ops(self) -> None:
         self.file("other.cl", OPS)

@@ -26,7 +26,8 @@ template <class T>
 OutputParity compared(ElementType type, const std::vector<T>& expected, const std::vector<T>& found) {
   ResolvedProgram program = program_of(1, {expected.size() * sizeof(T)});
   program.buffers[0].spec = {.type = type, .count = expected.size(), .init = {}, .output = "x.npy"};
-  return compare_outputs(program, {bytes_of(expected)}, {bytes_of(found)});
+  return compare_outputs(program, HostContents(BufferContents{bytes_of(expected)}),
+                         HostContents(BufferContents{bytes_of(found)}));
 }
 
 } // namespace

@@ -150,6 +150,7 @@ function showWallTime(report, box) {
     ["building kernels", "build_ns", report.build_ns, COLOURS[5]],
     ["filling memory", "queue_publish_ns", report.queue_publish_ns, COLOURS[2]],
     ["dispatch", "backend_dispatch_ns", report.backend_dispatch_ns, COLOURS[0]],
+    ["reading back", "read_back_ns", report.read_back_ns, COLOURS[3]],
   ];
   const known = parts.reduce((sum, part) => sum + part[2], 0);
   parts.push(["proof, files and the rest", null, Math.max(0, report.wall_time_ns - known), "var(--slice)"]);

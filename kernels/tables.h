@@ -1,5 +1,6 @@
-// What a launch works through: stages one after another, in a stage the tiles of its waves in any order.
-// lib/compiler/launch_tables.hpp holds the same structures for the host.
+// What a launch works through, as it lies in device memory: stages one after another, in a stage the tiles of its waves in
+// any order. Kernels read it and the host writes it; lib/compiler/launch_tables.cpp compiles this file too, and holds its own
+// structures against these.
 
 typedef struct {
   uint first_entry; // in the entries of a phase
@@ -32,6 +33,3 @@ typedef struct {
 } tg_wait;
 
 #define TG_WHOLE 0xffffffffu // as a halo: all of them
-
-// The buffer that a word of a descriptor stands for, where it may be none.
-global void* tg_buffer(global uchar* arena, ulong offset) { return offset == ~0ul ? (global void*)0 : (global void*)(arena + offset); }
