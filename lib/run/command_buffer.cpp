@@ -29,7 +29,7 @@ const std::size_t* sizes_of(const cl::NDRange& range) {
 
 std::optional<CommandBuffer::Functions> CommandBuffer::functions_of(const cl::Device& device) {
   const std::string extensions = " " + device.getInfo<CL_DEVICE_EXTENSIONS>() + " ";
-  const auto platform = device_info<cl_platform_id>(device, CL_DEVICE_PLATFORM);
+  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
   const auto capabilities = device_info<cl_device_command_buffer_capabilities_khr>(
       device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR);
   const auto queue = device_info<cl_command_queue_properties>(
@@ -37,11 +37,11 @@ std::optional<CommandBuffer::Functions> CommandBuffer::functions_of(const cl::De
   Functions functions;
   const bool there = extensions.find(" cl_khr_command_buffer ") != std::string::npos && queue == 0 &&
                      (capabilities & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) != 0 &&
-                     find_function(platform, "clCreateCommandBufferKHR", functions.create) &&
-                     find_function(platform, "clCommandNDRangeKernelKHR", functions.add) &&
-                     find_function(platform, "clFinalizeCommandBufferKHR", functions.end) &&
-                     find_function(platform, "clEnqueueCommandBufferKHR", functions.enqueue) &&
-                     find_function(platform, "clReleaseCommandBufferKHR", functions.release);
+                     find_function(platform(), "clCreateCommandBufferKHR", functions.create) &&
+                     find_function(platform(), "clCommandNDRangeKernelKHR", functions.add) &&
+                     find_function(platform(), "clFinalizeCommandBufferKHR", functions.end) &&
+                     find_function(platform(), "clEnqueueCommandBufferKHR", functions.enqueue) &&
+                     find_function(platform(), "clReleaseCommandBufferKHR", functions.release);
   return there ? std::optional(functions) : std::nullopt;
 }
 

@@ -203,7 +203,7 @@ TEST_CASE("a program's load follows from its schedule") {
   CHECK(load.stages[0].bytes ==
         4096 + 16 * 1024); // all of the small one, a vector for each item of the other
   CHECK(load.stages[0].loop_depth == 0);
-  CHECK(load.stages[1].bytes == 2 * 16 * 64);
+  CHECK(load.stages[1].bytes == 16 * 64);
   CHECK(load.stages[1].meets);
   CHECK(load.stages[1].loop_depth == 2);
   CHECK(load.stages[1].waits == Waits::everybody);
