@@ -366,6 +366,8 @@ class Sources(Mistakes):
         self.refused(only("picture", SECOND, {"buffer": "first"}),
                      'tidegate: FOLDER/ops.cl:7:37: error: "pipe" cannot be an argument of a wave '
                      "[unsupported_kernel]\n"
+                     "  7 | kernel void picture(global uint* x, pipe int numbers) {}\n"
+                     "    |                                     ^\n"
                      "  fix: write it without: `tidegate schema wave_program --format table` ends with what cannot "
                      "be run\n")
 
