@@ -39,12 +39,8 @@
 // What is done for every edge: some compilers for CPUs leave such calls as they are, with the job in memory.
 #define TG_INLINE __attribute__((always_inline))
 
-// A loop over what shall lie in registers. Compilers for CPUs do as they see fit, and warn of what they were asked in vain.
-#if TG_GROUP_SIZE == 1
-#define TG_UNROLL
-#else
+// A loop over what shall lie in registers.
 #define TG_UNROLL _Pragma("unroll")
-#endif
 
 #if TG_WIDE_OFFSETS
 typedef ulong tg_offset;

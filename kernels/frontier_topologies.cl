@@ -303,7 +303,7 @@ void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool 
   for (uint i = job->group; i < at->long_runs; i += job->groups) {
     tg_push_run(job, at, to, tg_long_run(job, at->wave, i), (uint)get_local_id(0), TG_GROUP_SIZE, false, found);
   }
-  const bool wide = at->topology == TG_HYBRID && at->frontier_edges / (TG_WIDE / 4) >= at->entries;
+  const bool wide = at->topology == TG_HYBRID && 4 * at->frontier_edges >= (ulong)TG_WIDE * at->entries;
   const uint width = wide ? TG_WIDE : TG_LANES;
   global const uint4* const queue = tg_queue_of(job, at->wave);
   const uint lane = (uint)get_local_id(0) % width;
