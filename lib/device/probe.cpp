@@ -325,24 +325,15 @@ private:
                                            times_memory * costs.memory_bytes_per_ns);
   }
 
-  // As a run starts a persistent launch: launched, waited for, and a few words mapped.
+  // As a run starts a persistent launch, and waits for its end.
   void measure_start(const cl::Program& program, DeviceCosts& costs) {
     constexpr int times = 15;
-    cl_int status = CL_SUCCESS;
-    const std::size_t bytes = 3 * line_words * sizeof(cl_uint);
-    const cl::Buffer progress(session_.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr,
-                              &status);
-    require(status, "allocating a buffer");
-    const cl::Kernel once = kernel(program, "barriers", progress, cl_uint{0}, cl_uint{1});
+    const cl::Buffer counters = buffer(3 * line_words);
+    const cl::Kernel once = kernel(program, "barriers", counters, cl_uint{0}, cl_uint{1});
+    const std::uint32_t groups = std::max(info_.compute_units, 1U);
     std::vector<double> seconds;
     for (int i = 0; i < times; ++i) {
-      const auto start = Clock::now();
-      launch(once, 1, false);
-      void* const mapped = session_.queue.enqueueMapBuffer(progress, CL_TRUE, CL_MAP_READ, 0, bytes, nullptr,
-                                                           nullptr, &status);
-      require(status, "reading a buffer back");
-      require(session_.queue.enqueueUnmapMemObject(progress, mapped), "reading a buffer back");
-      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      seconds.push_back(launch(once, groups));
     }
     std::ranges::nth_element(seconds, seconds.begin() + times / 2);
     costs.persistent_start_ns = seconds[times / 2] * 1e9;

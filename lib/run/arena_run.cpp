@@ -85,7 +85,6 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   if (run.outcome.status == RunStatus::hang) {
     return run;
   }
-  const auto ended = std::chrono::steady_clock::now();
   const auto& places = compiled.schedule.places[run.outcome.iterations % compiled.schedule.phases()];
   const auto offset = [&](std::size_t buffer) { return compiled.memory.offsets[places[buffer]]; };
   const bool done = run.outcome.status == RunStatus::done;
@@ -102,7 +101,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   }
   run.queues = queues.read();
   device::require(session.queue.finish(), "reading device memory back");
-  run.read_back_ns = elapsed_ns(ended);
+  run.read_back_ns = elapsed_ns(run.outcome.ended_at);
   if (run.outcome.status == RunStatus::done && std::ranges::any_of(run.queues, has_failed)) {
     run.outcome.status = RunStatus::queue_failed;
   }

@@ -74,25 +74,11 @@ cl::Buffer upload_rows(const device::Session& session, const std::vector<T>& row
   return memory;
 }
 
-cl::Buffer allocate_cleared(const device::Session& session, std::size_t words, cl_mem_flags flags) {
-  cl::Buffer memory = allocate(session, words * sizeof(cl_uint), CL_MEM_READ_WRITE | flags);
+cl::Buffer allocate_cleared(const device::Session& session, std::size_t words) {
+  cl::Buffer memory = allocate(session, words * sizeof(cl_uint));
   require(session.queue.enqueueFillBuffer(memory, cl_uint{0}, 0, words * sizeof(cl_uint)),
           "clearing counters");
   return memory;
-}
-
-// What a persistent launch says of itself, once it has ended: mapped, since a copy would take as long as a
-// launch.
-std::array<cl_uint, head_words> read_progress(const device::Session& session, const cl::Buffer& progress) {
-  constexpr std::string_view running = "running the persistent kernel";
-  std::array<cl_uint, head_words> head{};
-  cl_int status = CL_SUCCESS;
-  void* const mapped = session.queue.enqueueMapBuffer(progress, CL_TRUE, CL_MAP_READ, 0, sizeof head, nullptr,
-                                                      nullptr, &status);
-  require(status, running);
-  std::memcpy(head.data(), mapped, sizeof head);
-  require(session.queue.enqueueUnmapMemObject(progress, mapped), running);
-  return head;
 }
 
 } // namespace
@@ -138,9 +124,7 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
     span_room_ = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
   }
-  // Spans are written all the time, and belong on the device; without them there is next to nothing.
-  progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end,
-                               span_room_ == 0 ? CL_MEM_ALLOC_HOST_PTR : 0);
+  progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end);
   require(session_.queue.enqueueFillBuffer(progress_, cl_uint{span_room_}, span_room_word * sizeof(cl_uint),
                                            sizeof(cl_uint)),
           "clearing counters");
@@ -149,6 +133,7 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
 DispatchOutcome Dispatcher::run() {
   const auto start = Clock::now();
   settled_at_ = start;
+  outcome_.ended_at = start;
   times_ = LaunchTimes(limits_.trace_spans, start);
   if (is_persistent(strategy_) && !schedule_.any_plain()) {
     persistent({}, {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
@@ -157,8 +142,9 @@ DispatchOutcome Dispatcher::run() {
   } else {
     stage_by_stage();
   }
+  outcome_.ended_at = monitor_.in_flight == 0 ? outcome_.ended_at : Clock::now(); // given up
   outcome_.compile_ns = static_cast<std::uint64_t>(compiled().count());
-  outcome_.dispatch_ns = elapsed_ns(start) - outcome_.compile_ns;
+  outcome_.dispatch_ns = elapsed_ns(start, outcome_.ended_at) - outcome_.compile_ns;
   if (limits_.trace_spans != 0) {
     outcome_.trace = trace();
   }
@@ -214,9 +200,11 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
               cl::NDRange(schedule_.group_size), nullptr, times_.event({}, position.iteration)),
           "launching the persistent kernel");
   monitor_.in_flight = 1;
-  const std::array<cl_uint, head_words> head = read_progress(session_, progress_);
-  monitor_.in_flight = 0;
+  wait("running the persistent kernel");
   const std::uint64_t elapsed = elapsed_ns(start);
+  // What the launch says of itself is part of what is read back, as outputs are, not of how long it took.
+  std::array<cl_uint, head_words> head{};
+  download(session_, progress_, 0, std::as_writable_bytes(std::span(head)));
   outcome_.slices_ns.push_back(elapsed);
   outcome_.bytes_read_back += sizeof head;
   ++outcome_.launches;
@@ -461,16 +449,21 @@ std::optional<CommandBuffer> Dispatcher::record(std::uint32_t phase) const {
   return commands;
 }
 
+void Dispatcher::wait(std::string_view what) {
+  require(session_.queue.finish(), what);
+  outcome_.ended_at = Clock::now();
+  monitor_.in_flight = 0;
+}
+
 // Waits for the device when enough is under way, and says whether there is time for more.
 bool Dispatcher::settle(bool always) {
   if (monitor_.in_flight == 0 || (monitor_.in_flight < batch_ && !always)) {
     return true;
   }
-  require(session_.queue.finish(), "running the waves");
+  wait("running the waves");
   ++outcome_.sync_points;
-  const std::uint64_t elapsed = elapsed_ns(settled_at_);
-  settled_at_ = Clock::now();
-  monitor_.in_flight = 0;
+  const std::uint64_t elapsed = elapsed_ns(settled_at_, outcome_.ended_at);
+  settled_at_ = outcome_.ended_at;
   constexpr std::uint64_t most_batch = 8192;
   if (elapsed > limits_.slice_ns) {
     batch_ = std::max<std::uint64_t>(batch_ / 2, 1);
@@ -512,6 +505,7 @@ bool Dispatcher::until_met(std::uint32_t phase) {
   std::vector<std::byte> value(program_.until->value.size());
   // The tables hold where it lies; without a generated kernel they do all the same.
   download(session_, arena_, tables_.words[tables_.until_word + phase], value);
+  outcome_.ended_at = Clock::now();
   outcome_.bytes_read_back += value.size();
   ++outcome_.sync_points;
   monitor_.in_flight = 0;

@@ -47,7 +47,8 @@ struct DispatchOutcome {
   std::uint64_t recorded_launches = 0; // of these, in command buffers
   std::uint64_t sync_points = 0;       // barriers on the device, and waits of the host for it
   std::uint64_t bytes_read_back = 0;
-  std::uint64_t dispatch_ns = 0;
+  std::uint64_t dispatch_ns = 0; // until the last launch has ended
+  std::chrono::steady_clock::time_point ended_at;
   std::vector<std::uint64_t> slices_ns;
   std::vector<StuckGroup> stuck_groups;
   std::uint64_t compile_ns = 0; // in first launches, not part of dispatch_ns
@@ -96,6 +97,7 @@ private:
   bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
   void launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
+  void wait(std::string_view what);
   bool settle(bool always);
   bool any_queue_failed();
   bool out_of_time();
