@@ -16,6 +16,9 @@ using StageLoads = std::span<const StageLoad>;
 // they cost little more.
 constexpr double tiles_of_a_loop = 4;
 
+// How often items go back to a queue is not known either.
+constexpr double turns_of_a_queue = 8;
+
 // A work-item touches at most so much of a buffer; a kernel that walks over more of it loops.
 constexpr std::uint64_t most_bytes_per_item = 16;
 
@@ -85,7 +88,8 @@ CostParts of_launch(const StageLoad& stage, const ProgramLoad& load, const Devic
   const double work = tile_ns(stage, load, model) +
                       static_cast<double>(rounds - 1) * next_tile_ns(stage, load, model) +
                       traffic_ns(stage, load, TileOrder::strided, model) / busy_share(stage.packs, model);
-  return {.launches = model.launch_ns, .work = std::max(work * model.scales.work - model.launch_ns, 0.0)};
+  return {.launches = model.launch_ns + stage.turns * (model.launch_ns + model.round_trip_ns),
+          .work = std::max(work * model.scales.work - model.launch_ns, 0.0)};
 }
 
 CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const LaunchShape& shape,
@@ -96,8 +100,12 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
                       static_cast<double>(rounds - 1) * next_tile_ns(stage, load, model) +
                       traffic_ns(stage, load, shape.order, model) / busy_share(groups, model);
   const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::everybody;
-  return {.barriers = everybody ? barrier_ns(shape.workers, model) : 0,
-          .waits = !everybody && stage.waits == StageLoad::Waits::few ? model.costs.wait_ns : 0,
+  const double meetings = (everybody ? 1 : 0) + 2 * stage.turns;
+  // To look at a line of each of those groups takes twice as long as an arrival of each in one.
+  const double lines = std::min(stage.awaited_packs, shape.workers);
+  const double few = model.costs.wait_ns + 2 * lines * model.costs.barrier_group_ns;
+  return {.barriers = meetings * barrier_ns(shape.workers, model),
+          .waits = !everybody && stage.waits == StageLoad::Waits::few ? few : 0,
           .work = work * model.scales.work};
 }
 
@@ -118,7 +126,8 @@ CostParts of_stages(StageLoads stages, const ProgramLoad& load, const LaunchShap
   for (const StageLoad& stage : stages) {
     const bool alone = stage.plain || !is_persistent(shape.strategy);
     add(sum, alone ? of_launch(stage, load, model) : of_persistent(stage, load, shape, model), 1);
-    sum.start += !alone && !inside && !one_launch ? model.costs.persistent_start_ns : 0;
+    // The host waits for its end, and reads where it stands.
+    sum.start += !alone && !inside && !one_launch ? model.costs.persistent_start_ns + model.round_trip_ns : 0;
     inside = !alone;
   }
   return sum;
@@ -150,6 +159,12 @@ ProgramLoad load_of(const ResolvedProgram& program, const OutlinedOps& ops, cons
                    .until = program.until.has_value(),
                    .interpreted = interpreted,
                    .group_size = std::max(schedule.group_size, 1U)};
+  std::vector<std::uint32_t> packs_of(program.waves.size());
+  for (const Stage& stage : schedule.stages) {
+    for (const std::uint32_t wave : stage.waves) {
+      packs_of[wave] = stage.packs;
+    }
+  }
   std::set<std::uint32_t> touched;
   for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
     const Stage& stage = schedule.stages[i];
@@ -158,7 +173,12 @@ ProgramLoad load_of(const ResolvedProgram& program, const OutlinedOps& ops, cons
     own.waits = waits.everybody       ? StageLoad::Waits::everybody
                 : waits.waits.empty() ? StageLoad::Waits::nobody
                                       : StageLoad::Waits::few;
+    for (const Wait& wait : waits.waits) {
+      own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : packs_of[wait.producer]);
+    }
     for (const std::uint32_t wave : stage.waves) {
+      const auto& queue = program.waves[wave].queue;
+      own.turns += queue && queue->requeues ? turns_of_a_queue : 0;
       add_wave(own, program, program.waves[wave], ops.kernels[program.waves[wave].op]);
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
         if (argument.is_memory() && touched.insert(argument.buffer).second) {

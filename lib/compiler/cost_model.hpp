@@ -3,8 +3,9 @@
 //   start     a launch and the wait for it
 //   launches  each further one, where the work is not longer
 //   barriers  of all work-groups: the more groups, the longer
-//   waits     for neighbours: as long for any number of groups
-//   work      a tile from its first read to its last write, once for each round of a stage, or the bytes that
+//   waits     for neighbours: as long for any number of groups; for all tiles of a wave: longer, the more
+//   they are work      a tile from its first read to its last write, once for each round of a stage, or the
+//   bytes that
 //             the stage moves
 //
 // What a kernel computes is not known: a tile takes as long as any other, and for each loop inside of another
@@ -32,11 +33,13 @@ struct StageLoad {
 
   bool plain = false; // a launch of its own
   Waits waits = Waits::everybody;
+  std::uint32_t awaited_packs = 0; // of stages all of which a tile waits for
   std::uint32_t packs = 0;
   std::uint64_t work_items = 0;
   std::uint64_t bytes = 0; // read and written
   bool meets = false;      // work-items of a tile wait for each other: tiles of a group do not overlap
   std::uint32_t loop_depth = 0;
+  double turns = 0; // of a queue whose items may go back to it: all meet twice in each, or the host looks
 };
 
 // Of a whole run: stages [repeat_begin, repeat_end) in each iteration.

@@ -80,6 +80,16 @@ std::optional<LogError> first_error(std::string_view log) {
   return {};
 }
 
+std::optional<std::string> unresolved_function(std::string_view log) {
+  constexpr std::string_view mark = "Unresolved extern function '";
+  const std::size_t found = log.find(mark);
+  if (found == std::string_view::npos) {
+    return {};
+  }
+  const std::string_view behind = log.substr(found + mark.size());
+  return std::string(behind.substr(0, behind.find('\'')));
+}
+
 LogError follow_line_directives(std::string_view text, LogError error) {
   constexpr std::string_view directive = "#line ";
   std::uint64_t named = 0; // of the line at hand; 0 before the first directive

@@ -22,6 +22,10 @@ struct LogError {
 // nowhere.
 std::optional<LogError> first_error(std::string_view log);
 
+// The function that NVIDIA's assembler misses: it has no places, and where the compiler's part of the work
+// was cached nothing else is said.
+std::optional<std::string> unresolved_function(std::string_view log);
+
 // NVIDIA's compiler calls every file "<kernel>" and counts the lines of the whole text: such a place as the
 // #line directives of the text have it.
 LogError follow_line_directives(std::string_view text, LogError error);

@@ -6,7 +6,7 @@
 namespace tidegate::device {
 
 struct DeviceCosts {
-  double persistent_start_ns = 24'000; // a persistent launch and the wait for what it reports
+  double persistent_start_ns = 11'200; // a persistent launch and the wait for its end
   double barrier_ns = 594;             // of all groups, however few they are,
   double barrier_group_ns = 2.56;      // and more for each of them
   double wait_ns = 850;                // for a group that has just come so far, and telling it on

@@ -1,8 +1,11 @@
 #include <tidegate/compiler/source_unit.hpp>
 #include <tidegate/core/text.hpp>
+#include <tidegate/device/build_log.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/plain_waves.hpp>
 #include <tidegate/run/source_errors.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -23,6 +26,21 @@ std::optional<std::string> file_of(const ProgramUnit& unit, const std::string& n
   return found == unit.files.end() ? std::nullopt : std::optional(*found);
 }
 
+// Where a unit calls the function that its compiler missed when all was put together.
+void place_missing_function(const ProgramUnit& unit, Error& error) {
+  const std::optional<std::string> name = device::unresolved_function(*error.log);
+  const opencl_c::TokenStream& source = unit.unit.source;
+  const auto call = std::ranges::find_if(
+      source.tokens, [&name](const opencl_c::Token& token) { return name && token.text == *name; });
+  if (call != source.tokens.end()) {
+    error.source = source.files[call->file];
+    error.line = call->line;
+    error.column = call->column;
+    error.message = fmt::format("function '{}' is declared nowhere", *name);
+    error.fix = "mend the kernel";
+  }
+}
+
 } // namespace
 
 Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error) {
@@ -36,7 +54,10 @@ Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error)
     return error; // what the compiler never saw
   }
   error.code = ErrorCode::kernel_source;
-  if (!error.line) { // a function without a body is missed when all is put together
+  if (!error.line) {
+    place_missing_function(program.units[unit], error);
+  }
+  if (!error.line) {
     error.source = program.units[unit].path;
     error.message = "the compiler of the device refuses this source";
     error.fix = "its log says why";

@@ -96,7 +96,7 @@ TEST_CASE("parts add up, and are scaled one by one") {
   const LaunchShape shape{.strategy = Strategy::barrier, .workers = 132};
   const device::CostParts parts = estimate(load, shape, model);
   CHECK(parts.sum() == parts.start + parts.launches + parts.barriers + parts.waits + parts.work);
-  CHECK(parts.start == 24'000);
+  CHECK(parts.start == 11'200);
   CHECK(parts.launches == 0);
   CHECK(parts.barriers == doctest::Approx(1000 * (594 + 132 * 2.56)));
   CHECK(parts.waits == 0);
@@ -121,14 +121,37 @@ TEST_CASE("what runs before and after the repetition counts once, and plain stag
   CHECK(cost(Strategy::launch).launches == 104 * 4500);
   CHECK(cost(Strategy::launch).start == 10'900 - 4500);
   CHECK(cost(Strategy::barrier).barriers == doctest::Approx(104 * (594 + 132 * 2.56)));
-  CHECK(cost(Strategy::barrier).start == 24'000);
+  CHECK(cost(Strategy::barrier).start == 11'200);
   load.until = true; // the host asks after every iteration, unless the device does
   CHECK(cost(Strategy::launch).start == 10'900 - 4500 + 100 * 10'900);
-  CHECK(cost(Strategy::barrier).start == 24'000);
+  CHECK(cost(Strategy::barrier).start == 11'200);
   load.until = false;
   load.stages[1].plain = true; // two persistent launches more than iterations: before, and after
   CHECK(cost(Strategy::barrier).launches == 4500);
-  CHECK(cost(Strategy::barrier).start == 10'900 - 4500 + 102 * 24'000);
+  CHECK(cost(Strategy::barrier).start == 10'900 - 4500 + 102 * (11'200 + 10'900));
+}
+
+TEST_CASE("waits for all tiles of a wave are longer, the more groups have them") {
+  const DeviceModel model;
+  ProgramLoad load = chain(132, 16, 1);
+  const LaunchShape shape{.strategy = Strategy::counters, .workers = 66};
+  for (StageLoad& stage : load.stages) {
+    stage.awaited_packs = 10;
+  }
+  CHECK(estimate(load, shape, model).waits == doctest::Approx(1000 * (850 + 10 * 2 * 2.56)));
+  for (StageLoad& stage : load.stages) {
+    stage.awaited_packs = 132; // of which a group has two
+  }
+  CHECK(estimate(load, shape, model).waits == doctest::Approx(1000 * (850 + 66 * 2 * 2.56)));
+}
+
+TEST_CASE("items that go back to their queue cost the host a look, and a launch two barriers") {
+  const DeviceModel model;
+  ProgramLoad load{.repeat_begin = 0, .repeat_end = 1, .iterations = 1, .group_size = 256};
+  load.stages.assign(1, {.packs = 2, .work_items = 512, .turns = 8});
+  CHECK(estimate(load, {}, model).launches == 9 * 4500 + 8 * 10'900);
+  CHECK(estimate(load, {.strategy = Strategy::barrier, .workers = 2}, model).barriers ==
+        doctest::Approx(17 * (594 + 2 * 2.56)));
 }
 
 TEST_CASE("as many work-groups as the waits and the rounds make best") {
@@ -207,6 +230,12 @@ TEST_CASE("a program's load follows from its schedule") {
   CHECK(load.stages[1].meets);
   CHECK(load.stages[1].loop_depth == 2);
   CHECK(load.stages[1].waits == Waits::everybody);
+  CHECK(load.stages[1].awaited_packs == 0);
+  Synchronization whole = waits;
+  whole.stages[1] = {.waits = {{.wave = 1, .producer = 0, .halo = {}}}};
+  CHECK(load_of(program, ops, *schedule, whole, true).stages[1].awaited_packs == 16);
+  whole.stages[1].waits.front().halo = 1;
+  CHECK(load_of(program, ops, *schedule, whole, true).stages[1].awaited_packs == 0);
 }
 
 TEST_CASE("a device without a self-test is taken for an H200, another one for what it is") {

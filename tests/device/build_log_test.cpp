@@ -55,5 +55,10 @@ TEST_CASE("the lines of the whole text become those of the files in it") {
   CHECK(place(6) == "b.cl:7");
 }
 
+TEST_CASE("a function that is missed without a place") {
+  CHECK(unresolved_function("ptxas fatal   : Unresolved extern function 'unknown'\n") == "unknown");
+  CHECK_FALSE(unresolved_function("<kernel>:2:36: error: use of undeclared identifier 'unknown'"));
+}
+
 } // namespace
 } // namespace tidegate::device
