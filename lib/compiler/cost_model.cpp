@@ -109,14 +109,6 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
           .work = work * model.scales.work};
 }
 
-void add(CostParts& sum, const CostParts& more, double times) {
-  sum.start += times * more.start;
-  sum.launches += times * more.launches;
-  sum.barriers += times * more.barriers;
-  sum.waits += times * more.waits;
-  sum.work += times * more.work;
-}
-
 // StageLoads one after another; runs of them that share a persistent launch between plain ones start one
 // each.
 CostParts of_stages(StageLoads stages, const ProgramLoad& load, const LaunchShape& shape,
@@ -230,6 +222,15 @@ CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const Devi
   sum.barriers *= model.scales.barriers;
   sum.waits *= model.scales.waits;
   return sum;
+}
+
+CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& shape, const DeviceModel& model) {
+  load.iterations = 1;
+  const CostParts once = estimate(load, shape, model);
+  load.iterations = 2;
+  CostParts further = estimate(load, shape, model);
+  add(further, once, -1);
+  return further;
 }
 
 std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder order,

@@ -3,9 +3,8 @@
 //   start     a launch and the wait for it
 //   launches  each further one, where the work is not longer
 //   barriers  of all work-groups: the more groups, the longer
-//   waits     for neighbours: as long for any number of groups; for all tiles of a wave: longer, the more
-//   they are work      a tile from its first read to its last write, once for each round of a stage, or the
-//   bytes that
+//   waits     for neighbours: as long for any number of groups; for whole waves: the more groups, the longer
+//   work      a tile from its first read to its last write, once for each round of a stage, or the bytes that
 //             the stage moves
 //
 // What a kernel computes is not known: a tile takes as long as any other, and for each loop inside of another
@@ -47,7 +46,7 @@ struct ProgramLoad {
   std::vector<StageLoad> stages;
   std::size_t repeat_begin = 0;
   std::size_t repeat_end = 0;
-  double iterations = 1;
+  double iterations = 1;             // once it has run, how many there were
   bool until = false;                // somebody looks after each of them
   bool interpreted = false;          // arguments are read from descriptors
   std::uint32_t group_size = 1;      // of a persistent launch
@@ -80,6 +79,9 @@ struct LaunchShape {
 };
 
 device::CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model);
+
+// What each further iteration adds.
+device::CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& shape, const DeviceModel& model);
 
 // The number of work-groups with the least estimate, of those that are `resident` together; the least number
 // of equals. On a CPU as many as there are: each has a core. Or as many as are wanted, of those.

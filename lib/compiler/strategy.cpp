@@ -16,8 +16,11 @@ using Candidates = std::vector<Candidate>;
 
 Candidate candidate_of(const ProgramLoad& load, Strategy strategy, const FixedShape& fixed,
                        const DeviceModel& model) {
-  Candidate candidate{
-      .shape = {.strategy = strategy}, .group_size = load.group_size, .cost = {}, .refused = {}};
+  Candidate candidate{.shape = {.strategy = strategy},
+                      .group_size = load.group_size,
+                      .cost = {},
+                      .of_iteration = {},
+                      .refused = {}};
   if (is_persistent(strategy)) {
     const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
@@ -27,6 +30,7 @@ Candidate candidate_of(const ProgramLoad& load, Strategy strategy, const FixedSh
     candidate.plain_stages = static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
   }
   candidate.cost = estimate(load, candidate.shape, model);
+  candidate.of_iteration = estimate_of_iteration(load, candidate.shape, model);
   return candidate;
 }
 

@@ -26,6 +26,7 @@ struct Candidate {
   std::uint32_t group_size = 0;   // its work-items
   std::size_t plain_stages = 0;   // between persistent launches
   device::CostParts cost;         // nanoseconds
+  device::CostParts of_iteration; // of these, each
   std::string refused;            // why it is not taken, whatever it would take; or empty
 };
 

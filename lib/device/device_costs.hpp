@@ -33,4 +33,13 @@ struct CostParts {
   friend bool operator==(const CostParts&, const CostParts&) = default;
 };
 
+// Adds the parts of `more` so many times.
+inline void add(CostParts& sum, const CostParts& more, double times) {
+  sum.start += times * more.start;
+  sum.launches += times * more.launches;
+  sum.barriers += times * more.barriers;
+  sum.waits += times * more.waits;
+  sum.work += times * more.work;
+}
+
 } // namespace tidegate::device

@@ -59,16 +59,26 @@ std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProg
   return reports;
 }
 
-// What was taken, with as many work-groups as were launched, and how long it took.
+// What was taken, with as many work-groups as were launched, and how long it took. All are estimated for as
+// many iterations as there were, which `until` has left open.
 void tell_measured(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
   if (!report.candidates) {
     return;
   }
+  compiler::ProgramLoad load = compiled.load;
+  if (executed.run.outcome.status == RunStatus::done) {
+    load.iterations = static_cast<double>(executed.run.outcome.iterations);
+    for (std::size_t i = 0; i < report.candidates->size(); ++i) {
+      CandidateReport& candidate = (*report.candidates)[i];
+      add(candidate.estimated_parts_ns, compiled.strategy.candidates[i].of_iteration,
+          load.iterations - compiled.load.iterations);
+      candidate.estimated_ns = candidate.estimated_parts_ns.sum();
+    }
+  }
   CandidateReport& taken = (*report.candidates)[compiled.strategy.taken];
   if (executed.residency.resident != 0) {
     taken.worker_groups = executed.residency.workers;
-    taken.estimated_parts_ns =
-        estimate(compiled.load, launch_shape(compiled, executed.residency), compiled.model);
+    taken.estimated_parts_ns = estimate(load, launch_shape(compiled, executed.residency), compiled.model);
     taken.estimated_ns = taken.estimated_parts_ns.sum();
   }
   if (executed.run.outcome.status == RunStatus::done) {

@@ -131,8 +131,12 @@ run::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
   ++runs_;
   candidate.limits.deadline = Clock::now() + std::chrono::nanoseconds(most_ns);
   monitor_.deadline = candidate.limits.deadline + std::chrono::nanoseconds(most_ns); // and reading back
-  return run::run_in_arena(session_, candidate.compiled, *candidate.built, first_, candidate.limits,
-                           monitor_);
+  run::ArenaRun done =
+      run::run_in_arena(session_, candidate.compiled, *candidate.built, first_, candidate.limits, monitor_);
+  if (done.outcome.status == run::RunStatus::done) { // `until` leaves open how many there are
+    candidate.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
+  }
+  return done;
 }
 
 Result<std::size_t> Workbench::add_first(const Settings& settings) {

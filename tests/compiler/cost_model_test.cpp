@@ -131,6 +131,20 @@ TEST_CASE("what runs before and after the repetition counts once, and plain stag
   CHECK(cost(Strategy::barrier).start == 10'900 - 4500 + 102 * (11'200 + 10'900));
 }
 
+TEST_CASE("what an iteration adds") {
+  const DeviceModel model;
+  ProgramLoad load{.repeat_begin = 1, .repeat_end = 2, .iterations = 1000, .until = true, .group_size = 256};
+  load.stages.assign(2, {.packs = 132, .work_items = 132 * 256});
+  for (const Strategy strategy : {Strategy::launch, Strategy::barrier}) {
+    const LaunchShape shape{.strategy = strategy, .workers = 132};
+    device::CostParts sum = estimate(load, shape, model);
+    add(sum, estimate_of_iteration(load, shape, model), -990);
+    ProgramLoad few = load;
+    few.iterations = 10;
+    CHECK(sum.sum() == doctest::Approx(estimate(few, shape, model).sum()));
+  }
+}
+
 TEST_CASE("waits for all tiles of a wave are longer, the more groups have them") {
   const DeviceModel model;
   ProgramLoad load = chain(132, 16, 1);
