@@ -12,10 +12,6 @@ namespace {
 using device::CostParts;
 using StageLoads = std::span<const StageLoad>;
 
-// A loop takes as long as so many tiles without: a guess that keeps launches, which long work hides, where
-// they cost little more.
-constexpr double tiles_of_a_loop = 4;
-
 // How often items go back to a queue is not known either.
 constexpr double turns_of_a_queue = 8;
 
@@ -31,7 +27,8 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
   const std::uint64_t items = std::uint64_t{wave.range.tiles()} * wave.range.group_size();
   stage.work_items += items;
   stage.meets |= kernel.needs_whole_group;
-  stage.loop_depth = std::max(stage.loop_depth, kernel.loop_depth);
+  stage.loops |= kernel.loop_depth != 0;
+  stage.accesses = std::max(stage.accesses, kernel.accesses);
   for (const ProgramArgument& argument : wave.arguments) {
     if (argument.is_memory() && !program.buffers[argument.buffer].in_registers) {
       const std::uint64_t touched =
@@ -41,23 +38,23 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
   }
 }
 
-double in_tiles(std::uint32_t loop_depth) {
-  double tiles = 1;
-  for (std::uint32_t depth = 0; depth < loop_depth; ++depth) {
-    tiles *= tiles_of_a_loop;
-  }
-  return tiles;
+// As many tiles of the self-test take as long, which has a read and a write.
+double in_tiles(const StageLoad& stage) {
+  return std::max(stage.accesses / 2, 1.0);
+}
+
+double descriptor_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  return load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0;
 }
 
 double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  return model.costs.tile_ns * in_tiles(stage.loop_depth) +
-         (load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0);
+  return model.costs.tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
 }
 
 // What every round after the first adds.
 double next_tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  const double alone = tile_ns(stage, load, model);
-  return stage.meets ? alone : alone - model.costs.tile_ns + model.costs.next_tile_ns;
+  return stage.meets ? tile_ns(stage, load, model)
+                     : model.costs.next_tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
 }
 
 // Of so many groups, dealt to the compute units: what waits for the units that have one more is lost.
@@ -280,8 +277,7 @@ std::uint64_t first_slice_rounds(const ProgramLoad& load, const LaunchShape& sha
   constexpr double few = 256;
   constexpr double many = 65'536;
   constexpr double wrong_by = 32; // the model at most, where no kernel loops
-  const bool loops =
-      std::ranges::any_of(load.stages, [](const StageLoad& stage) { return stage.loop_depth != 0; });
+  const bool loops = std::ranges::any_of(load.stages, &StageLoad::loops);
   if (loops || model.cpu || !is_persistent(shape.strategy)) {
     return static_cast<std::uint64_t>(few);
   }

@@ -7,9 +7,9 @@
 //   work      a tile from its first read to its last write, once for each round of a stage, or the bytes that
 //             the stage moves
 //
-// What a kernel computes is not known: a tile takes as long as any other, and for each loop inside of another
-// so many times as long, until `tidegate tune measure` has measured the program (device::Tuning::scales). No
-// device is needed.
+// What a kernel computes is not known: a tile takes as long as the self-test's, which reads one element and
+// writes one, for each two elements that its kernel reads or writes (opencl_c::CallGraph counts them), until
+// `tidegate tune measure` has measured the program (device::Tuning::scales). No device is needed.
 #pragma once
 
 #include <tidegate/compiler/resolved_program.hpp>
@@ -37,8 +37,9 @@ struct StageLoad {
   std::uint64_t work_items = 0;
   std::uint64_t bytes = 0; // read and written
   bool meets = false;      // work-items of a tile wait for each other: tiles of a group do not overlap
-  std::uint32_t loop_depth = 0;
-  double turns = 0; // of a queue whose items may go back to it: all meet twice in each, or the host looks
+  bool loops = false;
+  double accesses = 0; // of memory by a work-item, one behind another
+  double turns = 0;    // of a queue whose items may go back to it: all meet twice in each, or the host looks
 };
 
 // Of a whole run: stages [repeat_begin, repeat_end) in each iteration.

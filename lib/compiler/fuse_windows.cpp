@@ -168,6 +168,7 @@ private:
       op.name += (op.name.empty() ? "" : ", ") + program_.ops[part.op].name;
       kernel.rounds |= own.rounds;
       kernel.loop_depth = std::max(kernel.loop_depth, own.loop_depth);
+      kernel.accesses += own.accesses;
       kernel.needs_whole_group |= own.needs_whole_group || part.meets;
       kernel.local_bytes = std::max(kernel.local_bytes, own.local_bytes);
       kernel.packs &= own.packs;

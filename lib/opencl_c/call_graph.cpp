@@ -2,6 +2,11 @@
 #include <tidegate/opencl_c/words.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace tidegate::opencl_c {
@@ -55,6 +60,40 @@ std::size_t behind_statement(const std::vector<Token>& tokens, std::size_t i, st
   return end;
 }
 
+// Of an array's or a vector's element; further subscripts lead to the same one, and a declaration to none.
+bool is_access(const std::vector<Token>& tokens, std::size_t i) {
+  if (!tokens[i].is("[") || i < 2 || tokens[i - 1].is("]")) {
+    return false;
+  }
+  const bool declared = tokens[i - 1].kind == TokenKind::identifier &&
+                        (tokens[i - 2].kind == TokenKind::identifier || tokens[i - 2].is("*")) &&
+                        !tokens[i - 2].is("return") && !tokens[i - 2].is("else");
+  return !declared;
+}
+
+// Of the loop at `i`: `for (…; i < 16; …)` says it, for others it is a guess.
+double iterations_of(const std::vector<Token>& tokens, std::size_t i) {
+  constexpr double most = 1024;
+  if (!tokens[i].is("for")) {
+    return iterations_of_a_loop;
+  }
+  const std::size_t end = behind_bracket(tokens, i + 1, tokens.size());
+  while (i < end && !tokens[i].is(";")) {
+    ++i;
+  }
+  const bool says = i + 4 < end && (tokens[i + 2].is("<") || tokens[i + 2].is("<=")) && tokens[i + 4].is(";");
+  const std::string bound = says ? tokens[i + 3].text : "";
+  double iterations = 0;
+  const auto [stop, error] = std::from_chars(bound.data(), bound.data() + bound.size(), iterations);
+  return error == std::errc() ? std::clamp(iterations, 1.0, most) : iterations_of_a_loop;
+}
+
+bool accesses_memory(const std::string& function) {
+  constexpr std::array<std::string_view, 4> prefixes{"read_image", "write_image", "vload", "vstore"};
+  return std::ranges::any_of(prefixes,
+                             [&function](std::string_view prefix) { return function.starts_with(prefix); });
+}
+
 } // namespace
 
 bool is_member(const std::vector<Token>& tokens, std::size_t i) {
@@ -95,20 +134,42 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
   }
 }
 
+double CallGraph::accesses(const std::string& function) const {
+  std::map<std::string, double> known; // 0 while it is looked at
+  const std::function<double(const std::string&)> of = [&](const std::string& name) {
+    const auto [entry, is_new] = known.emplace(name, 0);
+    const auto work = work_.find(name);
+    if (is_new && work != work_.end()) {
+      double sum = work->second.accesses;
+      for (const auto& [callee, times] : work->second.calls) {
+        sum += times * of(callee);
+      }
+      known[name] = sum;
+    }
+    return known[name];
+  };
+  return of(function);
+}
+
 void CallGraph::look_at(const Function& function) {
   const std::vector<Token>& tokens = unit_.source.tokens;
   Needs& own = needs_[function.name];
   std::set<std::string>& callees = calls_[function.name];
+  Work& work = work_[function.name];
   std::vector<std::size_t> loop_ends; // of those around the token
+  std::vector<double> times{1};       // that each of their bodies is run, the innermost last
   for (std::size_t i = function.begin; i < function.end; ++i) {
     const std::string& name = tokens[i].text;
     while (!loop_ends.empty() && loop_ends.back() <= i) {
       loop_ends.pop_back();
+      times.pop_back();
     }
     if (is_loop(tokens[i]) && loop_ends.size() < most_loop_depth) {
       loop_ends.push_back(behind_statement(tokens, i, function.end));
+      times.push_back(times.back() * iterations_of(tokens, i));
       own.loop_depth = std::max(own.loop_depth, static_cast<std::uint32_t>(loop_ends.size()));
     }
+    work.accesses += i >= function.body->begin && is_access(tokens, i) ? times.back() : 0;
     own.floats |= is_floating(name);
     own.divides |= name == "/" || name == "/=";
     if (i < function.body->begin || !is_call(tokens, i)) {
@@ -116,7 +177,9 @@ void CallGraph::look_at(const Function& function) {
     }
     if (unit_.meaning(i) != nullptr) {
       callees.insert(name);
+      work.calls[name] += times.back();
     } else {
+      work.accesses += accesses_memory(name) ? times.back() : 0;
       own.item |= is_work_item_function(name) || name == "barrier";
       own.whole_group |= is_collective(name);
       own.more_than_barriers |= is_collective(name) && name != "barrier";

@@ -26,6 +26,7 @@ struct Needs {
 };
 
 inline constexpr std::uint32_t most_loop_depth = 8;
+inline constexpr double iterations_of_a_loop = 4; // a guess, where none is said
 
 class CallGraph {
 public:
@@ -34,6 +35,11 @@ public:
 
   [[nodiscard]] Needs needs(const std::string& function) const; // of a function that is defined here
   [[nodiscard]] bool is_called(const std::string& function, const std::set<std::string>& by) const;
+
+  // Elements of arrays, vectors and images that a work-item reads and writes in the function and in what that
+  // calls: loops as long as `for (…; i < 16; …)` says or iterations_of_a_loop, branches all taken, recursion
+  // once.
+  [[nodiscard]] double accesses(const std::string& function) const;
 
   // These functions and all that they call, directly or not.
   [[nodiscard]] std::set<std::string> reachable(const std::set<std::string>& from) const;
@@ -45,6 +51,13 @@ private:
   const TranslationUnit& unit_;
   std::map<std::string, Needs> needs_;
   std::map<std::string, std::set<std::string>> calls_; // functions of this file
+
+  // How often a function does something, by loops.
+  struct Work {
+    double accesses = 0;
+    std::map<std::string, double> calls;
+  };
+  std::map<std::string, Work> work_;
 };
 
 // Whether token `i` is the name of a function that is called.

@@ -250,6 +250,7 @@ private:
     const Needs needs = graph_.needs(function.name);
     outlined.rounds = needs.floats && needs.divides;
     outlined.loop_depth = needs.loop_depth;
+    outlined.accesses = graph_.accesses(function.name);
     outlined.sub_group_functions = needs.sub_group_functions;
     const auto bytes = local_bytes(unit_, *variables);
     outlined.packs = !needs.more_than_barriers && bytes;

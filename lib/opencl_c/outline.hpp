@@ -35,6 +35,7 @@ struct OutlinedKernel {
   std::set<std::string> sub_group_functions; // that it calls, directly or not
   bool needs_whole_group = false; // work-items meet at a barrier, or another function that all must reach
   std::uint32_t loop_depth = 0;   // loops inside of each other
+  double accesses = 0;            // of memory by a work-item, as CallGraph counts them
   std::uint64_t local_bytes = 0;  // of its local variables, where it packs
   bool packs =
       true; // several of its work-groups may share a larger one: they meet at barrier() and nothing else

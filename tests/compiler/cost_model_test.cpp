@@ -208,7 +208,7 @@ TEST_CASE("the first slice is longer where nothing loops") {
   CHECK(rounds > 1000); // heat in one slice
   CHECK(rounds < 10'000);
   CHECK(first_slice_rounds(load, shape, model, 1) == 256);
-  load.stages[0].loop_depth = 1;
+  load.stages[0].loops = true;
   CHECK(first_slice_rounds(load, shape, model, 150'000'000) == 256);
 }
 
@@ -222,6 +222,7 @@ TEST_CASE("a program's load follows from its schedule") {
   ops.kernels.resize(2, {.function = "f", .locals = ""});
   ops.kernels[1].needs_whole_group = true;
   ops.kernels[1].loop_depth = 2;
+  ops.kernels[1].accesses = 7;
   ops.alone.resize(2);
   const auto schedule =
       make_schedule(program, ops, layers_of(program), Strategy::barrier, {.group_size = 64});
@@ -239,10 +240,11 @@ TEST_CASE("a program's load follows from its schedule") {
   CHECK(load.stages[0].work_items == 1024);
   CHECK(load.stages[0].bytes ==
         4096 + 16 * 1024); // all of the small one, a vector for each item of the other
-  CHECK(load.stages[0].loop_depth == 0);
+  CHECK_FALSE(load.stages[0].loops);
   CHECK(load.stages[1].bytes == 16 * 64);
   CHECK(load.stages[1].meets);
-  CHECK(load.stages[1].loop_depth == 2);
+  CHECK(load.stages[1].loops);
+  CHECK(load.stages[1].accesses == 7);
   CHECK(load.stages[1].waits == Waits::everybody);
   CHECK(load.stages[1].awaited_packs == 0);
   Synchronization whole = waits;

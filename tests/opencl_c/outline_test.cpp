@@ -898,6 +898,32 @@ TEST_CASE("which parameters a copy can have in registers") {
   CHECK_FALSE(may("global float a[]"));
 }
 
+TEST_CASE("accesses of memory, by loops") {
+  const auto accesses = [](const std::string& body, const std::string& before = "") {
+    return kernel(outline_all(before + "kernel void k(global int* a, int n) {" + body + "}")).accesses;
+  };
+  CHECK(accesses("n = 1;") == 0);
+  CHECK(accesses("a[0] = a[n] + a[a[1]];") == 4);
+  CHECK(accesses("int t[3][3]; t[0][n] = 1; vstore4(vload4(0, a), 1, a);") == 3);
+  CHECK(accesses("for (int i = 0; i < n; ++i) a[i] = 1; a[0] = 2;") == 5);
+  CHECK(accesses("for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) a[i * n + j] = 1;") == 16);
+  CHECK(accesses("for (int i = 0; i < 16; ++i) for (int j = 0; j <= n; ++j) a[i] = 1;") == 64);
+  CHECK(accesses("for (int i = 0; i < 99999999; ++i) a[i] = 1;") == 1024);
+  CHECK(accesses("for (int i = 16; i > 0; i /= 2) a[i] = 1; for (;;) a[0] = 1;") == 8);
+  const std::string sum =
+      "int sum(global int* a, int n) { int s = 0; while (n > 0) s += a[--n]; return s + a[0]; }";
+  CHECK(accesses("a[0] = sum(a, n) + sum(a, 1);", sum) == 11);
+  CHECK(accesses("for (int i = 0; i < n; ++i) a[i] = sum(a, n);", sum) == 24);
+  CHECK(accesses("again(a, n);",
+                 "void again(global int* a, int n) { a[n] = 0; if (n > 0) again(a, n - 1); }") == 1);
+  std::string doubling = "void f0(global int* a) { a[0] = 1; }\n";
+  for (int i = 1; i <= 60; ++i) {
+    const std::string before = "f" + std::to_string(i - 1) + "(a); ";
+    doubling += "void f" + std::to_string(i) + "(global int* a) { " + before + before + "}\n";
+  }
+  CHECK(accesses("f60(a);", doubling) == 0x1p60);
+}
+
 TEST_CASE("loops inside of each other") {
   const auto depth = [](const std::string& body, const std::string& before = "") {
     return kernel(outline_all(before + "kernel void k(global int* a, int n) {" + body + "}")).loop_depth;
