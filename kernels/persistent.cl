@@ -80,8 +80,9 @@ __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task tas
       // Every wait begins in another warp, none in the one that tells: several are under way at a time.
       for (uint other = (get_local_id(0) + (TG_GROUP_SIZE - (i + 1) * 32 % TG_GROUP_SIZE)) % TG_GROUP_SIZE; other < poll.count;
            other += TG_GROUP_SIZE) {
-        if (!tg_await(launch.counters, TG_REACHED(poll.first + other), step + 1 - poll.steps, launch.most_polls,
-                      launch.report, place)) {
+        const uint awaited = poll.first + other;
+        if (awaited != launch.group && // what this one has done is done
+            !tg_await(launch.counters, TG_REACHED(awaited), step + 1 - poll.steps, launch.most_polls, launch.report, place)) {
           *launch.gave_up = 1;
           break;
         }
