@@ -222,9 +222,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.begin(run::Activity::building);
   auto start = Clock::now();
   run::BuiltKernel kernel = run::build_kernel(session, device, source, 0, options.cache_folder);
-  TIDEGATE_TRY(const FrontierGroups groups,
-               find_groups(session, device, kernel, geometry, report.memory, program.policy.launch,
-                           report.strategy, options));
+  TIDEGATE_TRY(const FrontierGroups groups, find_groups(session, device, kernel, geometry, report.memory,
+                                                        program.policy.launch, report.strategy, options));
   if (session.on_host) {
     compile_now(session, kernel, geometry, groups);
   }
@@ -327,12 +326,11 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   const StrategyChoice strategy = choose_strategy(options, device);
   FrontierReport report = report_of(program, graph, memory, strategy, device, policy);
   report.load_ns = load_ns;
-  const FrontierGeometry geometry =
-      geometry_of(program,
-                  device == nullptr
-                      ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
-                      : *device,
-                  options);
+  const FrontierGeometry geometry = geometry_of(
+      program,
+      device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
+                        : *device,
+      options);
   const compiler::KernelSource source =
       frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
                       report.ordering, device == nullptr ? "" : device->opencl_version);

@@ -78,8 +78,8 @@ StrategyChoice choose_strategy(const TraversalOptions& options, const device::De
 
 TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
                                  const device::TraversalProfile& profile, const TraversalOptions& options) {
-  return {.switch_rule = program.policy.switch_rule.value_or(
-              profile.switch_rule.value_or(graphs::SwitchRule::edges)),
+  return {.switch_rule =
+              program.policy.switch_rule.value_or(profile.switch_rule.value_or(graphs::SwitchRule::edges)),
           .forced = options.force_topology};
 }
 
@@ -94,9 +94,13 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
                                    const FrontierMemory& memory, const policy::LaunchPolicy& policy,
                                    Strategy strategy, const TraversalOptions& options) {
   const std::optional<std::uint32_t> asked_for = options.workers;
-  // Measured for the strategy that the profile leads to, not for another that is asked for.
+  const device::TraversalProfile profile = traversal_profile(device);
+  const auto measured_strategy =
+      strategy == Strategy::launch ? device::TraversalStrategy::launch : device::TraversalStrategy::barrier;
+  // Measured for the strategy that the profile leads to, not for another.
   const std::optional<std::uint32_t> measured =
-      options.strategy ? std::nullopt : traversal_profile(device).workers;
+      options.strategy || profile.strategy.value_or(measured_strategy) != measured_strategy ? std::nullopt
+                                                                                            : profile.workers;
   const std::uint32_t units = std::max(device.compute_units, 1U);
   FrontierGroups groups;
   if (strategy == Strategy::launch) {

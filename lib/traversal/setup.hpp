@@ -1,5 +1,5 @@
-// What a traversal is made of before it runs, each part from the program, the device with its profile, and the
-// options: for a run, and for each candidate of `tidegate tune measure`. Not installed with the others.
+// What a traversal is made of before it runs, each part from the program, the device with its profile, and
+// the options: for a run, and for each candidate of `tidegate tune measure`. Not installed with the others.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -26,7 +26,8 @@ struct StrategyChoice {
   std::string reason;
 };
 
-// `device` may be null: one whose self-test passes. Nothing waits inside a launch where no ordering is proved.
+// `device` may be null: one whose self-test passes. Nothing waits inside a launch where no ordering is
+// proved.
 StrategyChoice choose_strategy(const TraversalOptions& options, const device::DeviceInfo* device);
 
 // What changes topologies: as the program says, else as the profile does.
