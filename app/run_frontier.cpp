@@ -24,23 +24,12 @@ namespace {
 constexpr std::array<std::string_view, 6> frontier_fault_names{
     "none", "missing_arrival", "failed_litmus", "wrong_value", "wrong_parent", "wrong_log"};
 
-// Tests say by the environment what no sound device provokes.
-traversal::Fault provoked_frontier_fault() {
-  const char* const name = std::getenv("TIDEGATE_PROVOKE");
-  const auto found = name == nullptr ? frontier_fault_names.end()
-                                     : std::ranges::find(frontier_fault_names, std::string_view(name));
-  return found == frontier_fault_names.end()
-             ? traversal::Fault::none
-             : static_cast<traversal::Fault>(found - frontier_fault_names.begin());
-}
-
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
   const run::RunOptions& options = settings.options;
-  const std::array<std::pair<bool, std::string_view>, 12> given{{
+  const std::array<std::pair<bool, std::string_view>, 11> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
-      {settings.policy.has_value(), "--policy"},
       {options.compile.fp_contract_off, "--fp-contract"},
       {options.check_bounds, "--check-bounds"},
       {options.check_halos, "--check-halos"},
@@ -106,11 +95,20 @@ Result<ExitCode> tell(const traversal::FrontierReport& report, const RunSettings
 
 } // namespace
 
+traversal::Fault provoked_frontier_fault() {
+  const char* const name = std::getenv("TIDEGATE_PROVOKE");
+  const auto found = name == nullptr ? frontier_fault_names.end()
+                                     : std::ranges::find(frontier_fault_names, std::string_view(name));
+  return found == frontier_fault_names.end()
+             ? traversal::Fault::none
+             : static_cast<traversal::Fault>(found - frontier_fault_names.begin());
+}
+
 Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor, Progress& progress) {
   if (auto usable = refuse_others(settings); !usable) {
     return tl::unexpected(std::move(usable.error()));
   }
-  const auto program = commands::read_frontier_program(settings.text);
+  auto program = commands::read_frontier_program(settings.text);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
   }
@@ -129,21 +127,24 @@ Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor
     }
     device = std::move(*found);
   }
-  if (settings.profile && *settings.profile != "none") {
-    auto profile = commands::read_profile(*settings.profile, device ? &*device : nullptr);
-    if (!profile) {
-      return tl::unexpected(std::move(profile.error()));
-    }
-    if (device && device->profile) { // where traversals change their ways, and never the self-test
-      device->profile->traversal = profile->traversal;
-    }
+  auto taken = commands::take_tuning(
+      {.profile = settings.profile, .policy = settings.policy, .look_for_kept = !settings.no_cache},
+      settings.program, settings.text, device ? &*device : nullptr);
+  if (!taken) {
+    return tl::unexpected(std::move(taken.error()));
   }
-  const auto report = traversal::run_traversal(*program, commands::program_folder(settings.program),
-                                               device ? &*device : nullptr, options, monitor);
+  if (taken->traversal && device && device->profile) { // how traversals run, and never the self-test
+    device->profile->traversal = taken->traversal;
+  }
+  program->policy.launch = taken->policy.value_or(program->policy.launch);
+  auto report = traversal::run_traversal(*program, commands::program_folder(settings.program),
+                                         device ? &*device : nullptr, options, monitor);
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
   }
+  report->profile_file = taken->profile_file;
+  report->policy_file = taken->policy_file;
   return tell(*report, settings);
 }
 

@@ -45,6 +45,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings);
 
 // Tests say by the environment what no sound program provokes.
 run::Fault provoked_fault();
+traversal::Fault provoked_frontier_fault();
 
 // How much of what it is doing is told.
 ProgressStyle progress_style(const RunSettings& settings);

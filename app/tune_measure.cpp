@@ -21,6 +21,7 @@
 
 #include <memory>
 #include <utility>
+#include <variant>
 
 namespace tidegate::app {
 namespace {
@@ -57,6 +58,19 @@ void keep(const tuning::TuningReport& report, const commands::TunedFiles& kept) 
   }
 }
 
+using EitherProgram = std::variant<compiler::WaveProgram, graphs::FrontierProgram>;
+
+Result<EitherProgram> read_either(const RunSettings& common) {
+  if (commands::is_frontier_program(common.text)) {
+    return commands::read_frontier_program(common.text).map([](auto program) {
+      return EitherProgram(std::move(program));
+    });
+  }
+  return commands::read_program(common.text, commands::program_folder(common.program),
+                                common.options.compile.scope)
+      .map([](auto program) { return EitherProgram(std::move(program)); });
+}
+
 Result<ExitCode> run_measure(TuneSettings& settings) {
   RunSettings& common = settings.common;
   run::RunOptions& options = common.options;
@@ -79,14 +93,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
     return tl::unexpected(std::move(text.error()));
   }
   common.text = std::move(*text);
-  if (commands::is_frontier_program(common.text)) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = "tune measure is for wave programs, and this is a frontier program",
-              .fix = "frontier programs choose while they run"});
-  }
-  const auto program =
-      commands::read_program(common.text, commands::program_folder(common.program), options.compile.scope);
+  const auto program = read_either(common);
   if (!program) {
     return tl::unexpected(at_program(program.error(), common));
   }
@@ -100,15 +107,20 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   Progress progress(monitor, progress_style(common), [&](std::chrono::nanoseconds elapsed) {
     return progress_of(watched, settings.budget_ns, elapsed);
   });
-  tuning::MeasureOptions measuring{.run = options, .budget_ns = settings.budget_ns, .abandon = {}};
+  tuning::MeasureOptions measuring{
+      .run = options, .budget_ns = settings.budget_ns, .fault = provoked_frontier_fault(), .abandon = {}};
   measuring.abandon = [&](const Error& error) {
     progress.finish();
     device::PrintsToStandardError::end();
     print_error(at_program(error, common), common.errors_as_json);
     ::_exit(static_cast<int>(exit_code(error)));
   };
-  auto report = tuning::measure(*program, commands::program_folder(common.program), *device, measuring,
-                                monitor, watched);
+  auto report = std::visit(
+      [&](const auto& either) {
+        return tuning::measure(either, commands::program_folder(common.program), *device, measuring, monitor,
+                               watched);
+      },
+      *program);
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), common));
@@ -133,38 +145,39 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
 CommandModel tune_measure_command() {
   const auto settings = std::make_shared<TuneSettings>();
   RunSettings& common = settings->common;
-  return {
-      .name = "measure",
-      .summary = "Measure which strategy, mode, packing and work-groups run a program fastest",
-      .options = {device_option(common.selector,
-                                "Where to measure: an index, cpu, gpu, a UUID, a name or a part of one; "
-                                "$TIDEGATE_DEVICE, or the first GPU, or else the first device when left out"),
-                  duration_option(
-                      "--budget", settings->budget_ns, 1'000'000'000,
-                      "How long to measure at most: 10s, 2m, or a number of seconds (default 60s)"),
-                  file_option("--profile", settings->profile_file,
-                              "Write the device profile, which `tidegate run --profile` takes, here too"),
-                  file_option("--policy", settings->policy_file, "Write the launch policy here too"),
-                  flag("--no-keep", settings->no_keep,
-                       "Leave nothing in the user's folder, where `tidegate run` looks by itself"),
-                  duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
-                                  "How long one run of the waves may take (default 60s)"),
-                  short_flag("-q", "--quiet", common.quiet, "Tell nothing but errors: no progress"),
-                  short_flag("-v", "--verbose", common.verbose,
-                             "Tell what is being measured, a line a second"),
-                  flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
-                  path_scope_option(common.options.compile.scope), format_option(common.format),
-                  output_option(common.output)},
-      .positionals = {positional(
-          "[PROGRAM]",
-          file_option("", common.program, "Wave program to measure; - or none is standard input"))},
-      .examples =
-          {{"What runs this program fastest here, and what did each choice bring?",
-            "tidegate tune measure examples/programs/reduction/program.json --budget 20s --format table"}},
-      .run = [settings](bool errors_as_json) {
-        settings->common.errors_as_json = errors_as_json;
-        return run_measure(*settings);
-      }};
+  return {.name = "measure",
+          .summary = "Measure which strategy, mode, packing and work-groups run a program fastest",
+          .options =
+              {device_option(common.selector,
+                             "Where to measure: an index, cpu, gpu, a UUID, a name or a part of one; "
+                             "$TIDEGATE_DEVICE, or the first GPU, or else the first device when left out"),
+               duration_option("--budget", settings->budget_ns, 1'000'000'000,
+                               "How long to measure at most: 10s, 2m, or a number of seconds (default 60s)"),
+               file_option("--profile", settings->profile_file,
+                           "Write the device profile, which `tidegate run --profile` takes, here too"),
+               file_option("--policy", settings->policy_file, "Write the launch policy here too"),
+               flag("--no-keep", settings->no_keep,
+                    "Leave nothing in the user's folder, where `tidegate run` looks by itself"),
+               duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
+                               "How long one run of the waves may take (default 60s)"),
+               short_flag("-q", "--quiet", common.quiet, "Tell nothing but errors: no progress"),
+               short_flag("-v", "--verbose", common.verbose, "Tell what is being measured, a line a second"),
+               flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
+               path_scope_option(common.options.compile.scope), format_option(common.format),
+               output_option(common.output)},
+          .positionals = {positional(
+              "[PROGRAM]",
+              file_option("", common.program,
+                          "Wave program or frontier program to measure; - or none is standard input"))},
+          .examples =
+              {{"What runs this program fastest here, and what did each choice bring?",
+                "tidegate tune measure examples/programs/reduction/program.json --budget 20s --format table"},
+               {"Up to which size of a frontier is one work-group faster than all of them?",
+                "tidegate tune measure examples/graphs/bfs.json --budget 20s --format table"}},
+          .run = [settings](bool errors_as_json) {
+            settings->common.errors_as_json = errors_as_json;
+            return run_measure(*settings);
+          }};
 }
 
 } // namespace tidegate::app

@@ -106,6 +106,9 @@ std::string frontier_table(const FrontierReport& report, bool colour) {
   rows.push_back({"  strategy",
                   fmt::format("{}: {}", compiler::strategy_names[static_cast<std::size_t>(report.strategy)],
                               report.strategy_reason)});
+  if (report.profile_file) {
+    rows.push_back({"  profile", *report.profile_file});
+  }
   rows.push_back({"  memory", fmt::format("{}{}", bytes_text(report.memory.bytes),
                                           report.memory.constrained ? ", memory_constrained" : "")});
   if (report.status == run::RunStatus::planned) {

@@ -106,6 +106,7 @@ Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string&
       const auto policy = read_policy(kept.policy.string());
       if (profile && policy) {
         taken = {.tuning = profile->tuning,
+                 .traversal = profile->traversal,
                  .policy = *policy,
                  .profile_file = kept.profile.string(),
                  .policy_file = kept.policy.string()};
@@ -116,6 +117,7 @@ Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string&
   if (sources.profile && *sources.profile != "none") {
     TIDEGATE_TRY(const device::DeviceProfile profile, read_profile(*sources.profile, device));
     taken.tuning = profile.tuning;
+    taken.traversal = profile.traversal;
     taken.profile_file = sources.profile;
   }
   if (sources.policy) {

@@ -37,7 +37,8 @@ struct TuningSources {
   bool look_for_kept = true;
 };
 struct TakenTuning {
-  std::optional<device::Tuning> tuning;
+  std::optional<device::Tuning> tuning;              // of wave programs
+  std::optional<device::TraversalProfile> traversal; // of frontier programs
   std::optional<policy::LaunchPolicy> policy;
   std::optional<std::string> profile_file;
   std::optional<std::string> policy_file;

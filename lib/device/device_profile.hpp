@@ -39,10 +39,18 @@ struct OrderingTrial {
   std::optional<double> barrier_ns; // of one barrier of all groups, when it passed
 };
 
-// Where traversals change their ways on this device. What is left out is as usual for its type of device.
+enum class TraversalStrategy : std::uint8_t { launch, barrier };
+inline constexpr std::array<std::string_view, 2> traversal_strategy_names{"launch", "barrier"};
+
+// How traversals run on this device, and where they change their ways. What is left out is as usual for its
+// type of device.
 struct TraversalProfile {
+  std::optional<TraversalStrategy> strategy;
+  std::optional<std::uint32_t> workers;     // work-groups
   std::optional<std::uint32_t> alone_up_to; // vertices of a frontier that one work-group works alone
   std::optional<policy::SwitchRule> switch_rule;
+
+  friend bool operator==(const TraversalProfile&, const TraversalProfile&) = default;
 };
 
 struct DeviceProfile {

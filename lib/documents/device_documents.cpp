@@ -62,6 +62,11 @@ constexpr Field trial_fields[] = {
 };
 
 constexpr Field traversal_fields[] = {
+    optional<&TraversalProfile::strategy>(
+        "strategy",
+        "launch by launch, or persistent with barriers; left out, launch on a CPU, barrier elsewhere"),
+    optional<&TraversalProfile::workers>("workers", "work-groups; left out, by the device's compute units")
+        .between(1, ~std::uint32_t{0}),
     optional<&TraversalProfile::alone_up_to>(
         "alone_up_to",
         "vertices of a frontier that one work-group works alone; left out, 2048 on a CPU and 512 elsewhere"),

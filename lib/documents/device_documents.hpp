@@ -29,6 +29,11 @@ struct Choices<device::TrialVerdict> {
 };
 
 template <>
+struct Choices<device::TraversalStrategy> {
+  static constexpr std::span<const std::string_view> names = device::traversal_strategy_names;
+};
+
+template <>
 struct Choices<policy::SwitchRule> {
   static constexpr std::span<const std::string_view> names = policy::switch_rule_names;
 };

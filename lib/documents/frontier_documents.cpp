@@ -164,6 +164,9 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::verification>("verification", "with --verify: what was checked"),
     optional<&FrontierReport::comparison>("comparison", "with --compare: times of more rounds"),
     required<&FrontierReport::evidence>("evidence", "of every topology that was chosen, at its first wave"),
+    optional<&FrontierReport::profile_file>("profile_file", "the device profile whose tuning it took"),
+    optional<&FrontierReport::policy_file>("policy_file",
+                                           "the launch policy that it took for the program's own"),
     required<&FrontierReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     required<&FrontierReport::waves>("waves", "every wave with its numbers and the choice made of them"),
 };

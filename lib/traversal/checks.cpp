@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace tidegate::traversal {
@@ -18,9 +21,8 @@ using Found = std::optional<Violation>;
 
 // Ranks differ by rounding, and by where within the tolerance each way has stopped: that is an error of at
 // most the tolerance over what is not passed on.
-Found differing_rank(const graphs::Graph& graph, const std::vector<float>& ranks,
+Found differing_rank(const std::vector<double>& expected, const std::vector<float>& ranks,
                      const graphs::PageRankOptions& options) {
-  const std::vector<double> expected = graphs::page_ranks(graph, options).ranks;
   constexpr double rounding = 1e-4;
   const double allowed = 2 * options.tolerance / (1 - options.damping);
   for (std::size_t v = 0; v < ranks.size(); ++v) {
@@ -95,12 +97,33 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
     const std::vector<float> ranks = floats_of(values);
     const graphs::PageRankOptions options = graphs::page_rank_options(program);
     check("ranks_by_property", [&] { return graphs::check_ranks(graph, ranks, options); });
-    check("ranks_by_serial", [&] { return differing_rank(graph, ranks, options); });
+    check("ranks_by_serial",
+          [&] { return differing_rank(graphs::page_ranks(graph, options).ranks, ranks, options); });
     break;
   }
   }
   result.right = !result.error;
   return result;
+}
+
+Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                     const std::vector<std::uint32_t>& right, const std::vector<std::uint32_t>& values,
+                     const std::vector<std::uint32_t>& parents) {
+  Found found;
+  if (program.algorithm == Algorithm::pagerank) {
+    const std::vector<float> ranks = floats_of(right);
+    found = differing_rank({ranks.begin(), ranks.end()}, floats_of(values), page_rank_options(program));
+  } else if (program.algorithm == Algorithm::sssp &&
+             graphs::weight_type(graph.out) == graphs::WeightType::f32) {
+    found = graphs::first_difference("distances", floats_of(right), floats_of(values));
+  } else {
+    constexpr std::array<std::string_view, 4> names{"levels", "reached", "distances", "components"};
+    found = graphs::first_difference(names.at(static_cast<std::size_t>(program.algorithm)), right, values);
+  }
+  if (!found && !parents.empty()) { // of parents any that are right will do
+    found = graphs::check_parents(graph, program.sources, values, parents);
+  }
+  return found ? tl::unexpected(graphs::to_error(*found)) : Result<void>();
 }
 
 } // namespace tidegate::traversal

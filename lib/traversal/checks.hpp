@@ -23,6 +23,12 @@ struct Verification {
 Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                     const std::vector<std::uint32_t>& values, const std::vector<std::uint32_t>& parents);
 
+// Against values that are known to be right: the same, or ranks within their tolerance; and of the parents
+// any that are right. outputs_differ with the first difference.
+Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                     const std::vector<std::uint32_t>& right, const std::vector<std::uint32_t>& values,
+                     const std::vector<std::uint32_t>& parents);
+
 // Floats from their bits.
 std::vector<float> floats_of(const std::vector<std::uint32_t>& bits);
 

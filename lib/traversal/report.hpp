@@ -79,6 +79,8 @@ struct FrontierReport {
   std::optional<Verification> verification;
   std::optional<RepeatedTimes> comparison;
   std::vector<policy::TopologyEvidence> evidence;
+  std::optional<std::string> profile_file; // that the choices rest on
+  std::optional<std::string> policy_file;  // instead of the program's own
   std::vector<run::StuckGroup> stuck_groups;
   std::vector<WaveRecord> waves;
 };

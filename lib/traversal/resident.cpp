@@ -133,11 +133,19 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
   room(Part::queues, "queues");
   room(Part::far, "far queues");
   put(Part::state, run::allocate(session, sizeof(tg_state)));
-  const std::array settings{setting_of(program, graph, memory, geometry, policy)};
-  put(Part::setting, upload_all<tg_setting>(session, settings, bytes));
+  put(Part::setting, make_setting(session, program, graph, memory, geometry, policy));
+  bytes += sizeof(tg_setting);
   put(Part::sources, upload_all<std::uint32_t>(session, program.sources, bytes));
   put(Part::log, run::allocate(session, log_rows * sizeof(tg_log_row)));
   return resident;
+}
+
+cl::Buffer make_setting(const device::Session& session, const graphs::FrontierProgram& program,
+                        const graphs::Graph& graph, const FrontierMemory& memory,
+                        const FrontierGeometry& geometry, const TraversalPolicy& policy) {
+  std::uint64_t bytes = 0;
+  const std::array settings{setting_of(program, graph, memory, geometry, policy)};
+  return upload_all<tg_setting>(session, settings, bytes);
 }
 
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,

@@ -54,6 +54,11 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
                             const graphs::Graph& graph, const FrontierMemory& memory,
                             const FrontierGeometry& geometry, const TraversalPolicy& policy);
 
+// The part `setting` alone, for the same graph and layout. Throws device::Refused.
+cl::Buffer make_setting(const device::Session& session, const graphs::FrontierProgram& program,
+                        const graphs::Graph& graph, const FrontierMemory& memory,
+                        const FrontierGeometry& geometry, const TraversalPolicy& policy);
+
 // What a traversal leaves: levels, words, distances, labels or ranks as bits, and parents where there are
 // some.
 struct TraversalResults {

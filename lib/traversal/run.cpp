@@ -1,14 +1,12 @@
 #include <tidegate/arrays/npy.hpp>
-#include <tidegate/compiler/program_files.hpp>
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
-#include <tidegate/policy/topology.hpp>
 #include <tidegate/run/watchdog.hpp>
-#include <tidegate/traversal/dispatch.hpp>
 #include <tidegate/traversal/run.hpp>
+#include <tidegate/traversal/setup.hpp>
 
 #include <fmt/format.h>
 
@@ -54,28 +52,6 @@ std::vector<OutputFile> outputs_of(const graphs::FrontierProgram& program, const
   return files;
 }
 
-// Paths stay in the program's folder, nothing that is read is written over, and what is to be written can be.
-Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
-                         const TraversalOptions& options) {
-  FileUses files = options.files;
-  FileUses of_program = graphs::files_of(program, folder);
-  const auto scope = options.allow_outside ? compiler::PathScope::anywhere : compiler::PathScope::folder;
-  for (const auto* const list : {&of_program.inputs, &of_program.outputs}) {
-    for (const NamedFile& file : *list) {
-      if (auto inside = compiler::check_scope(file.path, folder, scope); !inside) {
-        inside.error().pointer = file.pointer;
-        return inside;
-      }
-    }
-  }
-  if (!options.emit_kernel.empty()) {
-    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
-  }
-  std::ranges::move(of_program.inputs, std::back_inserter(files.inputs));
-  std::ranges::move(of_program.outputs, std::back_inserter(files.outputs));
-  return refuse_overwriting(files);
-}
-
 Result<void> check_outputs(const graphs::FrontierProgram& program, const std::string& folder) {
   for (const OutputFile& file : outputs_of(program, folder)) {
     if (auto probe = Output::open(file.path); !probe) {
@@ -84,109 +60,6 @@ Result<void> check_outputs(const graphs::FrontierProgram& program, const std::st
     }
   }
   return {};
-}
-
-// Components count edges in both directions; what pulls looks at the edges that lead to a vertex.
-Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
-                                 const TraversalOptions& options) {
-  graphs::LoadOptions load_options = graphs::load_options(program);
-  load_options.undirected |= program.algorithm == Algorithm::cc;
-  load_options.build.in_rows = options.force_topology != policy::Topology::memory_constrained ||
-                               program.algorithm == Algorithm::pagerank;
-  return graphs::load_graph(program, folder, load_options);
-}
-
-struct StrategyChoice {
-  Strategy strategy = Strategy::launch;
-  std::string reason;
-};
-
-StrategyChoice choose_strategy(const TraversalOptions& options, const device::DeviceInfo* device) {
-  if (options.strategy == Strategy::launch) {
-    return {Strategy::launch, "asked for"};
-  }
-  if (device == nullptr) {
-    return {Strategy::barrier,
-            options.strategy ? "asked for" : "planned for a device whose self-test passes"};
-  }
-  if (!device->profile || !device->profile->ordering || options.fault == Fault::failed_litmus) {
-    if (options.dry_run && !device->profile) {
-      return {options.strategy.value_or(Strategy::barrier),
-              options.strategy ? "asked for" : "planned for a device whose self-test passes"};
-    }
-    return {Strategy::launch,
-            "the device has not passed the self-test: no memory ordering between work-groups "
-            "is proved, so nothing may wait inside a launch"};
-  }
-  if (options.strategy) {
-    return {Strategy::barrier, "asked for"};
-  }
-  if (device->type == device::DeviceType::cpu) {
-    return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
-  }
-  return {Strategy::barrier, "the device has passed the self-test"};
-}
-
-// Of those resident, or in launches a few for each unit, so that what costs unlike evens out; fewer where
-// memory is short.
-Result<FrontierGroups> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                   run::BuiltKernel& kernel, const FrontierGeometry& geometry,
-                                   const FrontierMemory& memory, const policy::LaunchPolicy& policy,
-                                   Strategy strategy, std::optional<std::uint32_t> asked_for) {
-  const std::uint32_t units = std::max(device.compute_units, 1U);
-  FrontierGroups groups;
-  if (strategy == Strategy::launch) {
-    constexpr std::uint32_t of_a_unit = 16;
-    groups.groups =
-        asked_for.value_or(device.type == device::DeviceType::cpu ? of_a_unit * units : 2 * units);
-  } else {
-    groups.resident = resident_groups(session, device, kernel, geometry);
-    groups.groups = asked_for.value_or(std::min(groups.resident, units));
-    if (groups.groups == 0 || groups.groups > groups.resident) {
-      return tl::unexpected(Error{
-          .code = ErrorCode::too_many_workers,
-          .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
-                                 plural(groups.groups, "work-group"), groups.resident, device.name),
-          .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
-                             groups.resident)});
-    }
-  }
-  if (memory.constrained && !asked_for) {
-    policy::LaunchRequest request;
-    request.requested_worker_groups = groups.groups;
-    request.memory_pressure_bps = memory.pressure_bps;
-    if (const auto shed = policy::shed_workers(policy, request, policy::Topology::memory_constrained)) {
-      groups.groups = std::max(shed->worker_groups, 1U);
-    }
-  }
-  groups.groups = std::max(groups.groups, 1U);
-  return groups;
-}
-
-DispatchLimits limits_of(const device::DeviceInfo& device, const TraversalOptions& options,
-                         const FrontierGroups& groups, Strategy strategy) {
-  const bool cpu = device.type == device::DeviceType::cpu;
-  constexpr std::uint32_t gpu_polls = std::uint32_t{1}
-                                      << 26U; // while one group works alone the others wait long
-  DispatchLimits limits{.slice_ns = options.slice_ns,
-                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
-                        .groups = groups,
-                        .arrivals_per_barrier = strategy == Strategy::barrier ? groups.groups : 0,
-                        .most_polls = cpu ? std::numeric_limits<std::uint32_t>::max() : gpu_polls};
-  if (options.fault == Fault::missing_arrival && strategy == Strategy::barrier) {
-    limits.arrivals_per_barrier += 1;
-    limits.most_polls = std::uint32_t{1} << 16U;
-  }
-  return limits;
-}
-
-void spoil(Fault fault, TraversalResults& results) {
-  if (fault == Fault::wrong_value && !results.values.empty()) {
-    results.values.back() ^= 1;
-  }
-  if (fault == Fault::wrong_parent && !results.parents.empty()) {
-    results.parents.back() ^= 1;
-  }
 }
 
 Result<void> write_outputs(const graphs::FrontierProgram& program, const std::string& folder,
@@ -349,9 +222,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.begin(run::Activity::building);
   auto start = Clock::now();
   run::BuiltKernel kernel = run::build_kernel(session, device, source, 0, options.cache_folder);
-  TIDEGATE_TRY(const FrontierGroups groups,
-               find_groups(session, device, kernel, geometry, report.memory, program.policy.launch,
-                           report.strategy, options.workers));
+  TIDEGATE_TRY(const FrontierGroups groups, find_groups(session, device, kernel, geometry, report.memory,
+                                                        program.policy.launch, report.strategy, options));
   if (session.on_host) {
     compile_now(session, kernel, geometry, groups);
   }
@@ -390,16 +262,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   if (options.fault == Fault::wrong_log && !report.waves.empty()) {
     report.waves.back().rule = policy::TopologyRule::queue_empty;
   }
-  report.replay = replay({.launch = program.policy.launch,
-                          .switch_rule = policy.switch_rule,
-                          .forced = policy.forced,
-                          .pressure_bps = report.memory.pressure_bps,
-                          .edges = report.graph.edges,
-                          .vertices = report.graph.vertices,
-                          .monotone = program.algorithm != Algorithm::pagerank,
-                          .leaves_early = program.algorithm != Algorithm::sssp,
-                          .alone_vertices = geometry.alone_vertices},
-                         report.waves);
+  report.replay = replay(replay_policy(program, graph, report.memory, geometry, policy), report.waves);
   monitor.begin(run::Activity::reading);
   TraversalResults results = read_back(session, resident, shape);
   report.bytes_read_back += (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
@@ -438,9 +301,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   const InterruptWatch interrupts;
   const device::TraversalProfile profile =
       device == nullptr ? device::TraversalProfile() : traversal_profile(*device);
-  const TraversalPolicy policy{.switch_rule = program.policy.switch_rule.value_or(
-                                   profile.switch_rule.value_or(graphs::SwitchRule::edges)),
-                               .forced = options.force_topology};
+  const TraversalPolicy policy = traversal_policy(program, profile, options);
 
   // Load and check, without touching the device.
   TIDEGATE_CHECK(graphs::check_program(program));
@@ -465,11 +326,11 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   const StrategyChoice strategy = choose_strategy(options, device);
   FrontierReport report = report_of(program, graph, memory, strategy, device, policy);
   report.load_ns = load_ns;
-  const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
-  const FrontierGeometry geometry = geometry_for(
+  const FrontierGeometry geometry = geometry_of(
+      program,
       device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
                         : *device,
-      options.group_size, all_vertices ? 0 : options.alone_vertices);
+      options);
   const compiler::KernelSource source =
       frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
                       report.ordering, device == nullptr ? "" : device->opencl_version);

@@ -15,8 +15,8 @@ namespace tidegate::tuning {
 using Timer = std::function<std::optional<double>(std::size_t candidate)>;
 using TimeIsUp = std::function<bool()>;
 
-// What is called faster is so with this confidence at least, and by this much. There are seven knobs: 99 %
-// for each leave 93 % and more that none of them was turned by chance.
+// What is called faster is so with this confidence at least, and by this much. A program has seven knobs: 99
+// % for each leave 93 % and more that none of them was turned by chance.
 inline constexpr double required_confidence = 0.99;
 inline constexpr double required_ratio = 0.99;      // of the times
 inline constexpr double interval_confidence = 0.95; // of the median

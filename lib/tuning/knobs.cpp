@@ -75,6 +75,13 @@ void add_values(std::vector<Option>& options, const Settings& settings, Value de
   }
 }
 
+template <class E, std::size_t N>
+std::string name_in(const std::array<std::string_view, N>& names, E value) {
+  return std::string(names[static_cast<std::size_t>(value)]);
+}
+
+} // namespace
+
 std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last) {
   std::vector<std::uint32_t> values;
   for (std::uint64_t value = first; value <= last; value *= 2) {
@@ -82,13 +89,6 @@ std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last)
   }
   return values;
 }
-
-template <class E, std::size_t N>
-std::string name_in(const std::array<std::string_view, N>& names, E value) {
-  return std::string(names[static_cast<std::size_t>(value)]);
-}
-
-} // namespace
 
 std::string value_of(Knob knob, const Incumbent& incumbent) {
   const CompiledProgram& compiled = incumbent.compiled;
@@ -106,6 +106,7 @@ std::string value_of(Knob knob, const Incumbent& incumbent) {
   case Knob::workers: return fmt::format("{}", incumbent.workers);
   case Knob::order: return name_in(compiler::tile_order_names, compiled.synchronization.order);
   case Knob::slice: return slice_text(compiled.tuning.slice_ns);
+  default: return "-"; // of frontier programs
   }
   return {};
 }
@@ -137,9 +138,10 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
   case Knob::route: {
     const auto& evidence = compiled.recommendation.promotion_evidence;
     for (const PromotionRoute route : routes_of(evidence)) {
-      options.push_back(
-          {.value = name_in(policy::promotion_route_names, route),
-           .settings = {.tuning = settings.tuning, .policy = policy_for(route, evidence, settings.policy)}});
+      options.push_back({.value = name_in(policy::promotion_route_names, route),
+                         .settings = {.tuning = settings.tuning,
+                                      .traversal = settings.traversal,
+                                      .policy = policy_for(route, evidence, settings.policy)}});
     }
     break;
   }
@@ -173,6 +175,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     }
     break;
   }
+  default: break; // of frontier programs
   }
   std::erase_if(options, [&](const Option& option) { return option.value == value_of(knob, incumbent); });
   return options;

@@ -1,13 +1,11 @@
-// What can be turned: for each knob the settings that it may have beside the present ones. Settings are what
-// a run takes from a profile and a policy and nothing else, so that what is measured is what is written.
+// What can be turned of wave programs: for each knob the settings that it may have beside the present ones.
 #pragma once
 
 #include <tidegate/compiler/compile.hpp>
 #include <tidegate/device/device_list.hpp>
-#include <tidegate/device/tuning.hpp>
 #include <tidegate/policy/evidence.hpp>
-#include <tidegate/policy/launch_request.hpp>
 #include <tidegate/tuning/knob.hpp>
+#include <tidegate/tuning/settings.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -16,24 +14,12 @@
 
 namespace tidegate::tuning {
 
-struct Settings {
-  device::Tuning tuning;
-  policy::LaunchPolicy policy;
-
-  friend bool operator==(const Settings&, const Settings&) = default;
-};
-
 // What the incumbent did: the candidates follow from it.
 struct Incumbent {
   const compiler::CompiledProgram& compiled;
   std::uint32_t workers = 0;  // of a persistent launch; 0 without one
   std::uint32_t resident = 0; // that there could be
   double dispatch_ns = 0;
-};
-
-struct Option {
-  std::string value; // for people
-  Settings settings;
 };
 
 // The value that the incumbent has, and those that it might have instead. Nothing persistent is among them

@@ -1,12 +1,11 @@
-#include <tidegate/compiler/program_files.hpp>
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/run/watchdog.hpp>
-#include <tidegate/tuning/fit.hpp>
 #include <tidegate/tuning/halving.hpp>
 #include <tidegate/tuning/measure.hpp>
+#include <tidegate/tuning/traversal_bench.hpp>
 #include <tidegate/tuning/workbench.hpp>
 
 #include <algorithm>
@@ -27,16 +26,14 @@ constexpr nanoseconds grace = std::chrono::seconds(3);
 
 class Search {
 public:
-  Search(Workbench& bench, const compiler::WaveProgram& program, const device::DeviceInfo& device,
-         const MeasureOptions& options, Clock::time_point start, MeasureProgress& progress)
-      : bench_(bench), program_(program), device_(device), options_(options), progress_(progress),
+  Search(Bench& bench, const MeasureOptions& options, Clock::time_point start, MeasureProgress& progress)
+      : bench_(bench), options_(options), progress_(progress),
         // What is left at the end is for the result against the beginning.
         search_end_(start + nanoseconds(options.budget_ns / 10 * 9)),
         end_(start + nanoseconds(options.budget_ns)) {}
 
   Result<TuningReport> run(const Settings& first) {
     TIDEGATE_TRY(const std::size_t beginning, bench_.add_first(first));
-    TIDEGATE_CHECK(compiler::keep_inputs(bench_.candidate(beginning).compiled.written, options_.run.files));
     std::vector<double> times;
     for (int i = 0; i < 3 && !InterruptWatch::interrupted(); ++i) {
       const auto begin = Clock::now();
@@ -49,7 +46,7 @@ public:
     incumbent_ = beginning;
     dispatch_ns_ = median(times);
     TuningReport report{.runs = 0, .before_ns = dispatch_ns_};
-    for (const Knob knob : all_knobs) {
+    for (const Knob knob : bench_.knobs()) {
       report.knobs.push_back(turn(knob));
       if (InterruptWatch::interrupted()) {
         return tl::unexpected(interrupted());
@@ -57,9 +54,11 @@ public:
     }
     conclude(beginning, report);
     report.runs = bench_.runs();
-    Settings settings = bench_.candidate(incumbent_).settings;
-    fit(settings);
+    const Settings settings = bench_.concluded(incumbent_, times_);
     report.profile.tuning = settings.tuning;
+    if (settings.traversal != device::TraversalProfile()) {
+      report.profile.traversal = settings.traversal;
+    }
     report.policy = settings.policy;
     return InterruptWatch::interrupted() ? tl::unexpected(interrupted())
                                          : Result<TuningReport>(std::move(report));
@@ -98,11 +97,9 @@ private:
   }
 
   KnobReport turn(Knob knob) {
-    const Settings settings = bench_.candidate(incumbent_).settings;
-    const bool passed = device_.profile && device_.profile->ordering && !options_.run.compile.distrust_litmus;
-    const Incumbent now = bench_.incumbent(incumbent_, dispatch_ns_);
-    KnobReport report{.knob = knob, .before = value_of(knob, now), .best = {}, .duel = {}, .thrown_out = {}};
-    const std::vector<Option> options = options_of(knob, settings, now, program_, device_, passed);
+    KnobReport report{
+        .knob = knob, .before = bench_.value_of(knob, incumbent_), .best = {}, .duel = {}, .thrown_out = {}};
+    const std::vector<Option> options = bench_.options_of(knob, incumbent_, dispatch_ns_);
     progress_.knob = knob;
     progress_.candidates = static_cast<std::uint32_t>(options.size());
     progress_.started = true;
@@ -163,13 +160,13 @@ private:
   // Numbers of work-groups between the powers of two that were measured.
   std::size_t refine(std::size_t best, const Halving& halving, std::map<std::size_t, std::string>& values,
                      KnobReport& report) {
-    std::map<std::uint32_t, double> costs{{bench_.candidate(incumbent_).residency.workers, 1.0}};
+    std::map<std::uint32_t, double> costs{{bench_.workers(incumbent_), 1.0}};
     for (const Contender& contender : halving.contenders) {
       if (!contender.failed && !contender.ratios.empty()) {
-        costs[bench_.candidate(contender.candidate).residency.workers] = median(contender.ratios);
+        costs[bench_.workers(contender.candidate)] = median(contender.ratios);
       }
     }
-    const std::uint32_t workers = bench_.candidate(best).residency.workers;
+    const std::uint32_t workers = bench_.workers(best);
     const auto half = costs.find(workers / 2);
     const auto twice = costs.find(workers * 2);
     if (half == costs.end() || twice == costs.end() || !costs.contains(workers)) {
@@ -179,8 +176,8 @@ private:
     if (!refined || Clock::now() + longest_add_ >= search_end_) {
       return best;
     }
-    Option option{.value = std::to_string(*refined), .settings = bench_.candidate(best).settings};
-    option.settings.tuning.workers = *refined;
+    const Option option{.value = std::to_string(*refined),
+                        .settings = bench_.with_workers(bench_.settings(best), *refined)};
     const auto candidate = add(option, report);
     if (!candidate) {
       return best;
@@ -207,65 +204,49 @@ private:
     report.after_ns = report.before_ns * (incumbent_ == beginning ? 1 : report.overall->ratio);
   }
 
-  // The cost model's factors by all that was timed. They are taken where a run would be launched just as what
-  // was measured best: what is written is what was measured.
-  void fit(Settings& settings) {
-    constexpr int rounds = 4; // which part hides which changes with the factors
-    device::CostParts scales{1, 1, 1, 1, 1};
-    for (int i = 0; i < rounds; ++i) {
-      std::vector<Sample> samples;
-      for (const auto& [candidate, times] : times_) {
-        samples.push_back({.estimated = bench_.estimated(candidate, scales), .measured_ns = median(times)});
-      }
-      scales = product(scales, fit_scales(samples));
-    }
-    Settings fitted = settings;
-    fitted.tuning.scales = scales;
-    if (bench_.same_way(incumbent_, fitted)) {
-      settings = fitted;
-    }
-  }
-
-  Workbench& bench_;
-  const compiler::WaveProgram& program_;
-  const device::DeviceInfo& device_;
+  Bench& bench_;
   const MeasureOptions& options_;
   MeasureProgress& progress_;
   const Clock::time_point search_end_;
   const Clock::time_point end_;
   Clock::duration longest_add_{};
-  std::map<std::size_t, std::vector<double>> times_; // of the candidates, in nanoseconds
+  Times times_;
   std::size_t incumbent_ = 0;
   double dispatch_ns_ = 0;
   double run_ns_ = 0; // with its memory, as the program was
 };
 
-Error silence(bool by_signal) {
-  return by_signal
-             ? interrupted()
-             : Error{.code = ErrorCode::wall_time_exceeded,
-                     .message = "a kernel does not return, or takes many times as long as before",
-                     .fix = "look for a loop without an end in the program's kernels; nothing was written"};
+Error silence(bool by_signal, const std::string& fix) {
+  return by_signal ? interrupted()
+                   : Error{.code = ErrorCode::wall_time_exceeded,
+                           .message = "a kernel does not return, or takes many times as long as before",
+                           .fix = fix};
 }
 
-} // namespace
-
-Result<TuningReport> measure(const compiler::WaveProgram& program, const std::string& folder,
-                             const device::DeviceInfo& device, const MeasureOptions& options,
-                             run::Monitor& monitor, MeasureProgress& progress) {
+// `make_bench` runs where what kernels print is told apart and a watchdog looks on.
+template <class MakeBench>
+Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::LaunchPolicy& policy,
+                                const std::string& fix_of_silence, const device::DeviceInfo& device,
+                                const MeasureOptions& options, run::Monitor& monitor,
+                                MeasureProgress& progress) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
   const device::PrintsToStandardError prints; // what kernels print is no part of the answer
-  const run::Watchdog watchdog(monitor, grace, [&](bool by_signal) { options.abandon(silence(by_signal)); });
+  const run::Watchdog watchdog(monitor, grace,
+                               [&](bool by_signal) { options.abandon(silence(by_signal, fix_of_silence)); });
   try {
-    Workbench bench(program, folder, device, options.run, monitor);
-    const Settings first{.tuning = options.run.compile.tuning, .policy = program.policy};
-    Search search(bench, program, device, options, start, progress);
-    TIDEGATE_TRY(TuningReport report, search.run(first));
-    const device::Tuning tuning = report.profile.tuning;
-    report.profile = device.profile.value_or(
+    auto bench = make_bench();
+    const device::DeviceProfile known = device.profile.value_or(
         device::DeviceProfile{.device = device.name, .driver_version = device.driver_version});
-    report.profile.tuning = tuning;
+    const Settings first{.tuning = options.run.compile.tuning,
+                         .traversal = known.traversal.value_or(device::TraversalProfile()),
+                         .policy = policy};
+    Search search(bench, options, start, progress);
+    TIDEGATE_TRY(TuningReport report, search.run(first));
+    const device::DeviceProfile measured = std::move(report.profile);
+    report.profile = known;
+    report.profile.tuning = measured.tuning;
+    report.profile.traversal = measured.traversal;
     report.device = device.name;
     report.driver_version = device.driver_version;
     report.budget_ns = options.budget_ns;
@@ -274,6 +255,25 @@ Result<TuningReport> measure(const compiler::WaveProgram& program, const std::st
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }
+}
+
+} // namespace
+
+Result<TuningReport> measure(const compiler::WaveProgram& program, const std::string& folder,
+                             const device::DeviceInfo& device, const MeasureOptions& options,
+                             run::Monitor& monitor, MeasureProgress& progress) {
+  return measure_on([&] { return Workbench(program, folder, device, options.run, monitor); }, program.policy,
+                    "look for a loop without an end in the program's kernels; nothing was written", device,
+                    options, monitor, progress);
+}
+
+Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
+                             const device::DeviceInfo& device, const MeasureOptions& options,
+                             run::Monitor& monitor, MeasureProgress& progress) {
+  return measure_on(
+      [&] { return TraversalBench(program, folder, device, options.run, options.fault, monitor); },
+      program.policy.launch, "give --max-wall-time more; nothing was written", device, options, monitor,
+      progress);
 }
 
 } // namespace tidegate::tuning

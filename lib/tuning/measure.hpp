@@ -6,8 +6,10 @@
 #include <tidegate/compiler/program.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
+#include <tidegate/graphs/frontier_program.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/run_options.hpp>
+#include <tidegate/traversal/run.hpp>
 #include <tidegate/tuning/tuning_report.hpp>
 
 #include <atomic>
@@ -20,6 +22,7 @@ namespace tidegate::tuning {
 struct MeasureOptions {
   run::RunOptions run; // of each candidate; its strategy, mode, workers and order are left open
   std::uint64_t budget_ns = 60'000'000'000;
+  traversal::Fault fault = traversal::Fault::none; // of frontier programs
   // Called when a kernel does not return; ends the process.
   std::function<void(const Error&)> abandon;
 };
@@ -36,6 +39,11 @@ struct MeasureProgress {
 // candidate is begun with that would take longer than what is left. Errors: those of a run, outputs_differ
 // where the program itself is not equal to its plain launches, interrupted.
 Result<TuningReport> measure(const compiler::WaveProgram& program, const std::string& folder,
+                             const device::DeviceInfo& device, const MeasureOptions& options,
+                             run::Monitor& monitor, MeasureProgress& progress);
+
+// The same for a traversal: outputs_differ where the result of the program as it is is not right.
+Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              run::Monitor& monitor, MeasureProgress& progress);
 

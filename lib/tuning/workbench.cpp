@@ -1,4 +1,5 @@
 #include <tidegate/compiler/compile.hpp>
+#include <tidegate/compiler/program_files.hpp>
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
@@ -6,6 +7,8 @@
 #include <tidegate/run/device_images.hpp>
 #include <tidegate/run/parity.hpp>
 #include <tidegate/run/proof.hpp>
+#include <tidegate/tuning/duel.hpp>
+#include <tidegate/tuning/fit.hpp>
 #include <tidegate/tuning/workbench.hpp>
 
 #include <fmt/format.h>
@@ -41,6 +44,16 @@ bool alike(const CompiledProgram& a, const CompiledProgram& b) {
           (a.synchronization.order == b.synchronization.order && a.tuning.slice_ns == b.tuning.slice_ns));
 }
 
+Error different(const run::OutputParity& parity) {
+  const run::Difference& difference = *parity.first_difference;
+  return {.code = ErrorCode::outputs_differ,
+          .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
+                                 in_quotes(difference.buffer), difference.found, difference.expected),
+          .fix = "`tidegate run --verify` tells more; nothing is tuned that is not right"};
+}
+
+} // namespace
+
 Error ended(run::RunStatus status) {
   if (status == run::RunStatus::queue_failed) {
     return {.code = ErrorCode::queue_fault,
@@ -52,16 +65,6 @@ Error ended(run::RunStatus status) {
                                                     : "it takes many times as long as what is best so far",
           .fix = "give --max-wall-time more"};
 }
-
-Error different(const run::OutputParity& parity) {
-  const run::Difference& difference = *parity.first_difference;
-  return {.code = ErrorCode::outputs_differ,
-          .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
-                                 in_quotes(difference.buffer), difference.found, difference.expected),
-          .fix = "`tidegate run --verify` tells more; nothing is tuned that is not right"};
-}
-
-} // namespace
 
 Error interrupted() {
   return {.code = ErrorCode::interrupted,
@@ -143,6 +146,7 @@ Result<std::size_t> Workbench::add_first(const Settings& settings) {
   try {
     TIDEGATE_CHECK(make(settings).map([](bool) {}));
     Candidate& candidate = candidates_.front();
+    TIDEGATE_CHECK(compiler::keep_inputs(candidate.compiled.written, options_.files));
     TIDEGATE_TRY(
         first_, run::first_contents(session_, candidate.compiled.program, settings.tuning.most_pinned_bytes));
     run::check_images(session_, candidate.compiled.program);
@@ -224,6 +228,36 @@ Incumbent Workbench::incumbent(std::size_t index, double dispatch_ns) const {
           .workers = persistent ? candidate.residency.workers : 0,
           .resident = candidate.residency.resident,
           .dispatch_ns = dispatch_ns};
+}
+
+std::string Workbench::value_of(Knob knob, std::size_t candidate) const {
+  return tuning::value_of(knob, incumbent(candidate, 0));
+}
+
+std::vector<Option> Workbench::options_of(Knob knob, std::size_t candidate, double dispatch_ns) const {
+  const bool passed = device_.profile && device_.profile->ordering && !options_.compile.distrust_litmus;
+  return tuning::options_of(knob, settings(candidate), incumbent(candidate, dispatch_ns), program_, device_,
+                            passed);
+}
+
+Settings Workbench::with_workers(Settings settings, std::uint32_t workers) const {
+  settings.tuning.workers = workers;
+  return settings;
+}
+
+Settings Workbench::concluded(std::size_t candidate, const Times& times) {
+  constexpr int rounds = 4; // which part hides which changes with the factors
+  device::CostParts scales{1, 1, 1, 1, 1};
+  for (int i = 0; i < rounds; ++i) {
+    std::vector<Sample> samples;
+    for (const auto& [timed, ns] : times) {
+      samples.push_back({.estimated = estimated(timed, scales), .measured_ns = median(ns)});
+    }
+    scales = product(scales, fit_scales(samples));
+  }
+  Settings fitted = settings(candidate);
+  fitted.tuning.scales = scales;
+  return same_way(candidate, fitted) ? fitted : settings(candidate);
 }
 
 } // namespace tidegate::tuning

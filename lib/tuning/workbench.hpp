@@ -1,5 +1,5 @@
-// Candidates side by side on one device: each is compiled and built once, its first run is held against plain
-// launches, and then any of them can be run again, in turn with the others.
+// Candidates of a wave program side by side on one device: each is compiled and built once, its first run is
+// held against plain launches, and then any of them can be run again, in turn with the others.
 #pragma once
 
 #include <tidegate/core/error.hpp>
@@ -8,14 +8,16 @@
 #include <tidegate/run/execute.hpp>
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/run_options.hpp>
+#include <tidegate/tuning/bench.hpp>
 #include <tidegate/tuning/knobs.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace tidegate::tuning {
 
@@ -27,38 +29,39 @@ struct Candidate {
   run::DispatchLimits limits;
 };
 
-Error interrupted();
-
-class Workbench {
+class Workbench final : public Bench {
 public:
   // All references outlive it. Throws device::Refused.
   Workbench(const compiler::WaveProgram& program, const std::string& folder, const device::DeviceInfo& device,
             const run::RunOptions& options, run::Monitor& monitor);
 
-  // The first candidate, whose plain launches all outputs are compared with; an error where it does not run
-  // or its own outputs differ.
-  Result<std::size_t> add_first(const Settings& settings);
-
-  // Nothing where it would run just as another one here. An error says why it is thrown out: what refuses it,
-  // how its run ended, or outputs that differ from those of plain launches.
-  Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns);
-
-  // Nanoseconds of a dispatch; nothing where it does not come to its end in `most_ns`.
-  std::optional<double> time(std::size_t candidate, std::uint64_t most_ns);
-
-  // What was measured of a candidate, by the cost model with other factors for its parts.
-  [[nodiscard]] device::CostParts estimated(std::size_t candidate, const device::CostParts& scales) const;
-
-  // Whether a run with these settings would be launched as the candidate was.
-  [[nodiscard]] bool same_way(std::size_t candidate, const Settings& settings);
-
-  [[nodiscard]] const Candidate& candidate(std::size_t index) const { return candidates_[index]; }
-  [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
-  [[nodiscard]] std::uint64_t runs() const { return runs_; }
+  [[nodiscard]] std::span<const Knob> knobs() const override { return wave_program_knobs; }
+  Result<std::size_t> add_first(const Settings& settings) override;
+  Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) override;
+  std::optional<double> time(std::size_t candidate, std::uint64_t most_ns) override;
+  [[nodiscard]] std::string value_of(Knob knob, std::size_t candidate) const override;
+  [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t candidate,
+                                               double dispatch_ns) const override;
+  [[nodiscard]] const Settings& settings(std::size_t candidate) const override {
+    return candidates_[candidate].settings;
+  }
+  [[nodiscard]] std::uint32_t workers(std::size_t candidate) const override {
+    return candidates_[candidate].residency.workers;
+  }
+  [[nodiscard]] Settings with_workers(Settings settings, std::uint32_t workers) const override;
+  // With the cost model's factors by all that was timed, where a run would be launched just as the candidate:
+  // what is written is what was measured.
+  Settings concluded(std::size_t candidate, const Times& times) override;
+  [[nodiscard]] std::uint64_t runs() const override { return runs_; }
 
 private:
   Result<compiler::CompiledProgram> compile(const Settings& settings);
   Result<bool> make(const Settings& settings); // false for one that runs as another
+  [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
+  // What was measured of a candidate, by the cost model with other factors for its parts.
+  [[nodiscard]] device::CostParts estimated(std::size_t candidate, const device::CostParts& scales) const;
+  // Whether a run with these settings would be launched as the candidate was.
+  [[nodiscard]] bool same_way(std::size_t candidate, const Settings& settings);
   Result<void> prove(Candidate& candidate, std::uint64_t most_ns);
   run::ArenaRun run(Candidate& candidate, std::uint64_t most_ns);
 

@@ -16,6 +16,7 @@ kernel void sizes(global const int* in, global int* out) { out[get_global_id(0)]
 """
 STRATEGIES = {"launch", "barrier", "counters"}
 KNOBS = ["workgroup_size", "strategy", "route", "side_by_side", "workers", "order", "slice"]
+FRONTIER_KNOBS = ["strategy", "workers", "alone_up_to", "switch_rule", "sparse_threshold", "dense_threshold", "fusion"]
 
 
 class TuneMeasure(Programs):
@@ -32,7 +33,7 @@ class TuneMeasure(Programs):
                 del one["local_size"]
         return self.file("program.json", json.dumps(document))
 
-    def tune(self, path: Path, *args: str, rc: int = 0, **env: str) -> Document:
+    def tune(self, path: Path, *args: str, rc: int = 0, knobs: list[str] = KNOBS, **env: str) -> Document:
         result = run("tune", "measure", str(path), "--budget", "10m", *args, env=environment(**env))
         self.assertEqual(result.rc, rc, result.stderr)
         for line in result.stderr.splitlines():  # one a second
@@ -40,7 +41,7 @@ class TuneMeasure(Programs):
         report: Document = parse(result.stdout)
         schema = parse((REPOSITORY / "schemas" / "tuning_report.schema.json").read_text(encoding="utf-8"))
         jsonschema.validate(report, schema)
-        self.assertEqual([knob["knob"] for knob in report["knobs"]], KNOBS)
+        self.assertEqual([knob["knob"] for knob in report["knobs"]], knobs)
         for knob in report["knobs"]:
             self.assert_consistent(knob)
         return report
@@ -151,8 +152,69 @@ class TuneMeasure(Programs):
             self.assertNotEqual(result.rc, 0)
             self.assertIn("--profile", result.stderr)
         self.assertEqual(path.read_bytes(), before)
-        graph = self.file("graph.json", json.dumps({"graph": {"generate": {"kind": "grid", "width": 4, "height": 4}}, "algorithm": "bfs",
-                                                    "sources": [0]}))
-        result = run("tune", "measure", str(graph), env=environment())
-        self.assertEqual((result.rc, result.stdout), (2, ""))
-        self.assertIn("tune measure is for wave programs, and this is a frontier program [invalid_usage]", result.stderr)
+
+    def graph(self) -> Path:
+        return self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 6, "height": 4}}}, "algorithm": "bfs",
+                                                   "sources": [0], "outputs": {"levels": "levels.npy", "parents": "parents.npy"}}))
+
+    def test_traversals(self) -> None:
+        """What is found for a graph is written, and taken by a run of it; nothing persistent without a litmus."""
+        path, profile, policy = self.graph(), self.folder / "profile.json", self.folder / "policy.json"
+        report = self.tune(path, "--profile", str(profile), "--policy", str(policy), knobs=FRONTIER_KNOBS, TIDEGATE_PROVOKE="failed_litmus")
+        self.assertEqual(sorted(file.name for file in self.folder.iterdir()), ["graph.json", "ops.cl", "policy.json", "profile.json"])
+        strategy, workers, alone, rule, sparse, *_ = report["knobs"]
+        self.assertEqual((strategy["before"], strategy["verdict"]), ("launch", "nothing_to_try"))
+        self.assertEqual((rule["before"], sparse["verdict"]), ("edges", "nothing_to_try"))
+        for knob in (workers, alone):
+            self.assertGreater(knob["candidates"], 2)
+            self.assertEqual(knob["thrown_out"], [])
+            self.assertNotIn(knob["best"], (knob["before"], ""))
+        written = parse(profile.read_text())
+        self.assertEqual(written.get("traversal"), report["profile"].get("traversal"))
+        found = written.get("traversal", {})
+        if alone["verdict"] == "adopted" and "overall" in report and report["after_ns"] < report["before_ns"]:
+            self.assertEqual(found["alone_up_to"], 0 if alone["best"] == "none" else int(alone["best"]))
+        else:
+            self.assertNotIn("alone_up_to", found)
+        # Also by itself, for this program and no other.
+        taken = self.run_it(path, "--profile", str(profile), "--policy", str(policy))
+        self.assertEqual((taken["profile_file"], taken["policy_file"]), (str(profile), str(policy)))
+        self.assertEqual(Path(self.run_it(path)["profile_file"]).parent, Path(cache_home()) / "tidegate")
+        self.assertNotIn("profile_file", self.run_it(path, "--profile", "none"))
+        path.write_text(path.read_text() + "\n")
+        self.assertNotIn("profile_file", self.run_it(path))
+        # What a profile says is done, but for what is not safe.
+        for traversal, groups, alone_waves in (({"strategy": "launch", "workers": 3, "alone_up_to": 0}, 3, 0), ({"strategy": "launch", "workers": 2, "alone_up_to": 64}, 2, 9)):
+            profile.write_text(json.dumps({**written, "traversal": traversal}))
+            done = self.run_it(path, "--profile", str(profile))
+            self.assertEqual((done["strategy_reason"], done["geometry"]["worker_groups"], done["summary"]["alone_waves"]),
+                             ("measured as the fastest, by the profile", groups, alone_waves))
+        profile.write_text(json.dumps({**written, "traversal": {"strategy": "barrier", "workers": 1}}))
+        unsafe = run("run", str(path), "--profile", str(profile), env=environment(TIDEGATE_PROVOKE="failed_litmus"))
+        self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
+
+    def test_wrong_traversals_are_thrown_out(self) -> None:
+        """Levels that differ from those of the program as it is, which were verified."""
+        report = self.tune(self.graph(), "--no-keep", knobs=FRONTIER_KNOBS, TIDEGATE_PROVOKE="wrong_value")
+        for knob in report["knobs"]:
+            self.assertEqual((knob["candidates"], knob["best"]), (0, ""))
+            for out in knob["thrown_out"]:
+                self.assertEqual(out["reason"], "result_differs: of the levels that of vertex 23 is 9 and should be 8")
+        self.assertGreater(len(report["knobs"][1]["thrown_out"]), 1)
+        self.assertEqual(report["knobs"][1]["verdict"], "kept")
+        self.assertNotIn("traversal", report["profile"])
+
+    def test_budget_of_traversals(self) -> None:
+        result = run("tune", "measure", str(self.graph()), "--budget", "1ms", "--no-keep", "--format", "table", env=environment())
+        self.assertEqual(result.rc, 0, result.stderr)
+        self.assertIn(", and nothing was faster\n", result.stdout)
+        self.assertRegex(result.stdout, r"\n  alone_up_to +\d+ +- +no time left +- +-\n")
+
+    def test_mistakes_of_traversals(self) -> None:
+        path = self.graph()
+        before = path.read_bytes()
+        for target in (path, self.folder / "levels.npy"):
+            result = run("tune", "measure", str(path), "--budget", "1s", "--profile", str(target), env=environment())
+            self.assertNotEqual(result.rc, 0)
+            self.assertIn("--profile", result.stderr)
+        self.assertEqual(path.read_bytes(), before)

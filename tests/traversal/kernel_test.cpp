@@ -13,7 +13,8 @@ TEST_CASE(
   CHECK(geometry_for(cpu, {}, {}).alone_vertices == 2048);
   gpu.profile = device::DeviceProfile{.ordering = {}, .trials = {}, .traversal = {}};
   CHECK(geometry_for(gpu, {}, {}).alone_vertices == 512);
-  gpu.profile->traversal = device::TraversalProfile{.alone_up_to = 300, .switch_rule = {}};
+  gpu.profile->traversal =
+      device::TraversalProfile{.strategy = {}, .workers = {}, .alone_up_to = 300, .switch_rule = {}};
   CHECK(geometry_for(gpu, {}, {}).alone_vertices == 300);
   CHECK(geometry_for(gpu, {}, 7).alone_vertices == 7);
   gpu.profile->traversal->alone_up_to = 1'000'000; // more than local memory has room for
