@@ -69,7 +69,7 @@ constexpr Field traversal_fields[] = {
         .between(1, ~std::uint32_t{0}),
     optional<&TraversalProfile::alone_up_to>(
         "alone_up_to",
-        "vertices of a frontier that one work-group works alone; left out, 2048 on a CPU and 512 elsewhere"),
+        "vertices of a frontier that one work-group works alone; left out, 2048 on a CPU and 256 elsewhere"),
     optional<&TraversalProfile::switch_rule>("switch_rule", "what changes topologies; left out, edges"),
 };
 
