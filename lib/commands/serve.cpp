@@ -5,6 +5,8 @@
 #include <tidegate/documents/places.hpp>
 #include <tidegate/documents/stream.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -55,6 +57,10 @@ FileUses Route::files() const {
 
 Error at_document(Error error, const std::string& input, std::string_view document) {
   documents::locate(error, document);
+  if (error.code == ErrorCode::syntax_error && input.ends_with(".cl")) {
+    error.fix =
+        fmt::format("`tidegate init {}` writes a program for the kernels of a source", display_name(input));
+  }
   const auto place = [&](Error& each) {
     if (!each.source) {
       each = with_excerpt(std::move(each), document);

@@ -94,6 +94,12 @@ private:
     for (const std::string& source : request_.sources) {
       auto unit = read_unit({.source = source, .kernel = {}, .options = request_.options}, request_.folder,
                             answer_, PathScope::anywhere, "");
+      if (!unit) {
+        unit.error().pointer.reset(); // there is no program yet that it could lead into
+        if (unit.error().code == ErrorCode::cannot_read && !unit.error().line) {
+          unit.error().fix = "name a file of OpenCL C";
+        }
+      }
       if (errors.check(unit)) {
         units_.push_back(std::make_unique<ProgramUnit>(std::move(*unit)));
       }

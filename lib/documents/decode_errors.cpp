@@ -52,6 +52,19 @@ std::string type_phrase(const Type& type) {
   return type.or_single ? type_phrase(type.list->element) + " or an array of them" : "an array";
 }
 
+// "give an object" says little to whoever has not seen one: its required keys tell which.
+std::string fix_for_type(const Type& type) {
+  std::string keys;
+  if (type.kind == Kind::record) {
+    for (const Field& field : type.record->fields) {
+      if (field.presence == Presence::required) {
+        keys += fmt::format("{}\"{}\": …", keys.empty() ? "" : ", ", field.name);
+      }
+    }
+  }
+  return fmt::format("give {}{}", type_phrase(type), keys.empty() ? "" : fmt::format(": {{{}}}", keys));
+}
+
 // Whether a value that is no list would do as an item of one.
 bool in_brackets(const Type& type, std::string_view found) {
   if (type.kind != Kind::list || found != "a number") {
@@ -150,10 +163,9 @@ bool DecodeHandler::wrong_type(std::string_view found) {
                                  fmt::format("a {} is one JSON object", document_->kind)));
   }
   const Type& type = *expected_type();
-  return fail_value(error_here(ErrorCode::wrong_type,
-                               fmt::format("expected {}, got {}", type_phrase(type), found),
-                               in_brackets(type, found) ? fmt::format("put it into brackets: [{}]", token())
-                                                        : fmt::format("give {}", type_phrase(type))));
+  return fail_value(error_here(
+      ErrorCode::wrong_type, fmt::format("expected {}, got {}", type_phrase(type), found),
+      in_brackets(type, found) ? fmt::format("put it into brackets: [{}]", token()) : fix_for_type(type)));
 }
 
 bool DecodeHandler::wrong_container(std::string_view found) {
@@ -207,8 +219,10 @@ bool DecodeHandler::unknown_key(std::string_view key) {
   Error error =
       error_here(ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(key)),
                  nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                         : fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
-                                       document_->kind));
+                 : known.size() > few_choices
+                     ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
+                                   document_->kind)
+                     : fmt::format("remove it, or give {}", one_of(known)));
   *error.pointer += "/" + pointer_token(shortened(key));
   error.field = shortened(key);
   if (nearest) {

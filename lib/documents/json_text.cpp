@@ -65,6 +65,9 @@ std::string fix_for(rj::ParseErrorCode code, std::string_view json, std::size_t 
   if (rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#')) {
     return "JSON has no comments: remove it";
   }
+  if (offset >= json.size()) {
+    return "close what is open; with --stream a document stands on one line";
+  }
   switch (code) {
   case rj::kParseErrorDocumentRootNotSingular:
     return "remove what stands behind the document; commands with --stream take several, one per line";

@@ -142,6 +142,14 @@ TEST_CASE("wrong types say what was expected and what was found") {
         "tidegate: input:1:18: error: expected an integer from 0 to 4294967295, got a string [wrong_type]\n"
         "  at: /candidates/1\n"
         "  fix: give an integer from 0 to 4294967295");
+  CHECK(refusal<compiler::WaveProgram>(R"({"buffers":{},"ops":{},"waves":[{"fill":"a"}]})") ==
+        "tidegate: input:1:41: error: expected an object, got a string [wrong_type]\n"
+        "  at: /waves/0/fill\n"
+        "  fix: give an object: {\"buffer\": …}");
+  CHECK(refusal<compiler::WaveProgram>(R"({"buffers":{},"ops":{},"waves":[],"dependencies":[[0,1]]})") ==
+        "tidegate: input:1:51: error: expected an object, got an array [wrong_type]\n"
+        "  at: /dependencies/0\n"
+        "  fix: give an object: {\"before\": …, \"after\": …}");
   CHECK(refusal<MeasuredCosts>(R"({"candidates":[1,[2]],"costs":[],"current":1})").find("/candidates/1") !=
         std::string::npos);
 }
@@ -155,6 +163,11 @@ TEST_CASE("unknown, duplicate and missing keys") {
         "tidegate: input:1:79: error: unknown key \"a/b~c\" [unknown_key]\n"
         "  at: /policy/a~1b~0c\n"
         "  fix: remove it; `tidegate schema launch_request --format table` lists the known keys");
+  CHECK(refusal<compiler::WaveProgram>(
+            R"({"buffers":{},"ops":{},"waves":[],"until":{"buffer":"a","reaches":0}})") ==
+        "tidegate: input:1:57: error: unknown key \"reaches\" [unknown_key]\n"
+        "  at: /until/reaches\n"
+        "  fix: remove it, or give buffer or equals");
   CHECK(request_refusal(with(R"("queue_len":7)")) ==
         "tidegate: input:1:69: error: duplicate key \"queue_len\" [duplicate_key]\n"
         "  at: /queue_len\n"
@@ -201,6 +214,10 @@ TEST_CASE("broken JSON has a line and a column") {
   CHECK(request_refusal("{\n  \"queue_len\": 3,\n}") ==
         "tidegate: input:3:1: error: not JSON: missing a name for object member at \"}\" [syntax_error]\n"
         "  fix: remove a trailing comma, or put the key in double quotes");
+  CHECK(request_refusal("{") ==
+        "tidegate: input:1:2: error: not JSON: missing a name for object member at the end of the input "
+        "[syntax_error]\n"
+        "  fix: close what is open; with --stream a document stands on one line");
   CHECK(request_refusal("").find("the input is empty [empty_input]") != std::string::npos);
   CHECK(request_refusal(" \n ").find("[empty_input]") != std::string::npos);
   CHECK(request_refusal(std::string(small) + "} 3").find("[syntax_error]") != std::string::npos);

@@ -93,9 +93,14 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
         kept = run("init", kernel, "-o", kernel)
         self.assertEqual(kept.rc, 2)
         self.assertIn("kernel void k", (self.folder / "k.cl").read_text())
-        missing = run("init", str(self.folder / "none.cl"), str(self.folder / "no.cl"))
-        self.assertEqual(missing.rc, 3)
-        self.assertEqual(missing.stderr.count("[cannot_read]"), 2)
+        missing = run("init", *(str(self.folder / name) for name in ("none.cl", "no.cl")), "-o", str(self.folder / "p"))
+        self.assertEqual((missing.rc, missing.stderr), (3, "".join(
+            f"tidegate: error: cannot read {self.folder}/{name}: No such file or directory [cannot_read]\n"
+            "  fix: name a file of OpenCL C\n" for name in ("none.cl", "no.cl"))))
+        # A source where a program is expected.
+        mistaken = run("run", kernel)
+        self.assertEqual(mistaken.rc, 3)
+        self.assertIn(f"  fix: `tidegate init {kernel}` writes a program for the kernels of a source\n", mistaken.stderr)
 
     def test_corpus_is_planned(self) -> None:
         """Every kernel of the corpus becomes a program without an error."""

@@ -20,7 +20,8 @@ from test_run import environment
 REPOSITORY = EXAMPLES.parent
 README = (REPOSITORY / "README.md").read_text()
 BLOCKS = re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", README)
-ELSEWHERE = ["./scripts/demo", "./scripts/test", "cmake -S . -B build -G Ninja && cmake --build build",
+ELSEWHERE = ["./scripts/demo", "./scripts/test", 'PATH="$PWD/build/release/app:$PATH"', "./scripts/setup build",
+             "cmake -S . -B build -G Ninja && cmake --build build",
              "cmake --install build --prefix ~/.local", "cpack --config build/CPackConfig.cmake"]
 
 
