@@ -12,6 +12,7 @@ import array
 import ast
 import atexit
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -35,28 +36,31 @@ NPY_TYPES = {"i8": "|i1", "u8": "|u1", "i16": "<i2", "u16": "<u2", "i32": "<i4",
              "u64": "<u8", "f32": "<f4", "f64": "<f8"}
 
 
-def scratch(prefix: str) -> Path:
-    """A folder that goes with the process."""
-    folder = tempfile.mkdtemp(prefix=prefix)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
-
-
 @functools.cache
-def program_folder() -> Path:
-    return scratch("tidegate-run-")
+def program_folder(module: str) -> Path:
+    """Of the same name in every process that runs these tests, as long as no other does: PoCL has then compiled its kernels."""
+    for number in itertools.count():
+        folder = Path(tempfile.gettempdir(), f"tidegate-{module}-{number}")
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return folder
+    raise AssertionError
 
 
 @functools.cache
 def cache_home() -> str:
     if given := os.environ.get("TIDEGATE_TEST_CACHE"):
         return given
-    folder = scratch("tidegate-cache-")
+    folder = tempfile.mkdtemp(prefix="tidegate-cache-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     if found := os.environ.get("XDG_CACHE_HOME"):
-        (folder / "tidegate").mkdir()
+        os.mkdir(f"{folder}/tidegate")
         for profile in Path(found, "tidegate").glob("device-*"):
-            shutil.copy(profile, folder / "tidegate")
-    return str(folder)
+            shutil.copy(profile, f"{folder}/tidegate")
+    return folder
 
 
 def pocl_cache() -> str:
@@ -108,7 +112,7 @@ class Programs(unittest.TestCase):
     """A test with an empty folder for its program."""
 
     def setUp(self) -> None:
-        self.folder = program_folder()
+        self.folder = program_folder(type(self).__module__)
         for path in self.folder.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
