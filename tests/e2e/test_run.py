@@ -40,7 +40,7 @@ NPY_TYPES = {"i8": "|i1", "u8": "|u1", "i16": "<i2", "u16": "<u2", "i32": "<i4",
 def program_folder(module: str) -> Path:
     """Of the same name in every process that runs these tests, as long as no other does: PoCL has then compiled its kernels."""
     for number in itertools.count():
-        folder = Path(tempfile.gettempdir(), f"tidegate-{module}-{number}")
+        folder = Path(tempfile.gettempdir(), f"tg-{module.removeprefix('test_')}-{number}")  # short: messages cut paths
         try:
             folder.mkdir(mode=0o700)
         except FileExistsError:
