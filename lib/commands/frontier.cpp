@@ -32,7 +32,7 @@ std::string count_text(double count) {
   return unit == 0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}{}", count, units[unit]);
 }
 
-std::string time_text(std::uint64_t ns) {
+std::string short_time_text(std::uint64_t ns) {
   constexpr double thousand = 1000;
   const auto time = static_cast<double>(ns);
   return time < thousand * thousand ? fmt::format("{:.3g} us", time / thousand)
@@ -42,7 +42,7 @@ std::string time_text(std::uint64_t ns) {
 }
 
 std::string times_text(const traversal::RepeatedTimes& times) {
-  const auto ns = [](double time) { return time_text(static_cast<std::uint64_t>(time)); };
+  const auto ns = [](double time) { return short_time_text(static_cast<std::uint64_t>(time)); };
   return times.speedup
              ? fmt::format("{:.2f} times as fast as a launch for each step: {} against {} (medians of {})",
                            *times.speedup, ns(times.run_ns), ns(*times.launches_ns), times.rounds)
@@ -114,7 +114,7 @@ std::string frontier_table(const FrontierReport& report, bool colour) {
   if (report.status == run::RunStatus::planned) {
     return text + render_table(rows);
   }
-  rows.push_back({"  time", fmt::format("{}, {} edges a second{}", time_text(report.traversal_ns),
+  rows.push_back({"  time", fmt::format("{}, {} edges a second{}", short_time_text(report.traversal_ns),
                                         count_text(summary.edges_per_second),
                                         report.kernel_launches == 1
                                             ? ", one launch"

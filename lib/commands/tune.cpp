@@ -27,7 +27,6 @@ namespace {
 
 using tuning::Duel;
 using tuning::KnobReport;
-using tuning::Verdict;
 
 std::string milliseconds(double ns) {
   return ns < 1e6 ? fmt::format("{:.2f} us", ns / 1e3) : fmt::format("{:.2f} ms", ns / 1e6);
@@ -40,10 +39,10 @@ std::string gain_text(const Duel& duel) {
 
 std::string verdict_text(const KnobReport& knob) {
   switch (knob.verdict) {
-  case Verdict::adopted: return "adopted";
-  case Verdict::kept: return "kept";
-  case Verdict::nothing_to_try: return "nothing else to try";
-  case Verdict::out_of_time: return "no time left";
+  case tuning::Verdict::adopted: return "adopted";
+  case tuning::Verdict::kept: return "kept";
+  case tuning::Verdict::nothing_to_try: return "nothing else to try";
+  case tuning::Verdict::out_of_time: return "no time left";
   }
   return {};
 }

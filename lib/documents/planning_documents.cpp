@@ -36,7 +36,7 @@ namespace {
 using planning::ArenaBuffer;
 using planning::Wave;
 
-constexpr Field wave_fields[] = {
+constexpr Field named_wave_fields[] = {
     optional<&NamedWave::name>("name", "name of the wave, unique in the DAG"),
     required<&NamedWave::bytes, &Wave::frontier_bytes>("frontier_bytes", "bytes that the wave reads"),
     required<&NamedWave::bytes, &Wave::scratch_bytes>("scratch_bytes",
@@ -121,7 +121,7 @@ constexpr Field arena_fields[] = {
 
 } // namespace
 
-constinit const Record Description<NamedWave>::record = record_of<NamedWave>("wave", wave_fields);
+constinit const Record Description<NamedWave>::record = record_of<NamedWave>("wave", named_wave_fields);
 constinit const Record Description<NamedDependency>::record =
     record_of<NamedDependency>("dependency", dependency_fields);
 constinit const Record Description<NamedWaveDag>::record = record_of<NamedWaveDag>("wave_dag", dag_fields);

@@ -287,7 +287,7 @@ constexpr Field offset_fields[] = {
     required<&BufferOffset::offset>("offset", "where it lies in the arena, in bytes"),
 };
 
-constexpr Field memory_fields[] = {
+constexpr Field run_memory_fields[] = {
     required<&RunMemory::figures, &MemoryReport::arena_bytes>("arena_bytes", "device memory of all buffers"),
     required<&RunMemory::figures, &MemoryReport::image_bytes>("image_bytes",
                                                               "of all images, beside the arena"),
@@ -499,7 +499,7 @@ constinit const Record Description<PromotionReport>::record =
 constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);
 constinit const Record Description<BufferOffset>::record =
     record_of<BufferOffset>("buffer_offset", offset_fields);
-constinit const Record Description<RunMemory>::record = record_of<RunMemory>("run_memory", memory_fields);
+constinit const Record Description<RunMemory>::record = record_of<RunMemory>("run_memory", run_memory_fields);
 constinit const Record Description<Telemetry>::record = record_of<Telemetry>("telemetry", telemetry_fields);
 constinit const Record Description<RunReportDocument>::record =
     record_of<RunReportDocument>("run_report", run_report_fields);

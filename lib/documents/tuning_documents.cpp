@@ -21,7 +21,7 @@ struct Description<NaturalGradientStep> {
 
 namespace {
 
-constexpr Field costs_fields[] = {
+constexpr Field measured_costs_fields[] = {
     required<&MeasuredCosts::candidates>("candidates", "values that were tried"),
     required<&MeasuredCosts::costs>("costs",
                                     "what each cost, in any one unit; paired up to the shorter list"),
@@ -48,7 +48,7 @@ constexpr Field step_fields[] = {
 } // namespace
 
 constinit const Record Description<MeasuredCosts>::record =
-    record_of<MeasuredCosts>("measured_costs", costs_fields);
+    record_of<MeasuredCosts>("measured_costs", measured_costs_fields);
 constinit const Record Description<TuningChoice>::record =
     record_of<TuningChoice>("tuning_choice", choice_fields);
 constinit const Record Description<NaturalGradient>::record =

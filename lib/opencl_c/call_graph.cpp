@@ -16,15 +16,11 @@ bool is_loop(const Token& token) {
   return token.is("for") || token.is("while") || token.is("do");
 }
 
-bool opens(const Token& token) {
-  return token.is("(") || token.is("[") || token.is("{");
-}
-
 // Behind the bracket that closes the one at `i`.
 std::size_t behind_bracket(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
   std::size_t open = 0;
   for (; i < end; ++i) {
-    open += opens(tokens[i]) ? 1 : 0;
+    open += tokens[i].opens() ? 1 : 0;
     open -= tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}") ? 1 : 0;
     if (open == 0) {
       return i + 1;
@@ -49,7 +45,7 @@ std::size_t behind_statement(const std::vector<Token>& tokens, std::size_t i, st
       i = behind_bracket(tokens, i, end);
     } else {
       while (i < end && !tokens[i].is(";")) {
-        i = opens(tokens[i]) ? behind_bracket(tokens, i, end) : i + 1;
+        i = tokens[i].opens() ? behind_bracket(tokens, i, end) : i + 1;
       }
       ++i;
     }

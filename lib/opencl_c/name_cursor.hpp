@@ -30,8 +30,8 @@ protected:
   [[nodiscard]] bool is_attribute(std::size_t i) const {
     return is_word(i) && opencl_c::is_attribute(tokens_[i].text);
   }
-  [[nodiscard]] bool opens() const { return token().is("(") || token().is("[") || token().is("{"); }
-  [[nodiscard]] bool closes() const { return token().is(")") || token().is("]") || token().is("}"); }
+  [[nodiscard]] bool opens() const { return token().opens(); }
+  [[nodiscard]] bool closes() const { return token().closes(); }
   [[nodiscard]] bool starts_tag() const {
     return token().is("struct") || token().is("union") || token().is("enum");
   }

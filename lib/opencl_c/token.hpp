@@ -27,6 +27,8 @@ struct Token {
   bool space_before = false;
 
   [[nodiscard]] bool is(const char* wanted) const { return text == wanted; }
+  [[nodiscard]] bool opens() const { return is("(") || is("[") || is("{"); }
+  [[nodiscard]] bool closes() const { return is(")") || is("]") || is("}"); }
 };
 
 struct TokenStream {

@@ -16,10 +16,6 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-bool opens(const Token& token) {
-  return token.is("(") || token.is("[") || token.is("{");
-}
-
 // One declaration of file scope after another.
 class Parser {
 public:
@@ -62,7 +58,7 @@ private:
         word(declared);
       } else if (token.is("=")) {
         declared.has_initialiser = true;
-      } else if (opens(token)) {
+      } else if (token.opens()) {
         const std::size_t close = closing(tokens_, at_);
         if (close == tokens_.size()) {
           return tl::unexpected(unmatched(at_));
@@ -148,7 +144,7 @@ private:
         unit_.typedefs[name] = named.type;
       }
       while (i < at_ && !tokens_[i].is(",")) {
-        i = opens(tokens_[i]) ? closing(tokens_, i) + 1 : i + 1;
+        i = tokens_[i].opens() ? closing(tokens_, i) + 1 : i + 1;
       }
       ++i;
     }
@@ -171,7 +167,7 @@ private:
     }
     found.parameter_list = {.begin = at_ + 2, .end = close};
     for (at_ = close + 1; at_ < tokens_.size() && !tokens_[at_].is(";") && !tokens_[at_].is("{"); ++at_) {
-      if (opens(tokens_[at_])) {
+      if (tokens_[at_].opens()) {
         at_ = closing(tokens_, at_);
       }
     }
@@ -209,7 +205,7 @@ private:
         if (k == close || tokens_[k].is(",")) {
           found.required_sizes.push_back({.begin = first, .end = k});
           first = k + 1;
-        } else if (opens(tokens_[k])) {
+        } else if (tokens_[k].opens()) {
           k = closing(tokens_, k);
         }
       }
@@ -219,7 +215,7 @@ private:
   void parameters(Function& found) {
     std::size_t begin = found.parameter_list.begin;
     for (std::size_t i = begin; i <= found.parameter_list.end; ++i) {
-      if (i < found.parameter_list.end && opens(tokens_[i])) {
+      if (i < found.parameter_list.end && tokens_[i].opens()) {
         i = closing(tokens_, i);
       } else if (i == found.parameter_list.end || tokens_[i].is(",")) {
         const bool nothing = i == begin || (i == begin + 1 && tokens_[begin].is("void"));
@@ -399,7 +395,7 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
 std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
   std::string wanted; // the brackets that close those that are open
   for (std::size_t i = open; i < tokens.size(); ++i) {
-    if (opens(tokens[i])) {
+    if (tokens[i].opens()) {
       wanted += tokens[i].is("(") ? ')' : tokens[i].is("[") ? ']' : '}';
     } else if (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}")) {
       if (wanted.size() <= 1) {
@@ -418,7 +414,7 @@ std::vector<std::size_t> closing_brackets(const std::vector<Token>& tokens, Toke
   std::vector<std::size_t> found(range.end - range.begin, tokens.size());
   std::vector<std::size_t> open;
   for (std::size_t i = range.begin; i < range.end; ++i) {
-    if (opens(tokens[i])) {
+    if (tokens[i].opens()) {
       open.push_back(i);
     } else if (!open.empty() && (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}"))) {
       found[open.back() - range.begin] = i;

@@ -22,7 +22,7 @@ namespace tidegate::planning {
 namespace {
 
 // The problem with its bounds, seen from both ends of time, and what is known of its answer.
-struct Search {
+struct CompactSearch {
   PackingProblem problem;
   PackingProblem reverse;
   LowerBounds bounds;
@@ -50,8 +50,8 @@ Packing packing_of(const MemoryPlan& layered) {
   return packing;
 }
 
-Search search_of(PackingProblem problem, Packing packing, std::uint64_t lower) {
-  Search search{.problem = std::move(problem), .best = std::move(packing)};
+CompactSearch search_of(PackingProblem problem, Packing packing, std::uint64_t lower) {
+  CompactSearch search{.problem = std::move(problem), .best = std::move(packing)};
   search.reverse = mirrored(search.problem);
   search.bounds = lower_bounds(search.problem, search.reverse);
   search.reverse_bounds = mirrored(search.bounds);
@@ -61,7 +61,7 @@ Search search_of(PackingProblem problem, Packing packing, std::uint64_t lower) {
 
 // Forwards and backwards, with the tails of the bounds and with the plain ones: the better tails make better
 // schedules more often than not.
-void schedule(Search& search) {
+void schedule(CompactSearch& search) {
   for (const bool backwards : {false, true}) {
     const PackingProblem& problem = backwards ? search.reverse : search.problem;
     const auto consider = [&](Packing&& packing) {
@@ -89,7 +89,7 @@ void schedule(Search& search) {
 
 // A measure of the problem's own, when the linear programme shows one: it serves as a bound, and its prices
 // tell the schedules which items are hard to place.
-void price(Search& search, std::uint64_t& effort) {
+void price(CompactSearch& search, std::uint64_t& effort) {
   if (!search.is_open() || effort == 0) {
     return;
   }
@@ -108,7 +108,7 @@ void price(Search& search, std::uint64_t& effort) {
   }
 }
 
-void search_schedules(Search& search, std::uint64_t& effort) {
+void search_schedules(CompactSearch& search, std::uint64_t& effort) {
   if (search.is_open() && effort > 0 && search.problem.count() <= most_items_with_load_schedules) {
     search.best = best_load_schedule({.problem = search.problem,
                                       .reverse = search.reverse,
@@ -118,13 +118,13 @@ void search_schedules(Search& search, std::uint64_t& effort) {
   }
 }
 
-void save_groups(Search& search, std::uint64_t& effort) {
+void save_groups(CompactSearch& search, std::uint64_t& effort) {
   search.best = with_groups_saved(search.problem, std::move(search.best), search.lower, effort);
 }
 
 // Passes that try more and more loads from each node, from either end in turn. The first ones are quick and
 // find what greed has missed; a pass that tried everything is a proof.
-void branch(Search& search, std::uint64_t& effort) {
+void branch(CompactSearch& search, std::uint64_t& effort) {
   constexpr std::uint64_t first_loads = 4;
   constexpr std::uint64_t more_loads = 8;
   constexpr std::uint64_t most_loads = std::uint64_t{1} << 40U; // all there are
@@ -152,7 +152,8 @@ void branch(Search& search, std::uint64_t& effort) {
 }
 
 // Waves of a group stay in layer order.
-MemoryPlan plan_of(const WaveDag& dag, const Search& search, const std::vector<std::uint32_t>& layer_order) {
+MemoryPlan plan_of(const WaveDag& dag, const CompactSearch& search,
+                   const std::vector<std::uint32_t>& layer_order) {
   ItemLists groups = items_by_group(search.best);
   MemoryPlan plan;
   plan.group_begin = std::move(groups.begin);
@@ -168,7 +169,7 @@ MemoryPlan plan_of(const WaveDag& dag, const Search& search, const std::vector<s
 
 // A short look for a proof first, since a small problem is soon decided. The shares are those that proved
 // most of the generated DAGs; what a step leaves of its own is for the others.
-void improve(Search& search, std::uint64_t effort) {
+void improve(CompactSearch& search, std::uint64_t effort) {
   constexpr std::uint64_t short_look = 1'000'000;
   std::uint64_t left = effort;
   const auto give = [&](std::uint64_t share, auto step) {
@@ -185,10 +186,10 @@ void improve(Search& search, std::uint64_t effort) {
 
 // Some of the items by themselves, of which no packing has fewer than `lower` groups. Their groups are added
 // to `packing`; returns the bound.
-std::uint64_t improve_some(const Search& search, std::vector<std::uint32_t> items, std::uint64_t lower,
+std::uint64_t improve_some(const CompactSearch& search, std::vector<std::uint32_t> items, std::uint64_t lower,
                            std::uint64_t effort, Packing& packing) {
   const SubProblem sub = sub_problem(search.problem, std::move(items));
-  Search rest = search_of(sub.problem, restricted(search.best, sub), lower);
+  CompactSearch rest = search_of(sub.problem, restricted(search.best, sub), lower);
   schedule(rest);
   improve(rest, effort);
   for (std::size_t i = 0; i < sub.items.size(); ++i) {
@@ -200,7 +201,7 @@ std::uint64_t improve_some(const Search& search, std::vector<std::uint32_t> item
 
 // Part by part; if that leaves a question, then all parts of more than one item together. An item that is a
 // part by itself takes a group in every packing.
-void improve_by_parts(Search& search, std::uint64_t effort) {
+void improve_by_parts(CompactSearch& search, std::uint64_t effort) {
   const ItemLists part = parts(search.problem);
   const std::size_t count = part.begin.size() - 1;
   if (count == 1) {
@@ -248,7 +249,7 @@ PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& op
   if (!layered || layered->order.empty() || (layered->optimal && only_groups)) {
     return layered;
   }
-  Search search =
+  CompactSearch search =
       search_of(packing_problem(dag, layered->order, group_budget(dag).value()), packing_of(*layered), 0);
   schedule(search);
   if (search.is_open() && options.effort > 0 && search.problem.count() <= most_items_with_closure) {

@@ -8,7 +8,7 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
 
 ItemLists flat(const std::vector<std::vector<std::uint32_t>>& lists) {
   ItemLists result;
@@ -37,14 +37,14 @@ BitMatrix may_meet(const PackingProblem& problem) {
 
 ItemLists parts(const PackingProblem& problem) {
   const BitMatrix meets = may_meet(problem);
-  Packing part{.group_of = std::vector<std::uint32_t>(problem.count(), none)};
+  Packing part{.group_of = std::vector<std::uint32_t>(problem.count(), no_group)};
   std::vector<std::uint32_t> open;
   for (std::uint32_t first = 0; first < problem.count(); ++first) {
-    if (part.group_of[first] != none) {
+    if (part.group_of[first] != no_group) {
       continue;
     }
     const auto visit = [&](std::uint32_t item) {
-      if (part.group_of[item] == none) {
+      if (part.group_of[item] == no_group) {
         part.group_of[item] = part.groups;
         open.push_back(item);
       }
@@ -61,7 +61,7 @@ ItemLists parts(const PackingProblem& problem) {
 
 SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t> items) {
   SubProblem sub{.problem = {.capacity = problem.capacity}, .items = std::move(items)};
-  std::vector<std::uint32_t> place(problem.count(), none);
+  std::vector<std::uint32_t> place(problem.count(), no_group);
   for (std::uint32_t i = 0; i < sub.items.size(); ++i) {
     place[sub.items[i]] = i;
     sub.problem.size.push_back(problem.size[sub.items[i]]);
@@ -76,7 +76,7 @@ SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t>
   for (std::uint32_t item = sub.items.empty() ? 0 : sub.items.front(); item < end; ++item) {
     std::vector<std::uint32_t>& nearest = above[item];
     for (const std::uint32_t other : problem.predecessors[item]) {
-      if (place[other] != none) {
+      if (place[other] != no_group) {
         nearest.push_back(place[other]);
       } else {
         nearest.insert(nearest.end(), above[other].begin(), above[other].end());
@@ -84,7 +84,7 @@ SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t>
     }
     std::sort(nearest.begin(), nearest.end());
     nearest.erase(std::unique(nearest.begin(), nearest.end()), nearest.end());
-    if (place[item] != none) {
+    if (place[item] != no_group) {
       for (const std::uint32_t other : nearest) {
         successors[other].push_back(place[item]);
       }

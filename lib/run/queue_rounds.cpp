@@ -20,7 +20,7 @@ using device::require;
 constexpr std::uint32_t fault_bit = std::uint32_t{1} << 31U; // of TIDEGATE_FAULT
 constexpr std::uint32_t requeue_result = 1;                  // TIDEGATE_REQUEUE
 
-std::uint64_t two_words(std::span<const std::uint32_t> state, std::size_t at) {
+std::uint64_t long_word(std::span<const std::uint32_t> state, std::size_t at) {
   return state[at] | std::uint64_t{state[at + 1]} << 32U;
 }
 
@@ -42,8 +42,8 @@ QueueOutcome queue_outcome(const ResolvedProgram& program, std::uint32_t wave,
   QueueOutcome outcome{.wave = wave,
                        .items_remaining = state[TG_QUEUE_FAULTS],
                        .rounds = state[TG_QUEUE_ROUNDS],
-                       .accounting = {.requeue_count = two_words(state, TG_QUEUE_REQUEUES),
-                                      .aged_promotions = two_words(state, TG_QUEUE_AGED),
+                       .accounting = {.requeue_count = long_word(state, TG_QUEUE_REQUEUES),
+                                      .aged_promotions = long_word(state, TG_QUEUE_AGED),
                                       .max_priority_age = state[TG_QUEUE_MAX_AGE]},
                        .failure = {}};
   if (queue.requeues) {

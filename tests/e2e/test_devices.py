@@ -14,6 +14,7 @@ from pathlib import Path
 import jsonschema
 
 from support import PATIENCE, binary, run
+from test_run import pocl_cache
 
 
 def devices(*args: str, env: dict[str, str] | None = None) -> dict:
@@ -116,20 +117,13 @@ class Recommend(unittest.TestCase):
 
 
 class Probe(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls) -> None:
-        # PoCL keeps what it compiles here, apart from what tidegate keeps.
-        pocl = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(pocl.cleanup)
-        cls.pocl_cache = pocl.name
-
     def setUp(self) -> None:
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = Path(scratch.name)
 
     def env(self, cache: str) -> dict[str, str]:
-        return {"XDG_CACHE_HOME": str(self.folder / cache), "POCL_CACHE_DIR": self.pocl_cache}
+        return {"XDG_CACHE_HOME": str(self.folder / cache), "POCL_CACHE_DIR": pocl_cache()}
 
     def probed(self, *args: str, cache: str = "cache") -> dict:
         answer = devices("--probe", "--device", "cpu", *args, env=self.env(cache))
@@ -264,8 +258,9 @@ class Nothing(unittest.TestCase):
     def test_unwritable_cache(self) -> None:
         (self.folder / "file").write_text("a file where PoCL wants a folder")
         (self.folder / "pocl.icd").write_text("libpocl.so.2\n")
-        result = run("devices", env={"XDG_CACHE_HOME": str(self.folder / "file"), "OCL_ICD_VENDORS": f"{self.folder}/",
-                                     "OCL_ICD_FILENAMES": ""})
+        result = run("devices", env={"XDG_CACHE_HOME": str(self.folder / "file"),
+                                     "POCL_CACHE_DIR": str(self.folder / "file" / "kcache"),
+                                     "OCL_ICD_VENDORS": f"{self.folder}/", "OCL_ICD_FILENAMES": ""})
         if result.rc == 0:
             self.skipTest("this PoCL does without its cache folder")
         self.assertEqual(result.rc, 4)

@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from support import PATIENCE, binary, EXAMPLES, parse, run
+from test_run import environment
 
 REQUEST = '{"queue_len": 300, "requested_worker_groups": 64, "max_workgroup_size_x": 256, "graph_node_count": 10000}'
 
@@ -161,7 +162,7 @@ class Documents(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(EXAMPLES, Path(folder) / "examples", dirs_exist_ok=True)
             os.symlink(binary(), Path(folder) / "tidegate")
-            env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "XDG_CACHE_HOME": f"{folder}/cache"}
+            env = {**os.environ, **environment(), "PATH": f"{folder}:{os.environ['PATH']}"}
             for command in commands:
                 text = run(*command.split(), "--help").stdout
                 _, found, examples = text.partition("\nExamples:\n")

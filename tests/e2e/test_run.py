@@ -1,8 +1,9 @@
 """tidegate run: programs of OpenCL kernels on PoCL, their results worked out by hand, and what the report says.
 
-What the other tests of run share is here too: `Programs` gives each test a folder for its program, and all of a
-process one cache folder, as the self-test of the device and every build take a while (TIDEGATE_TEST_CACHE=FOLDER
-keeps it from one process to the next).
+What the other tests of run share is here too. The self-test of the device and every build take a while, so all tests of a
+process share one cache folder (TIDEGATE_TEST_CACHE=FOLDER keeps it from one process to the next), which begins with the
+profiles of devices that lie in XDG_CACHE_HOME, and `Programs` empties one folder for the program of each of them: where a
+kernel lies is part of what is compiled.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import array
 import ast
 import atexit
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -35,12 +37,36 @@ NPY_TYPES = {"i8": "|i1", "u8": "|u1", "i16": "<i2", "u16": "<u2", "i32": "<i4",
 
 
 @functools.cache
+def program_folder(module: str) -> Path:
+    """Of the same name in every process that runs these tests, as long as no other does: PoCL has then compiled its kernels."""
+    for number in itertools.count():
+        folder = Path(tempfile.gettempdir(), f"tg-{module.removeprefix('test_')}-{number}")  # short: messages cut paths
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return folder
+    raise AssertionError
+
+
+@functools.cache
 def cache_home() -> str:
     if given := os.environ.get("TIDEGATE_TEST_CACHE"):
         return given
     folder = tempfile.mkdtemp(prefix="tidegate-cache-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if found := os.environ.get("XDG_CACHE_HOME"):
+        os.mkdir(f"{folder}/tidegate")
+        for profile in Path(found, "tidegate").glob("device-*"):
+            shutil.copy(profile, f"{folder}/tidegate")
     return folder
+
+
+def pocl_cache() -> str:
+    """Where PoCL keeps what it has compiled, for tests with a cache of their own: that tidegate compiles is what they look at, not
+    what this takes the driver."""
+    return os.environ.get("POCL_CACHE_DIR") or f"{cache_home()}/pocl/kcache"
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -83,12 +109,15 @@ def raw(type_: str, values: Sequence[Any]) -> bytes:
 
 
 class Programs(unittest.TestCase):
-    """A test with a folder for its program."""
+    """A test with an empty folder for its program."""
 
     def setUp(self) -> None:
-        scratch = tempfile.TemporaryDirectory(prefix="tidegate-run-")
-        self.addCleanup(scratch.cleanup)
-        self.folder = Path(scratch.name)
+        self.folder = program_folder(type(self).__module__)
+        for path in self.folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
 
     def file(self, name: str, text: str | bytes) -> Path:
         path = self.folder / name

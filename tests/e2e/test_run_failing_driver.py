@@ -12,6 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from test_run import pocl_cache
 from test_run_safety import OLD, Safety, program
 
 DRIVER = os.environ.get("TIDEGATE_FAILING_DRIVER", "")
@@ -40,7 +41,7 @@ class FailingDriver(Safety):
         for name in ("x.npy", "y.npy"):
             self.file(name, OLD)
         result = self.run_document(program(REPEAT), *OPTIONS, env={
-            "OPENCL_LAYERS": DRIVER, "TIDEGATE_FAILING_CALL": call, "XDG_CACHE_HOME": str(cache)})
+            "OPENCL_LAYERS": DRIVER, "TIDEGATE_FAILING_CALL": call, "XDG_CACHE_HOME": str(cache), "POCL_CACHE_DIR": pocl_cache()})
         self.assert_no_process()
         if result.rc == 0:
             self.assert_right(REPEAT)
@@ -75,7 +76,8 @@ class FailingDriver(Safety):
             self.assertGreater(tried[function], 0, tried)
         # Nothing that was kept meanwhile keeps a later run from its strategy.
         self.assertFalse(self.attempt("none:1", self.cache))
-        report = self.run_document(program(REPEAT), *OPTIONS, env={"XDG_CACHE_HOME": str(self.cache)})
+        report = self.run_document(program(REPEAT), *OPTIONS, env={"XDG_CACHE_HOME": str(self.cache),
+                                                                              "POCL_CACHE_DIR": pocl_cache()})
         self.assertEqual((report.rc, json.loads(report.stdout)["strategy"]), (0, "barrier"))
 
     def test_from_nothing(self) -> None:

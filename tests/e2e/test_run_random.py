@@ -441,8 +441,6 @@ def evaluated(program: Document) -> dict[str, List]:
 
 
 class Random(Programs):
-    """All programs lie in one folder: the kernel's place is part of the generated source."""
-
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()

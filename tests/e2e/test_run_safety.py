@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 from support import PATIENCE, Document, binary, parse, run
-from test_run import SANITIZED, Programs, environment, npy, read_array
+from test_run import SANITIZED, Programs, environment, npy, pocl_cache, read_array
 
 # Of several work-groups on a busy CPU each waits for one whose core is taken; one alone runs on.
 ONE = ("--workers", "1")
@@ -344,13 +344,11 @@ class Cache(Safety):
         other = tempfile.TemporaryDirectory(prefix="tidegate-cache-")
         self.addCleanup(other.cleanup)
         self.home = Path(other.name)
-        shared = Path(environment()["XDG_CACHE_HOME"])
         (self.home / "tidegate").mkdir()
-        for path in (shared / "tidegate").iterdir():
+        for path in Path(environment()["XDG_CACHE_HOME"], "tidegate").iterdir():
             if not path.name.startswith("kernel-"):
                 shutil.copy(path, self.home / "tidegate")
-        # What PoCL keeps is of no interest here, and saves it the linking.
-        self.env = {"XDG_CACHE_HOME": str(self.home), "POCL_CACHE_DIR": str(shared / "pocl" / "kcache")}
+        self.env = {"XDG_CACHE_HOME": str(self.home), "POCL_CACHE_DIR": pocl_cache()}
 
     def run_it(self, hit: bool, *args: str) -> None:
         result = self.run_document(program(5), "--strategy", "barrier", "--verify", *args, env=self.env)

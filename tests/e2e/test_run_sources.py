@@ -6,7 +6,7 @@ from __future__ import annotations
 import unittest
 
 from support import Document
-from test_run import Programs, buffer
+from test_run import Programs, buffer, pocl_cache
 
 WAYS = [("--strategy", strategy, "--mode", mode) for strategy in ("barrier", "launch")
         for mode in ("interpreter", "jit")]
@@ -239,7 +239,7 @@ class Sources(Programs):
     def test_asked_once(self) -> None:
         """Answers are kept; a damaged entry is asked for again."""
         cache = self.folder / "cache"
-        env = {"XDG_CACHE_HOME": str(cache)}
+        env = {"XDG_CACHE_HOME": str(cache), "POCL_CACHE_DIR": pocl_cache()}
         for text in (None, b"", b"tidegate macros 1\nname M_PI\n0\n"):
             for entry in cache.glob("tidegate/macros-*") if text is not None else ():
                 entry.write_bytes(text)
