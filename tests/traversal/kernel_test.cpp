@@ -9,10 +9,10 @@ TEST_CASE(
     "a frontier is worked alone up to what was asked for, else the profile's size, else the usual one") {
   device::DeviceInfo gpu{.type = device::DeviceType::gpu, .max_workgroup_size = 1024, .profile = {}};
   device::DeviceInfo cpu{.type = device::DeviceType::cpu, .max_workgroup_size = 4096, .profile = {}};
-  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 512);
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 256);
   CHECK(geometry_for(cpu, {}, {}).alone_vertices == 2048);
   gpu.profile = device::DeviceProfile{.ordering = {}, .trials = {}, .traversal = {}};
-  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 512);
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 256);
   gpu.profile->traversal =
       device::TraversalProfile{.strategy = {}, .workers = {}, .alone_up_to = 300, .switch_rule = {}};
   CHECK(geometry_for(gpu, {}, {}).alone_vertices == 300);
