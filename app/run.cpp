@@ -266,17 +266,21 @@ Result<ExitCode> run_program(RunSettings& settings) {
   if (settings.plan) {
     options.files.inputs.push_back({*settings.plan, "the plan", {}});
   }
+  device::SharedFlag ran; // kernels of the user's
   const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
   if (needs_device) {
     if (auto isolated = device::isolate_drivers(); !isolated) {
-      isolated.error().fix =
-          "a kernel may have written past the end of a buffer: --check-bounds tells of it, with "
-          "Oclgrind installed also of what crashes the driver; otherwise " +
-          isolated.error().fix;
+      if (ran.is_set()) {
+        isolated.error().fix =
+            "a kernel may have written past the end of a buffer: --check-bounds tells of it, with "
+            "Oclgrind installed also of what crashes the driver; otherwise " +
+            isolated.error().fix;
+      }
       return tl::unexpected(std::move(isolated.error()));
     }
   }
   run::Monitor monitor;
+  monitor.before_kernels = [&ran] { ran.set(); };
   Progress progress(monitor, progress_style(settings));
   options.abandon = [&settings, &progress](const run::RunReport& report) {
     progress.finish();

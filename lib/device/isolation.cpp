@@ -3,14 +3,40 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 #include <string>
 
 namespace tidegate::device {
+
+SharedFlag::SharedFlag() {
+  void* const memory =
+      ::mmap(nullptr, sizeof *flag_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) {
+    flag_ = new (memory) std::atomic<bool>(false);
+  }
+}
+
+SharedFlag::~SharedFlag() {
+  if (flag_ != nullptr) {
+    ::munmap(flag_, sizeof *flag_);
+  }
+}
+
+void SharedFlag::set() {
+  if (flag_ != nullptr) {
+    flag_->store(true);
+  }
+}
+
+bool SharedFlag::is_set() const {
+  return flag_ != nullptr && flag_->load();
+}
 
 Result<void> isolate_drivers() {
   ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended

@@ -114,7 +114,7 @@ constexpr Field parts_fields[] = {
 
 constexpr Field costs_fields[] = {
     defaulted<&DeviceCosts::persistent_start_ns>("persistent_start_ns",
-                                                 "a persistent launch and the wait for what it reports"),
+                                                 "a persistent launch and the wait for its end"),
     defaulted<&DeviceCosts::barrier_ns>("barrier_ns", "a barrier of all work-groups, however few they are"),
     defaulted<&DeviceCosts::barrier_group_ns>("barrier_group_ns", "that each of them adds"),
     defaulted<&DeviceCosts::wait_ns>("wait_ns", "a wait for a neighbour that has just come so far"),

@@ -418,8 +418,8 @@ constexpr Field run_report_fields[] = {
                                                "launches, and learning how many groups fit"),
     reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns",
                                               "from the first launch to the end of the last"),
-    reported<&RunReport::read_back_ns>("read_back_ns",
-                                       "outputs and the states of queues, until the host has them"),
+    reported<&RunReport::read_back_ns>("read_back_ns", "what persistent launches say of themselves, outputs "
+                                                       "and the states of queues, until the host has them"),
     reported<&RunReport::lineage_ns>("lineage_ns", "tracing source rules"),
     reported<&RunReport::published_items>("published_items", "tiles of one iteration; of queues their items"),
     reported<&RunReport::deduped_items>("deduped_items", "items of queues that were identical to others"),

@@ -249,7 +249,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   Checker checker(session, program, watch, units);
   require(session.queue.finish(), "filling the buffers");
 
-  monitor.activity = Activity::running;
+  monitor.begin(Activity::running);
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);
   monitor.deadline = deadline;
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {

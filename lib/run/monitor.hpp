@@ -53,9 +53,13 @@ struct Monitor {
 
   // Called by the run, in its thread, as it begins with something; may be empty.
   std::function<void()> began;
+  std::function<void()> before_kernels; // likewise, before kernels of the user's run
 
   void begin(Activity next) {
     activity = next;
+    if (before_kernels && (next == Activity::running || next == Activity::proving)) {
+      before_kernels();
+    }
     if (began) {
       began();
     }

@@ -81,6 +81,15 @@ class Bounds(Programs):
         self.assertEqual(result.rc, 4, result.stderr)
         self.assertIn("a kernel may have written past the end of a buffer: --check-bounds", result.stderr)
 
+    def test_a_crash_before_any_kernel_does_not(self) -> None:
+        """PoCL 3.1 aborts when POCL_CACHE_DIR is set and empty."""
+        self.file("ops.cl", OPS)
+        result = self.run_document(program(0), env={"POCL_CACHE_DIR": ""})
+        if result.rc == 0:
+            self.skipTest("this PoCL does not crash")
+        self.assertEqual(result.rc, 4, result.stderr)
+        self.assertIn("[driver_crash]\n  fix: see what it says above", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
