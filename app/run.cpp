@@ -280,7 +280,6 @@ Result<ExitCode> run_program(RunSettings& settings) {
     }
   }
   run::Monitor monitor;
-  monitor.before_kernels = [&ran] { ran.set(); };
   Progress progress(monitor, progress_style(settings));
   options.abandon = [&settings, &progress](const run::RunReport& report) {
     progress.finish();
@@ -300,6 +299,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   if (commands::is_frontier_program(settings.text)) {
     return run_frontier(settings, monitor, progress);
   }
+  monitor.before_kernels = [&ran] { ran.set(); };
   if (auto usable = refuse_frontier_options(settings); !usable) {
     return tl::unexpected(std::move(usable.error()));
   }

@@ -131,20 +131,22 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
 }
 
 double CallGraph::accesses(const std::string& function) const {
+  constexpr double most = 1e12;
+  constexpr int deepest = 64;          // calls; what is further down does not count, nor takes the stack
   std::map<std::string, double> known; // 0 while it is looked at
-  const std::function<double(const std::string&)> of = [&](const std::string& name) {
+  const std::function<double(const std::string&, int)> of = [&](const std::string& name, int depth) {
     const auto [entry, is_new] = known.emplace(name, 0);
     const auto work = work_.find(name);
     if (is_new && work != work_.end()) {
       double sum = work->second.accesses;
       for (const auto& [callee, times] : work->second.calls) {
-        sum += times * of(callee);
+        sum += depth == deepest ? 0 : times * of(callee, depth + 1);
       }
-      known[name] = sum;
+      known[name] = std::min(sum, most);
     }
     return known[name];
   };
-  return of(function);
+  return of(function, 0);
 }
 
 void CallGraph::look_at(const Function& function) {

@@ -921,7 +921,13 @@ TEST_CASE("accesses of memory, by loops") {
     const std::string before = "f" + std::to_string(i - 1) + "(a); ";
     doubling += "void f" + std::to_string(i) + "(global int* a) { " + before + before + "}\n";
   }
-  CHECK(accesses("f60(a);", doubling) == 0x1p60);
+  CHECK(accesses("f60(a);", doubling) == 1e12);
+  std::string chain = "void f0(global int* a) { a[0] = 1; }\n";
+  for (int i = 1; i <= 500; ++i) {
+    chain +=
+        "void f" + std::to_string(i) + "(global int* a) { f" + std::to_string(i - 1) + "(a); a[0] = 1; }\n";
+  }
+  CHECK(accesses("f500(a);", chain) == 64);
 }
 
 TEST_CASE("loops inside of each other") {
