@@ -1,7 +1,11 @@
-// The chain of scripts/bench/chain in CUDA: microseconds a wave as stream launches, as a CUDA graph that is replayed, and
-// as one cooperative kernel with grid.sync(). All three must leave the same bytes.
+// The chains of scripts/bench/chain and scripts/bench/windows in CUDA: microseconds a wave as stream launches, as a CUDA graph
+// that is replayed, and as one cooperative kernel with grid.sync(). All three must leave the same bytes.
 //
 // usage: nvcc -O3 -arch=native -o chain chain.cu && ./chain [ROUNDS] [WAVES]
+//        ./chain windows ROUNDS WAVES MIB
+//
+// The second form runs the element-wise chain of scripts/bench/windows, whose waves read what is at their own place, over two
+// buffers of MIB each.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -29,19 +33,19 @@ __device__ float4 next(float4 a) {
   return make_float4(next(a.x), next(a.y), next(a.z), next(a.w));
 }
 
-template <class T>
+template <class T, int ahead>
 __global__ void wave(const T* __restrict__ a, T* __restrict__ b) {
   const unsigned i = blockIdx.x * lanes + threadIdx.x;
-  b[i] = next(a[i + lanes]);
+  b[i] = next(a[i + ahead]);
 }
 
-template <class T>
+template <class T, int ahead>
 __global__ void all_waves(T* a, T* b, int tiles, int waves) {
   const auto grid = cooperative_groups::this_grid();
   for (int w = 0; w < waves; ++w) {
     for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
       const int i = tile * lanes + static_cast<int>(threadIdx.x);
-      b[i] = next(a[i + lanes]);
+      b[i] = next(a[i + ahead]);
     }
     grid.sync();
     T* const read = a;
@@ -50,10 +54,11 @@ __global__ void all_waves(T* a, T* b, int tiles, int waves) {
   }
 }
 
-template <class T>
+// A wave reads `ahead` elements further on than it writes.
+template <class T, int ahead = lanes>
 class Chain {
 public:
-  Chain(int tiles, int waves) : tiles_(tiles), waves_(waves), first_((tiles + 1) * lanes * sizeof(T) / sizeof(float)) {
+  Chain(int tiles, int waves) : tiles_(tiles), waves_(waves), first_((static_cast<std::size_t>(tiles) * lanes + ahead) * sizeof(T) / sizeof(float)) {
     for (std::size_t i = 0; i < first_.size(); ++i) {
       first_[i] = static_cast<float>(i % 1000) * 0.01f;
     }
@@ -68,7 +73,7 @@ public:
     int device = 0;
     int units = 0;
     check(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "units");
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident_, all_waves<T>, lanes, 0), "occupancy");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident_, all_waves<T, ahead>, lanes, 0), "occupancy");
     for (const int per_unit : {1, 2, 4, 8}) {
       if (per_unit <= resident_ && (per_unit == 1 || per_unit * units / 2 < tiles)) {
         grids_.push_back(std::min(per_unit * units, tiles));
@@ -78,13 +83,13 @@ public:
 
   void launches() {
     for (int w = 0; w < waves_; ++w) {
-      wave<T><<<tiles_, lanes, 0, stream_>>>(w % 2 == 0 ? a_ : b_, w % 2 == 0 ? b_ : a_);
+      wave<T, ahead><<<tiles_, lanes, 0, stream_>>>(w % 2 == 0 ? a_ : b_, w % 2 == 0 ? b_ : a_);
     }
   }
   void graph() { check(cudaGraphLaunch(graph_, stream_), "cudaGraphLaunch"); }
   void cooperative(int grid) {
     void* arguments[] = {&a_, &b_, &tiles_, &waves_};
-    check(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(all_waves<T>), grid, lanes, arguments, 0, stream_),
+    check(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(all_waves<T, ahead>), grid, lanes, arguments, 0, stream_),
           "cudaLaunchCooperativeKernel");
   }
 
@@ -150,6 +155,13 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 5 && std::strcmp(argv[1], "windows") == 0) {
+    const int floats_a_tile = lanes * 4;
+    const int tiles = static_cast<int>(std::atoll(argv[4]) * (1 << 20) / sizeof(float) / floats_a_tile);
+    std::printf("us a wave       launches     graph  grid.sync\n");
+    Chain<float4, 0>(tiles, std::atoi(argv[3])).report("window", std::atoi(argv[2]));
+    return 0;
+  }
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 9;
   const int waves = argc > 2 ? std::atoi(argv[2]) : 1000;
   std::printf("us a wave       launches     graph  grid.sync\n");
