@@ -170,6 +170,90 @@ void tg_pull_labels(const tg_job* job, global const uint* frontier, tg_found* fo
 #endif
 
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
+#if TG_GROUP_SIZE == 1
+// A core of a CPU waits for many loads at once as long as it has nothing to guess: what decides is asked for all vertices of
+// a word, or all edges of a block, and kept as bits before anything is done about any of them.
+
+// The vertices of a word that have something to look for and somewhere to look.
+TG_INLINE uint tg_seekers(const tg_job* job, const tg_position* at, const tg_setting* setting, uint word) {
+  global const uint* const values = job->values + word * 32ul;
+  global const tg_offset* const begins = job->in_offsets + word * 32ul;
+  const uint count = min(job->vertices - word * 32, 32u);
+  uint seekers = 0;
+  for (uint i = 0; i < count; ++i) {
+    seekers |= ((tg_settled(at, setting, values[i]) ? 0u : 1u) & (begins[i] != begins[i + 1] ? 1u : 0u)) << i;
+  }
+  return seekers;
+}
+
+// Those whose first neighbour is in the frontier.
+TG_INLINE uint tg_lucky(const tg_job* job, global const uint* frontier, uint word, uint seekers) {
+  global const tg_offset* const begins = job->in_offsets + word * 32ul;
+  global const uint* const neighbours = job->in_neighbours;
+  uint lucky = 0;
+  for (uint left = seekers; left != 0; left &= left - 1) {
+    const uint i = 31 - clz(left & (0u - left));
+    const uint u = neighbours[begins[i]];
+    lucky |= (frontier[u >> 5] >> (u & 31u) & 1u) << i;
+  }
+  return lucky;
+}
+
+// Every vertex looks for neighbours in the frontier, or with `frontier` 0 for any that has something for it: word by word of
+// the next frontier, each vertex until it is done.
+TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
+                                global const uint* frontier, tg_found* found) {
+  uint vertices = 0;
+  ulong edges = 0;
+  ulong scanned = 0;
+  TG_EACH_ITEM(job, word, job->words, 1) {
+    const uint seekers = tg_seekers(job, at, setting, word);
+    const uint lucky = frontier == 0 ? seekers : tg_lucky(job, frontier, word, seekers);
+    uint news = 0;
+    for (uint left = seekers; left != 0; left &= left - 1) {
+      const uint i = 31 - clz(left & (0u - left));
+      const uint v = word * 32 + i;
+      const tg_offset begin = job->in_offsets[v];
+      const tg_offset end = job->in_offsets[v + 1ul];
+      uint best = job->values[v];
+      uint from = TG_NOBODY;
+      tg_offset e = begin + (~lucky >> i & 1u);
+      for (bool enough = false; !enough && e < end; ++e) {
+        const uint u = job->in_neighbours[e];
+        if (frontier != 0 && (frontier[u >> 5] >> (u & 31u) & 1u) == 0) {
+          continue;
+        }
+        const uint value = frontier == 0 ? ((volatile global uint*)job->values)[u] : tg_value(job, at, u);
+        const uint candidate = tg_along(value, tg_weight(job->in_weights, e));
+        if (tg_better(candidate, best)) {
+          best = tg_merged(candidate, best);
+          from = u;
+          enough = tg_enough(at, setting, best) || tg_settled(at, setting, best);
+        }
+      }
+      scanned += e - begin;
+      if (from != TG_NOBODY) {
+        job->values[v] = best; // nobody else writes it in this wave
+        if (TG_FOUND_ONCE(at)) {
+          tg_came_from(job, v, from);
+        }
+        news |= 1u << i;
+      }
+    }
+    if (news != 0) {
+      const uint before = to.bitmap[word]; // which nobody shares
+      to.bitmap[word] = before | news;
+      for (news &= ~before; news != 0; news &= news - 1) {
+        vertices += 1;
+        edges += tg_degree(job, word * 32 + (31 - clz(news & (0u - news))));
+      }
+    }
+  }
+  found->vertices += vertices;
+  found->edges += edges;
+  found->scanned += scanned;
+}
+#else
 // Puts a vertex into the next frontier; whether it was not there. A word that nobody shares needs no atomic.
 TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
   const uint bit = 1u << (v & 31u);
@@ -184,9 +268,9 @@ TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
 
 // Vertices that a work-item pulls for at a time, and neighbours of each that it asks for together: on a GPU a pull is as fast
 // as loads are under way, until lines of the bitmap are all that its cache is busy with; and what needs more registers than
-// there are slows down all other steps, too. A core of a CPU looks ahead by itself, and what it asks for in vain costs it.
-#define TG_PULLS (TG_GROUP_SIZE == 1 ? 1 : 2)
-#define TG_ASKS (TG_GROUP_SIZE == 1 ? 1 : 4)
+// there are slows down all other steps, too.
+#define TG_PULLS 2
+#define TG_ASKS 4
 
 // Every vertex looks for neighbours in the frontier, or with `frontier` 0 for any that has something for it. Whoever is done
 // makes room for the next one at once, as the most patient of a warp would keep all others waiting.
@@ -275,7 +359,40 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
 }
 #endif
 #endif
+#endif
 
+#if TG_GROUP_SIZE == 1 && TG_ALGORITHM != TG_CC && TG_ALGORITHM != TG_PAGERANK
+// Edges of a run, by blocks: which of them lead to something, which still do once others had their turn, and what is found.
+TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target to, uint4 run, uint lane, uint width,
+                           bool eager, tg_found* found) {
+  global const uint* const values = job->values;
+  const uint value = tg_value(job, at, run.x);
+  for (uint begin = 0; begin < run.w; begin += 32) {
+    const tg_offset first = (tg_offset)tg_first_edge(run) + begin;
+    global const uint* const neighbours = job->neighbours + first;
+    const uint count = min(run.w - begin, 32u);
+    uint better = 0;
+    for (uint i = 0; i < count; ++i) {
+      better |= (tg_better(tg_along(value, tg_weight(job->weights, first + i)), values[neighbours[i]]) ? 1u : 0u) << i;
+    }
+    uint best = 0;
+    for (; better != 0; better &= better - 1) {
+      const uint i = 31 - clz(better & (0u - better));
+      const uint candidate = tg_along(value, tg_weight(job->weights, first + i));
+      best |= (tg_better(candidate, tg_improve(job, to, neighbours[i], candidate)) ? 1u : 0u) << i;
+    }
+    for (; best != 0; best &= best - 1) {
+      const uint i = 31 - clz(best & (0u - best));
+      const uint w = neighbours[i];
+      const tg_offset row = job->offsets[w];
+      if (TG_FOUND_ONCE(at)) {
+        tg_came_from(job, w, run.x);
+      }
+      tg_enter(job, at, to, w, tg_along(value, tg_weight(job->weights, first + i)), row, job->offsets[w + 1ul] - row, found);
+    }
+  }
+}
+#else
 // Edges of a run: those of work-item `lane` of `width` that share it.
 TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target to, uint4 run, uint lane, uint width,
                            bool eager, tg_found* found) {
@@ -296,6 +413,7 @@ TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target t
   }
 #endif
 }
+#endif
 
 // Sparse: few work-items a run. Hybrid: a warp where runs are long enough to give most of it an edge; the bitmap is written as
 // well. Long runs are a group's.
@@ -307,7 +425,7 @@ void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool 
   const uint width = wide ? TG_WIDE : TG_LANES;
   global const uint4* const queue = tg_queue_of(job, at->wave);
   const uint lane = (uint)get_local_id(0) % width;
-  for (uint i = tg_first_item(job, width); i < at->entries; i = tg_next_item(job, i, width)) {
+  TG_EACH_ITEM(job, i, at->entries, width) {
     tg_push_run(job, at, to, queue[i], lane, width, eager, found);
   }
 }
@@ -315,7 +433,7 @@ void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool 
 void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
   global const uint* const bitmap = tg_bitmap_of(job, at->wave);
   const uint lane = (uint)get_local_id(0) % TG_WIDTH;
-  for (uint word = tg_first_item(job, TG_WIDTH); word < job->words; word = tg_next_item(job, word, TG_WIDTH)) {
+  TG_EACH_ITEM(job, word, job->words, TG_WIDTH) {
     for (uint bits = bitmap[word]; bits != 0; bits &= bits - 1) {
       const uint u = word * 32 + (31 - clz(bits & (0u - bits)));
       const tg_offset end = job->offsets[u + 1ul];
@@ -389,10 +507,19 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
 void tg_clear_bitmap(const tg_job* job, uint wave) {
 #if TG_ALGORITHM != TG_PAGERANK
   global uint* const bitmap = tg_bitmap_of(job, wave);
-  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
+  TG_EACH_ITEM(job, word, job->words, 1) {
     bitmap[word] = 0;
   }
 #endif
+}
+
+// Which of up to 32 vertices are in the frontier of a wave.
+TG_INLINE uint tg_members(global const uint* waves, uint count, uint wave) {
+  uint members = 0;
+  for (uint i = 0; i < count; ++i) {
+    members |= (waves[i] == wave ? 1u : 0u) << i;
+  }
+  return members;
 }
 
 // Each work-item makes whole words from what is known of the vertices, four of which it reads at once. The next wave's bitmap
@@ -401,9 +528,11 @@ void tg_to_bitmap(const tg_job* job, const tg_position* at) {
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
   global uint* const bitmap = tg_bitmap_of(job, at->wave);
   global const uint* const waves = tg_membership(job, at);
-  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
+  TG_EACH_ITEM(job, word, job->words, 1) {
     uint bits = 0;
-    if (word < job->vertices / 32) {
+    if (TG_GROUP_SIZE == 1) {
+      bits = tg_members(waves + word * 32ul, min(job->vertices - word * 32, 32u), at->wave);
+    } else if (word < job->vertices / 32) {
       TG_UNROLL for (uint i = 0; i < 8; ++i) {
         const uint4 four = ((global const uint4*)waves)[word * 8ul + i];
         bits |= ((four.x == at->wave ? 1u : 0u) | (four.y == at->wave ? 2u : 0u) | (four.z == at->wave ? 4u : 0u) |
@@ -424,7 +553,7 @@ void tg_to_bitmap(const tg_job* job, const tg_position* at) {
 // `to` is the queue of this wave.
 void tg_to_queue(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
   global const uint* const bitmap = tg_bitmap_of(job, at->wave);
-  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
+  TG_EACH_ITEM(job, word, job->words, 1) {
     for (uint bits = bitmap[word]; bits != 0; bits &= bits - 1) {
       const uint v = word * 32 + (31 - clz(bits & (0u - bits)));
 #if TG_ALGORITHM == TG_PAGERANK
@@ -445,7 +574,7 @@ uint tg_next_near(const tg_position* at, const tg_setting* setting) { return tg_
 void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
   const uint near = tg_next_near(at, setting);
   global const uint* const put_off = tg_far_queue(job, at->far_turn);
-  for (uint i = tg_first_item(job, 1); i < at->far; i = tg_next_item(job, i, 1)) {
+  TG_EACH_ITEM(job, i, at->far, 1) {
     const uint v = put_off[i];
     const uint distance = job->values[v];
     if (distance >= near && near != 0xffffffffu) {
@@ -472,7 +601,7 @@ void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* settin
   const float base = tg_base(job, at, setting);
   global const float* const passed = tg_passed(job, at->wave);
   global float* const passed_next = tg_passed(job, at->wave + 1);
-  for (uint v = tg_first_item(job, 1); v < job->vertices; v = tg_next_item(job, v, 1)) {
+  TG_EACH_ITEM(job, v, job->vertices, 1) {
     const float received = pushed ? as_float(job->stamps[v]) : tg_received(job, v, passed);
     tg_rank(job, setting, base, v, received, passed_next, found);
     job->stamps[v] = pushed ? 0 : job->stamps[v];
