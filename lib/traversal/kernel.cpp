@@ -59,6 +59,7 @@ compiler::KernelSource frontier_kernel(const TraversalShape& shape, bool float_w
   for (const std::string_view file :
        {std::string_view("frontier_policy.h"), std::string_view("frontier_state.h"),
         std::string_view("frontier_job.cl"), std::string_view(family),
+        std::string_view("frontier_edges.cl"), std::string_view("frontier_pull.cl"),
         std::string_view("frontier_topologies.cl"), std::string_view("frontier_choice.cl"),
         std::string_view("frontier_sums.cl"), std::string_view("frontier_alone.cl"),
         std::string_view("frontier.cl")}) {
