@@ -24,7 +24,8 @@ void tg_clear_counters(const tg_job* job, const tg_position* at) {
 
 // What everything holds at first.
 void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
-  for (uint v = tg_first_item(job, 1); v < job->vertices; v = tg_next_item(job, v, 1)) {
+  const bool unconstrained = setting->constrained == 0;
+  TG_EACH_ITEM(job, v, job->vertices, 1) {
 #if TG_ALGORITHM == TG_PAGERANK
     const float rank = 1.0f / (float)job->vertices;
     const tg_offset degree = tg_degree(job, v);
@@ -40,7 +41,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
 #if TG_ALGORITHM == TG_BFS && TG_PARENTS
     job->others[v] = TG_NOBODY;
 #endif
-    if (setting->constrained == 0) {
+    if (unconstrained) {
       job->stamps[v] = 0xffffffffu;
     }
 #endif
@@ -50,7 +51,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
 #else
   const bool all = false;
 #endif
-  for (uint word = tg_first_item(job, 1); word < job->words; word = tg_next_item(job, word, 1)) {
+  TG_EACH_ITEM(job, word, job->words, 1) {
     const uint rest = job->vertices - word * 32;
     job->bitmaps[word] = !all ? 0u : rest < 32 ? (1u << rest) - 1 : 0xffffffffu;
 #if TG_ALGORITHM != TG_PAGERANK
@@ -58,7 +59,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
     job->bitmaps[2u * job->words + word] = 0;
 #endif
 #if TG_ALGORITHM == TG_SSSP
-    if (setting->constrained == 0) {
+    if (unconstrained) {
       tg_far_bits(job)[word] = 0;
     }
 #endif

@@ -33,7 +33,7 @@ global const uint* tg_membership(const tg_job* job, const tg_position* at) {
 
 // Parents from levels: of several, the one that is written last.
 void tg_finish(const tg_job* job) {
-  for (uint u = tg_first_item(job, 1); u < job->vertices; u = tg_next_item(job, u, 1)) {
+  TG_EACH_ITEM(job, u, job->vertices, 1) {
     const uint level = job->values[u];
     for (tg_offset e = job->offsets[u]; level != TG_UNREACHED && e < job->offsets[u + 1ul]; ++e) {
       const uint w = job->neighbours[e];

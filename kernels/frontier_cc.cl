@@ -42,7 +42,7 @@ void tg_join(const tg_job* job, uint u, uint v) {
 }
 
 void tg_finish(const tg_job* job) {
-  for (uint v = tg_first_item(job, 1); v < job->vertices; v = tg_next_item(job, v, 1)) {
+  TG_EACH_ITEM(job, v, job->vertices, 1) {
     uint root = job->values[v];
     for (uint link = job->values[root]; link != root; link = job->values[root]) {
       root = link; // links fall from step to step: this ends

@@ -119,6 +119,16 @@ TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
 #endif
 }
 
+// Each of them. Tile by tile it is a loop that a compiler for CPUs makes vectors of.
+#if TG_GROUP_SIZE == 1
+#define TG_EACH_ITEM(job, item, count, width)                                                                          \
+  for (uint tile_of_##item = tg_first_item(job, width); tile_of_##item < (count); tile_of_##item += (job)->groups * TG_TILE) \
+    for (uint item = tile_of_##item, end_of_##item = min(item + TG_TILE, (count)); item < end_of_##item; ++item)
+#else
+#define TG_EACH_ITEM(job, item, count, width) \
+  for (uint item = tg_first_item(job, width); item < (count); item = tg_next_item(job, item, width))
+#endif
+
 // A sum in two words that nobody has to carry between, so that adding to it is over at once: the low 16 bits of what is
 // added, and the rest. Good for 2^16 work-groups (or work-items of one) that add to it.
 #define TG_ADD_PARTS(words, value)                     \

@@ -181,6 +181,9 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
   std::uint64_t budget = persistent ? log_rows : 4096; // waves of the next slice
   std::uint32_t batch = persistent ? 1 : 8;            // launches of the next slice
   constexpr std::uint32_t most_batch = 128;
+  // On a CPU a launch in vain costs as much as it does to ask whether there is more to do: launches that take
+  // longer than this are worth asking.
+  constexpr std::uint64_t short_launch_ns = 50'000;
   for (tg_position at{}; at.step != TG_STEP_DONE;) {
     if (out_of_time(limits, outcome)) {
       break;
@@ -238,7 +241,8 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
       batch = std::max(batch / 2, 1U);
     } else if (elapsed < limits.slice_ns / 4) {
       budget = std::min<std::uint64_t>(budget * 4, log_rows);
-      batch = persistent ? 1 : std::min(batch * 2, most_batch);
+      const bool asks_seldom = !session.on_host || elapsed < batch * short_launch_ns;
+      batch = persistent ? 1 : asks_seldom ? std::min(batch * 2, most_batch) : batch;
     }
   }
   return outcome;

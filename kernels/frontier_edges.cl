@@ -1,0 +1,146 @@
+// Along the edges of a frontier: who walks which vertices, and what a push does for each edge, the same in all topologies that
+// push. An edge gives the vertex that it leads to a better value, or nothing happens; whoever gives it one puts the vertex into
+// the next frontier.
+
+uint tg_weight(global const uint* weights, tg_offset e) {
+#if TG_WEIGHTS
+  return weights[e];
+#elif TG_FLOATS
+  return as_uint(1.0f);
+#else
+  return 1;
+#endif
+}
+
+// Vertices of a frontier, by their words: work-item `lane` of TG_WIDTH that share a word has every TG_WIDTH-th of its bits.
+typedef struct {
+  uint word;
+  uint bit;
+} tg_walk;
+
+TG_INLINE tg_walk tg_begin_walk(const tg_job* job) {
+  tg_walk walk;
+  walk.word = tg_first_item(job, TG_WIDTH);
+  walk.bit = (uint)get_local_id(0) % TG_WIDTH;
+  return walk;
+}
+
+TG_INLINE void tg_go_on(const tg_job* job, tg_walk* walk) {
+  walk->bit += TG_WIDTH;
+  if (walk->bit >= 32) {
+    walk->bit %= 32;
+    walk->word = tg_next_item(job, walk->word, TG_WIDTH);
+  }
+}
+
+#if TG_ALGORITHM != TG_PAGERANK
+#if TG_ALGORITHM != TG_CC
+// Gives a vertex a better value; what it had before.
+TG_INLINE uint tg_improve(const tg_job* job, tg_target to, uint v, uint candidate) {
+  if (!tg_undisturbed(to)) {
+    return tg_merge(&job->values[v], candidate);
+  }
+  const uint before = job->values[v];
+  if (tg_better(candidate, before)) {
+    job->values[v] = tg_merged(candidate, before);
+  }
+  return before;
+}
+#endif
+
+// The wave that a vertex was queued for last; from now on it is this one.
+TG_INLINE uint tg_stamp(const tg_job* job, tg_target to, uint v) {
+  if (!tg_undisturbed(to)) {
+    return atomic_xchg(&job->stamps[v], to.wave);
+  }
+  const uint before = job->stamps[v];
+  job->stamps[v] = to.wave;
+  return before;
+}
+
+// A vertex of the next frontier, unless it is in there already.
+TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, uint value, tg_offset begin,
+              tg_offset degree, tg_found* found) {
+  const uint bit = 1u << (v & 31u);
+#if TG_ALGORITHM == TG_SSSP
+  if (to.queue != 0 && value >= at->near) {
+    if ((atomic_or(&tg_far_bits(job)[v >> 5], bit) & bit) == 0) {
+      tg_far_queue(job, at->far_turn)[tg_take_place(tg_far_tail(job, at->far_turn))] = v;
+      found->far += 1;
+    }
+    found->nearest = max(found->nearest, ~value);
+    return;
+  }
+#endif
+  if (to.queue != 0) {
+    if (!TG_FOUND_ONCE(at) && tg_stamp(job, to, v) == to.wave) {
+      return;
+    }
+    tg_enqueue(to, v, begin, degree);
+    if (to.bitmap != 0) {
+      atomic_or(&to.bitmap[v >> 5], bit);
+    }
+  } else if ((atomic_or(&to.bitmap[v >> 5], bit) & bit) != 0) {
+    return;
+  }
+  found->vertices += 1;
+  found->edges += degree;
+}
+
+#if TG_ALGORITHM != TG_CC
+// What has to be fetched of an edge: the vertex that it leads to, its row, and the weight.
+typedef struct {
+  tg_offset begin;
+  tg_offset end;
+  uint w;
+  uint weight;
+} tg_edge;
+
+tg_edge tg_fetch_edge(const tg_job* job, ulong e) {
+  tg_edge edge;
+  edge.w = job->neighbours[e];
+  edge.weight = tg_weight(job->weights, (tg_offset)e);
+  edge.begin = job->offsets[edge.w];
+  edge.end = job->offsets[edge.w + 1ul];
+  return edge;
+}
+
+TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, tg_edge edge,
+                     tg_found* found) {
+  const uint candidate = tg_along(value, edge.weight);
+  if (!tg_better(candidate, tg_improve(job, to, edge.w, candidate))) {
+    return;
+  }
+  if (TG_FOUND_ONCE(at)) {
+    tg_came_from(job, edge.w, u);
+  }
+  tg_enter(job, at, to, edge.w, candidate, edge.begin, edge.end - edge.begin, found);
+}
+#endif
+
+// Along edge e of u. Eagerly: where few edges are under way, what may be needed is asked for at once, as waiting is what
+// costs.
+TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
+                  tg_found* found) {
+#if TG_ALGORITHM == TG_CC
+  const uint w = job->neighbours[e];
+  if (w < u) { // its opposite is there as well
+    tg_join(job, u, w);
+  }
+#else
+  if (eager) {
+    tg_push_fetched(job, at, to, u, value, tg_fetch_edge(job, e), found);
+    return;
+  }
+  tg_edge edge;
+  edge.w = job->neighbours[e];
+  edge.weight = tg_weight(job->weights, (tg_offset)e);
+  if (!tg_better(tg_along(value, edge.weight), job->values[edge.w])) {
+    return;
+  }
+  edge.begin = job->offsets[edge.w];
+  edge.end = job->offsets[edge.w + 1ul];
+  tg_push_fetched(job, at, to, u, value, edge, found);
+#endif
+}
+#endif

@@ -1,0 +1,207 @@
+// How vertices look for neighbours in the frontier.
+//
+// On a GPU a work-item looks for two vertices at a time and asks for several neighbours of each, as loads under way are what
+// counts. A core of a CPU waits for many loads at once by itself as long as it has nothing to guess: there a work-item has a
+// word of vertices, and what decides is asked for all of them, and kept as bits, before anything is done about any.
+
+#if TG_ALGORITHM == TG_CC
+// Every vertex joins its neighbours: those in the frontier, or with `frontier` 0 all.
+void tg_pull_labels(const tg_job* job, global const uint* frontier, tg_found* found) {
+  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
+    const uint v = walk.word * 32 + walk.bit;
+    if (v >= job->vertices) {
+      continue;
+    }
+    const tg_offset end = job->in_offsets[v + 1ul];
+    for (tg_offset e = job->in_offsets[v]; e < end; ++e) {
+      const uint u = job->in_neighbours[e];
+      if (u < v && (frontier == 0 || (frontier[u >> 5] >> (u & 31u) & 1u) != 0)) {
+        tg_join(job, u, v);
+      }
+    }
+    found->scanned += end - job->in_offsets[v];
+  }
+}
+#endif
+
+#if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
+#if TG_GROUP_SIZE == 1
+// The vertices of a word that have something to look for and somewhere to look.
+TG_INLINE uint tg_seekers(const tg_job* job, const tg_position* at, const tg_setting* setting, uint word) {
+  global const uint* const values = job->values + word * 32ul;
+  global const tg_offset* const begins = job->in_offsets + word * 32ul;
+  const uint count = min(job->vertices - word * 32, 32u);
+  uint seekers = 0;
+  for (uint i = 0; i < count; ++i) {
+    seekers |= ((tg_settled(at, setting, values[i]) ? 0u : 1u) & (begins[i] != begins[i + 1] ? 1u : 0u)) << i;
+  }
+  return seekers;
+}
+
+// Those whose first neighbour is in the frontier.
+TG_INLINE uint tg_lucky(const tg_job* job, global const uint* frontier, uint word, uint seekers) {
+  global const tg_offset* const begins = job->in_offsets + word * 32ul;
+  global const uint* const neighbours = job->in_neighbours;
+  uint lucky = 0;
+  for (uint left = seekers; left != 0; left &= left - 1) {
+    const uint i = 31 - clz(left & (0u - left));
+    const uint u = neighbours[begins[i]];
+    lucky |= (frontier[u >> 5] >> (u & 31u) & 1u) << i;
+  }
+  return lucky;
+}
+
+// Every vertex looks for neighbours in the frontier, or with `frontier` 0 for any that has something for it: word by word of
+// the next frontier, each vertex until it is done.
+TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
+                                global const uint* frontier, tg_found* found) {
+  uint vertices = 0;
+  ulong edges = 0;
+  ulong scanned = 0;
+  TG_EACH_ITEM(job, word, job->words, 1) {
+    const uint seekers = tg_seekers(job, at, setting, word);
+    const uint lucky = frontier == 0 ? seekers : tg_lucky(job, frontier, word, seekers);
+    uint news = 0;
+    for (uint left = seekers; left != 0; left &= left - 1) {
+      const uint i = 31 - clz(left & (0u - left));
+      const uint v = word * 32 + i;
+      const tg_offset begin = job->in_offsets[v];
+      const tg_offset end = job->in_offsets[v + 1ul];
+      uint best = job->values[v];
+      uint from = TG_NOBODY;
+      tg_offset e = begin + (~lucky >> i & 1u);
+      for (bool enough = false; !enough && e < end; ++e) {
+        const uint u = job->in_neighbours[e];
+        if (frontier != 0 && (frontier[u >> 5] >> (u & 31u) & 1u) == 0) {
+          continue;
+        }
+        const uint value = frontier == 0 ? ((volatile global uint*)job->values)[u] : tg_value(job, at, u);
+        const uint candidate = tg_along(value, tg_weight(job->in_weights, e));
+        if (tg_better(candidate, best)) {
+          best = tg_merged(candidate, best);
+          from = u;
+          enough = tg_enough(at, setting, best) || tg_settled(at, setting, best);
+        }
+      }
+      scanned += e - begin;
+      if (from != TG_NOBODY) {
+        job->values[v] = best; // nobody else writes it in this wave
+        if (TG_FOUND_ONCE(at)) {
+          tg_came_from(job, v, from);
+        }
+        news |= 1u << i;
+      }
+    }
+    if (news != 0) {
+      const uint before = to.bitmap[word]; // which nobody shares
+      to.bitmap[word] = before | news;
+      for (news &= ~before; news != 0; news &= news - 1) {
+        vertices += 1;
+        edges += tg_degree(job, word * 32 + (31 - clz(news & (0u - news))));
+      }
+    }
+  }
+  found->vertices += vertices;
+  found->edges += edges;
+  found->scanned += scanned;
+}
+#else
+// Puts a vertex into the next frontier; whether it was not there.
+TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
+  const uint bit = 1u << (v & 31u);
+  return (atomic_or(&bitmap[v >> 5], bit) & bit) == 0;
+}
+
+// Vertices that a work-item pulls for at a time, and neighbours of each that it asks for together: on a GPU a pull is as fast
+// as loads are under way, until lines of the bitmap are all that its cache is busy with; and what needs more registers than
+// there are slows down all other steps, too.
+#define TG_PULLS 2
+#define TG_ASKS 4
+
+// Every vertex looks for neighbours in the frontier, or with `frontier` 0 for any that has something for it. Whoever is done
+// makes room for the next one at once, as the most patient of a warp would keep all others waiting.
+TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
+                                global const uint* frontier, tg_found* found) {
+  uint vertex[TG_PULLS];
+  uint best[TG_PULLS];
+  uint from[TG_PULLS];
+  tg_offset begin[TG_PULLS];
+  tg_offset next[TG_PULLS]; // edge to look at
+  tg_offset end[TG_PULLS];
+  uint open = 0; // a bit for each that looks on
+  tg_walk walk = tg_begin_walk(job);
+  while (open != 0 || walk.word < job->words) {
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      const uint v = walk.word * 32 + walk.bit;
+      if ((open >> k & 1u) == 0 && walk.word < job->words) {
+        tg_go_on(job, &walk);
+        if (v < job->vertices) {
+          vertex[k] = v;
+          from[k] = TG_NOBODY;
+          best[k] = job->values[v];
+          if (TG_EAGER || !tg_settled(at, setting, best[k])) {
+            begin[k] = next[k] = job->in_offsets[v];
+            end[k] = job->in_offsets[v + 1ul];
+            open |= 1u << k;
+          }
+        }
+      }
+    }
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      const bool done = (open >> k & 1u) != 0 && (next[k] == end[k] || tg_settled(at, setting, best[k]));
+      open &= ~((done ? 1u : 0u) << k);
+    }
+    uint asked[TG_PULLS][TG_ASKS]; // behind the last neighbour, that one again
+    uint words[TG_PULLS][TG_ASKS];
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      if ((open >> k & 1u) != 0) {
+        TG_UNROLL for (uint i = 0; i < TG_ASKS; ++i) {
+          asked[k][i] = job->in_neighbours[min(next[k] + i, end[k] - 1)];
+        }
+      }
+    }
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      if ((open >> k & 1u) != 0) {
+        TG_UNROLL for (uint i = 0; i < TG_ASKS; ++i) {
+          words[k][i] = frontier == 0 ? 0xffffffffu : frontier[asked[k][i] >> 5];
+        }
+      }
+    }
+    TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
+      if ((open >> k & 1u) == 0) {
+        continue;
+      }
+      bool enough = false;
+      TG_UNROLL for (uint i = 0; i < TG_ASKS; ++i) {
+        const uint u = asked[k][i];
+        if (!enough && (words[k][i] >> (u & 31u) & 1u) != 0) {
+          const uint value = frontier == 0 ? ((volatile global uint*)job->values)[u] : tg_value(job, at, u);
+          const uint candidate = tg_along(value, tg_weight(job->in_weights, min(next[k] + i, end[k] - 1)));
+          if (tg_better(candidate, best[k])) {
+            best[k] = tg_merged(candidate, best[k]);
+            from[k] = u;
+            enough = tg_enough(at, setting, best[k]);
+          }
+        }
+      }
+      found->scanned += min((tg_offset)TG_ASKS, end[k] - next[k]);
+      next[k] += TG_ASKS;
+      if (enough || next[k] >= end[k]) {
+        open &= ~(1u << k);
+        if (from[k] != TG_NOBODY) {
+          const uint v = vertex[k];
+          job->values[v] = best[k]; // nobody else writes it in this wave
+          if (TG_FOUND_ONCE(at)) {
+            tg_came_from(job, v, from[k]);
+          }
+          if (tg_mark(to.bitmap, v)) {
+            found->vertices += 1;
+            found->edges += job->offsets == job->in_offsets ? end[k] - begin[k] : tg_degree(job, v);
+          }
+        }
+      }
+    }
+  }
+}
+#endif
+#endif
