@@ -204,6 +204,33 @@ TEST_CASE("another kind or version is refused") {
         std::string::npos);
 }
 
+TEST_CASE("a document of another type that says no kind is told from one with mistakes") {
+  const std::string dag = R"({"waves":[],"dependencies":[],"budget_bytes":4})";
+  CHECK(request_refusal(dag) ==
+        "tidegate: input:1:1: error: this has the keys of wave_dag, not of launch_request [wrong_kind]\n"
+        "  fix: `tidegate plan` takes it");
+  const auto as_program = [](std::string_view json) { return refusal<compiler::WaveProgram>(json); };
+  CHECK(as_program(dag).find("this has the keys of wave_dag, not of wave_program") != std::string::npos);
+  CHECK(as_program(R"({"graph":{},"algorithm":"bfs"})").find("keys of frontier_program") !=
+        std::string::npos);
+  CHECK(as_program(R"({"queue_len":1})").find("`tidegate recommend` takes it") != std::string::npos);
+  CHECK(refusal<FrontierMemoryPlan>(R"({"candidates":[],"costs":[],"current":0})")
+            .find("`tidegate tune choose` takes it") != std::string::npos);
+  CHECK(request_refusal(R"({"strategy":"layered","barriers":{},"peak_frontier_bytes":0})")
+            .find("`tidegate run --plan` takes it") != std::string::npos);
+  CHECK(request_refusal(R"({"should_drain":true,"reason":"none"})")
+            .find("give a document of kind \"launch_request\"") != std::string::npos);
+  // It is of the type that is wanted, as far as it goes.
+  CHECK(as_program(R"({"waves":[]})").find("missing key") != std::string::npos);
+  CHECK(as_program(R"({"waves":[],"opps":{},"buffer":{}})").find("unknown key \"opps\"") !=
+        std::string::npos);
+  CHECK(request_refusal(R"({"nothing":1,"known":2})").find("unknown key") != std::string::npos);
+  // What it says counts.
+  CHECK(request_refusal(R"({"kind":"wave_dag"})").find("`tidegate plan` takes it") != std::string::npos);
+  CHECK(request_refusal(R"({"kind":"launch_request","waves":[],"budget_bytes":4})")
+            .find("unknown key \"waves\"") != std::string::npos);
+}
+
 TEST_CASE("outputs must say their kind") {
   CHECK(refusal<TuningChoice>(R"({"kind":"tuning_choice","schema_version":1,"value":3})") == "accepted");
   CHECK(refusal<TuningChoice>(R"({"value":3})").find("missing key \"kind\" or \"schema_version\"") !=

@@ -45,6 +45,9 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
   /waves/0/args/3: n: made up, the extent of the range
   /waves/1: made up: global_size
 """)
+        quiet = run("init", "-q", str(self.folder / "add.cl"), "-o", str(self.folder / "q.json"))
+        self.assertEqual((quiet.rc, quiet.stdout, quiet.stderr), (0, "", ""))
+        self.assertEqual((self.folder / "q.json").read_text(), (self.folder / "p.json").read_text())
         self.assertEqual((self.folder / "p.json").read_text(), """{
   "kind": "wave_program",
   "schema_version": 1,
