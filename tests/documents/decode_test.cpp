@@ -124,7 +124,7 @@ TEST_CASE("wrong types say what was expected and what was found") {
   CHECK(request_refusal(with(R"("policy":3)")) ==
         "tidegate: input:1:78: error: expected an object, got a number [wrong_type]\n"
         "  at: /policy\n"
-        "  fix: give an object");
+        "  fix: give an object such as {\"min_hit_capacity\": …}");
   CHECK(request_refusal(with(R"("policy":[{}])")).find("expected an object, got an array") !=
         std::string::npos);
   CHECK(request_refusal(with(R"("requeue_count":"3")")).find("got a string") != std::string::npos);
@@ -229,6 +229,15 @@ TEST_CASE("a document of another type that says no kind is told from one with mi
   CHECK(request_refusal(R"({"kind":"wave_dag"})").find("`tidegate plan` takes it") != std::string::npos);
   CHECK(request_refusal(R"({"kind":"launch_request","waves":[],"budget_bytes":4})")
             .find("unknown key \"waves\"") != std::string::npos);
+}
+
+TEST_CASE("a range of one dimension needs no brackets") {
+  const auto program = decode<compiler::WaveProgram>(
+      R"({"buffers":{},"ops":{},"waves":[{"global_size":64,"local_size":8,"global_offset":[1]}]})");
+  REQUIRE(program);
+  CHECK(program->waves[0].global_size == std::vector<std::uint64_t>{64});
+  CHECK(program->waves[0].local_size == std::vector<std::uint64_t>{8});
+  CHECK(program->waves[0].global_offset == std::vector<std::uint64_t>{1});
 }
 
 TEST_CASE("outputs must say their kind") {

@@ -125,7 +125,7 @@ class Input(Folder):
                      "  fix: remove it; `tidegate schema launch_request --format table` lists the known keys\n"
                      "tidegate: standard input:2:45: error: expected an object, got an array [wrong_type]\n"
                      "  at: /policy/sizing\n"
-                     "  fix: give an object\n"
+                     '  fix: give an object such as {"default_worker_count": …}\n'
                      "tidegate: standard input:3:26: error: 1.5 is not written as an integer [not_an_integer]\n"
                      "  at: /max_workgroup_size_x\n"
                      "  fix: give an integer from 0 to 4294967295\n"
@@ -268,7 +268,7 @@ class Usage(unittest.TestCase):
         self.refused(["recommend", "--previous-topology", "dense"],
                      'tidegate: error: --previous-topology: "dense" is not one of empty, sparse_frontier, '
                      "hybrid_frontier, dense_frontier, fused_dense or memory_constrained [invalid_usage]\n"
-                     "  fix: `tidegate recommend --help` shows the usage\n")
+                     '  fix: did you mean "dense_frontier"?\n')
         self.refused(["recommend", "--format", "tabel"],
                      'tidegate: error: --format: "tabel" is not one of json or table [invalid_usage]\n'
                      '  fix: did you mean "table"?\n')

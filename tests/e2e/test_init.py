@@ -65,7 +65,7 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
   "waves": [
     {
       "op": "add",
-      "global_size": [1024],
+      "global_size": 1024,
       "args": [
         {"buffer": "a"},
         {"buffer": "b"},
@@ -74,7 +74,7 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
       ],
       "note": "made up: global_size"
     },
-    {"op": "twice", "global_size": [1024], "args": [{"buffer": "b"}], "note": "made up: global_size"}
+    {"op": "twice", "global_size": 1024, "args": [{"buffer": "b"}], "note": "made up: global_size"}
   ],
   "note": "a draft: every note says what is made up"
 }
