@@ -52,15 +52,14 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
 CommandModel arena_command() {
   const auto settings = std::make_shared<ArenaSettings>();
   return {
-      .options = {bytes_option("--capacity", settings->arena.capacity_bytes,
-                               "Capacity instead of the document's"),
-                  count_option("--effort", settings->arena.effort,
-                               "Nodes of the exact search, 0 for none; equal effort, equal plan"),
-                  picture_option(
-                      settings->format, arena_formats,
-                      "JSON for programs (default), a table for people, or a picture: time across, "
-                      "offsets up; -o x.svg means that"),
-                  stream_option(settings->route.stream), output_option(settings->route.output)},
+      .options =
+          {bytes_option("--capacity", settings->arena.capacity_bytes, "Capacity instead of the document's"),
+           count_option("--effort", settings->arena.effort,
+                        "Nodes of the exact search, 0 for none; equal effort, equal plan"),
+           picture_option(settings->format, arena_formats,
+                          "JSON for programs (default), a table for people, or a picture: time across, "
+                          "offsets up; -o x.svg means that"),
+           stream_option(settings->route.stream), output_option(settings->route.output, {"json", "svg"})},
       .positionals = {input_positional(settings->route.input, "Buffer lifetimes")},
       .examples = {{"A picture of the arena:", "tidegate arena examples/stereo_buffers.json -o arena.svg"},
                    {"Offsets that a checker proves:",

@@ -25,6 +25,7 @@ struct CheckSettings {
   commands::CheckRequest request;
   std::string output = "-";
   Format format = Format::json;
+  bool quiet = false;
 };
 
 // What a type may also be called on the command line, and what a plan of it is held against.
@@ -122,16 +123,16 @@ FileUses files_of(const commands::CheckRequest& request, const std::string& outp
 }
 
 // What standard error gets of one verdict.
-void tell(const auto& verdict, bool errors_as_json) {
+void tell(const auto& verdict, const CheckSettings& /*settings*/, bool errors_as_json) {
   if (verdict.error) {
     print_error(*verdict.error, errors_as_json);
   }
 }
-void tell(const documents::CheckedDocument& checked, bool errors_as_json) {
+void tell(const documents::CheckedDocument& checked, const CheckSettings& settings, bool errors_as_json) {
   if (checked.error) {
     print_error(commands::all_of(checked), errors_as_json);
   }
-  if (checked.warnings && !errors_as_json) { // the report has them too
+  if (checked.warnings && !errors_as_json && !settings.quiet) { // the report has them too
     for (const compiler::Warning& warning : *checked.warnings) {
       print_warning(warning, checked.file);
     }
@@ -143,7 +144,7 @@ template <class Report, class Table>
 Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
                         Table table, bool errors_as_json) {
   for (const auto& verdict : verdicts) {
-    tell(verdict, errors_as_json);
+    tell(verdict, settings, errors_as_json);
   }
   const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
   const std::string text =
@@ -228,8 +229,9 @@ CommandModel check_command() {
                               "Buffer lifetimes that arena plans are held against"),
                   needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
                                                       "Capacity instead of the lifetimes'")),
-                  path_scope_option(request.scope), format_option(settings->format),
-                  output_option(settings->output)},
+                  path_scope_option(request.scope),
+                  short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings"),
+                  format_option(settings->format), output_option(settings->output)},
       .positionals = {files_positional(request.files)},
       .examples = {{"Is the evidence complete?",
                     "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},

@@ -14,6 +14,11 @@
 namespace tidegate::app {
 namespace {
 
+struct InitSettings {
+  commands::InitRequest request;
+  bool quiet = false;
+};
+
 // What the program does not know, on standard error: the program itself runs as it is.
 void print_notes(const commands::Draft& draft, const commands::InitRequest& request) {
   std::string text = fmt::format("tidegate: {} runs as it is; to fill in:\n",
@@ -24,7 +29,8 @@ void print_notes(const commands::Draft& draft, const commands::InitRequest& requ
   std::fputs(text.c_str(), stderr);
 }
 
-Result<ExitCode> run_init(const commands::InitRequest& request) {
+Result<ExitCode> run_init(const InitSettings& settings) {
+  const commands::InitRequest& request = settings.request;
   FileUses files{.inputs = {}, .outputs = {{request.output, "-o", {}}}};
   for (const std::string& source : request.sources) {
     files.inputs.push_back({source, "a source", {}});
@@ -37,7 +43,7 @@ Result<ExitCode> run_init(const commands::InitRequest& request) {
     return tl::unexpected(draft.error());
   }
   auto written = commands::write_text(request.output, draft->json);
-  if (written) {
+  if (written && !settings.quiet) {
     print_notes(*draft, request);
   }
   return written;
@@ -56,17 +62,19 @@ OptionModel sources_positional(std::vector<std::string>& sources) {
 } // namespace
 
 CommandModel init_command() {
-  const auto request = std::make_shared<commands::InitRequest>();
+  const auto settings = std::make_shared<InitSettings>();
   return {
-      .options = {text_option("--options", "TEXT", request->options,
+      .options = {text_option("--options", "TEXT", settings->request.options,
                               "Compiler options for the kernels, as for clBuildProgram"),
-                  output_option(request->output)},
-      .positionals = {sources_positional(request->sources)},
+                  short_flag("-q", "--quiet", settings->quiet,
+                             "Tell nothing but errors: no list of what is made up"),
+                  output_option(settings->request.output)},
+      .positionals = {sources_positional(settings->request.sources)},
       .examples = {{"A first program, and what is made up in it:",
                     "tidegate init examples/programs/heat/heat.cl"},
                    {"It runs as it is:",
                     "tidegate init examples/programs/heat/heat.cl -o first.json && tidegate run first.json"}},
-      .run = [request](bool) { return run_init(*request); }};
+      .run = [settings](bool) { return run_init(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 
@@ -18,6 +20,10 @@ namespace tidegate::app {
 namespace {
 
 constexpr std::array<std::string_view, 2> format_names{"json", "table"};
+
+// Names of files that end so are of these formats, whatever wrote them. All others may hold anything.
+constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm", "svg",  "dot", "pdf", "png",
+                                                           "jpg",  "jpeg", "gif", "webp", "ps",  "eps"};
 
 } // namespace
 
@@ -41,6 +47,29 @@ Result<std::uint64_t> read_bytes(const std::string& text) {
     error.message += "; " + error.fix;
     return error;
   });
+}
+
+Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings) {
+  std::string ending = std::filesystem::path(file).extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string_view name = std::string_view(ending).substr(ending.empty() ? 0 : 1);
+  if (std::ranges::find(telling_endings, name) == telling_endings.end() ||
+      std::ranges::find(endings, name) != endings.end()) {
+    return file;
+  }
+  return tl::unexpected(
+      Error{.message = fmt::format("{} would not be what it is called; let its name end in .{}",
+                                   in_quotes(file), fmt::join(endings, " or ."))});
+}
+
+OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
+                                std::string meaning) {
+  const auto read = [endings = std::move(endings)](const std::string& file) {
+    return written_file(file, endings);
+  };
+  OptionModel option = tidegate::app::option(std::move(name), "FILE", target, read, std::move(meaning));
+  option.takes_file = true;
+  return option;
 }
 
 OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uint64_t unit_ns,
@@ -102,9 +131,9 @@ OptionModel format_option(Format& format) {
   return choice_option("--format", format, format_names, "JSON for programs (default) or a table for people");
 }
 
-OptionModel output_option(std::string& output) {
-  OptionModel option =
-      file_option("--output", output, "Write to a file, which appears complete or not at all");
+OptionModel output_option(std::string& output, std::vector<std::string_view> endings) {
+  OptionModel option = written_file_option("--output", output, std::move(endings),
+                                           "Write to a file, which appears complete or not at all");
   option.names.insert(option.names.begin(), "-o");
   return option;
 }

@@ -50,6 +50,11 @@ OptionModel file_option(std::string name, Target& target, std::string meaning) {
   file.takes_file = true;
   return file;
 }
+// The name of a file that is written. One that ends as some other format does is refused: run.pdf that is
+// no PDF helps nobody. `endings` are of the right formats, without the dot.
+Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings);
+OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
+                                std::string meaning);
 template <class Target>
 OptionModel count_option(std::string name, Target& target, std::string meaning) {
   return option(std::move(name), "N", target, read_count, std::move(meaning));
@@ -89,7 +94,8 @@ OptionModel positional(std::string value, OptionModel option);
 
 // What several commands take.
 OptionModel format_option(Format& format);
-OptionModel output_option(std::string& output);
+// -o. `endings` are those that say what is written, as of written_file().
+OptionModel output_option(std::string& output, std::vector<std::string_view> endings = {"json"});
 
 // --format of a command that draws: one of `names`, the first of which is "json". Nothing given, `-o x.svg`
 // and

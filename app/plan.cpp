@@ -114,7 +114,7 @@ CommandModel plan_command() {
                flag("--each-wave", settings->picture.each_wave,
                     "Draw waves that are alike one by one, not as one box"),
                path_scope_option(settings->plan.scope), stream_option(settings->route.stream),
-               output_option(settings->route.output)},
+               output_option(settings->route.output, {"json", "dot", "svg"})},
           .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
           .examples = {{"A picture of the plan with the fewest groups:",
                         "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},

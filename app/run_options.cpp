@@ -107,13 +107,14 @@ CommandModel run_command() {
            count_option("--alone-up-to", settings->alone_up_to,
                         "Vertices of a frontier that one work-group works alone (default: by the device)"),
            file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel to a file"),
-           file_option("--trace", options.trace,
-                       "Write when what ran as a timeline for ui.perfetto.dev: a lane for each work-group "
-                       "where the device has a clock, for launches otherwise"),
+           written_file_option(
+               "--trace", options.trace, {"json"},
+               "Write when what ran as a timeline for ui.perfetto.dev: a lane for each work-group "
+               "where the device has a clock, for launches otherwise"),
            count_option("--trace-spans", options.trace_spans,
                         "Spans that the trace keeps at most (default 200000)"),
-           file_option(
-               "--report", options.page,
+           written_file_option(
+               "--report", options.page, {"html", "htm"},
                "Write the run as one HTML page that fetches nothing: plan, timeline (as with --trace), "
                "memory, comparison, reasons"),
            short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings, no progress"),

@@ -1,4 +1,5 @@
 #include <tidegate/commands/frontier.hpp>
+#include <tidegate/commands/written_rows.hpp>
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
@@ -112,6 +113,7 @@ std::string frontier_table(const FrontierReport& report, bool colour) {
   rows.push_back({"  memory", fmt::format("{}{}", bytes_text(report.memory.bytes),
                                           report.memory.constrained ? ", memory_constrained" : "")});
   if (report.status == run::RunStatus::planned) {
+    add_written(report.files_written, rows);
     return text + render_table(rows);
   }
   rows.push_back({"  time", fmt::format("{}, {} edges a second{}", short_time_text(report.traversal_ns),
@@ -131,6 +133,7 @@ std::string frontier_table(const FrontierReport& report, bool colour) {
   if (report.comparison) {
     rows.push_back({"  compared", times_text(*report.comparison)});
   }
+  add_written(report.files_written, rows);
   for (const run::StuckGroup& stuck : report.stuck_groups) {
     rows.push_back({"  stuck", fmt::format("work-group {} behind wave {}: {} are {}, not {}", stuck.group,
                                            stuck.iteration, stuck.counter, stuck.seen, stuck.expected)});

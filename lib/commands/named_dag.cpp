@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -73,6 +74,16 @@ Error unknown_wave(const std::string& name, const std::vector<documents::NamedWa
   return error;
 }
 
+// Of an end of a dependency that is counted past the waves.
+Error wave_not_counted(std::uint64_t wave, std::size_t wave_count, std::string pointer) {
+  return {.code = ErrorCode::invalid_wave,
+          .message = fmt::format("there is no wave {}", wave),
+          .fix = wave_count == 0 ? "add the waves, or leave the dependencies out"
+                                 : fmt::format("waves are counted from 0 to {}", wave_count - 1),
+          .pointer = std::move(pointer),
+          .wave_count = wave_count};
+}
+
 bool has_unread_names(const std::vector<documents::NamedWave>& waves, const UnreadPlaces& unread) {
   for (std::size_t i = 0; i < waves.size() && !unread.empty(); ++i) {
     if (unread.cover(fmt::format("/waves/{}/name", i))) {
@@ -127,7 +138,10 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
   dag.readback_bytes = document.readback_bytes;
 
   const bool some_name_is_unread = has_unread_names(document.waves, unread);
-  std::vector<std::pair<PlanError, std::size_t>> refusals; // of dependencies, by index
+  const auto wave_text = [&document](std::uint64_t wave) {
+    const std::string_view name = name_of(document.waves[wave]);
+    return name.empty() ? fmt::format("wave {}", wave) : in_quotes(name);
+  };
   const auto index_of = [&](const Identifier& wave, std::size_t dependency,
                             std::string_view key) -> Result<std::uint64_t> {
     if (wave.name() == nullptr) {
@@ -151,21 +165,29 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
     }
     const auto before = index_of(document.dependencies[i].before, i, "before");
     const auto after = index_of(document.dependencies[i].after, i, "after");
-    const bool known = errors.check(before);
-    if (!errors.check(after) || !known) {
+    bool known = true;
+    for (const auto& [end, key] : {std::pair(&before, "before"), std::pair(&after, "after")}) {
+      if (*end && **end >= wave_count) {
+        Error error = wave_not_counted(**end, wave_count, fmt::format("/dependencies/{}/{}", i, key));
+        error.before = before ? std::optional(*before) : std::nullopt;
+        error.after = after ? std::optional(*after) : std::nullopt;
+        errors.add(std::move(error));
+        known = false;
+      } else {
+        known = errors.check(*end) && known;
+      }
+    }
+    if (!known) {
       continue;
     }
-    if (std::max(*before, *after) >= wave_count) {
-      refusals.emplace_back(PlanError{.code = PlanErrorCode::invalid_wave,
-                                      .wave_count = wave_count,
-                                      .before = *before,
-                                      .after = *after},
-                            i);
-    } else if (*before == *after) {
-      refusals.emplace_back(PlanError{.code = PlanErrorCode::self_dependency, .wave = *before}, i);
-    }
-    if (refusals.size() == ErrorList::most) {
-      break;
+    if (*before == *after) {
+      errors.add({.code = ErrorCode::self_dependency,
+                  .message = planning::describe({.code = PlanErrorCode::self_dependency, .wave = *before},
+                                                wave_text),
+                  .fix = "remove the dependency",
+                  .pointer = fmt::format("/dependencies/{}", i),
+                  .wave = *before});
+      continue;
     }
     dag.dependencies.push_back({static_cast<std::uint32_t>(*before), static_cast<std::uint32_t>(*after)});
   }
@@ -182,13 +204,8 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
       named.names.push_back(std::move(wave.name).value_or(std::string()));
     }
   }
-  for (const auto& [refusal, dependency] : refusals) {
-    Error error = to_error(refusal, named);
-    error.pointer = fmt::format("/dependencies/{}", dependency);
-    errors.add(std::move(error));
-  }
   if (!errors.result()) {
-    if (refusals.empty() && dag.dependencies.size() == dependency_count) {
+    if (dag.dependencies.size() == dependency_count) {
       check_order(named, errors);
     }
     return tl::unexpected(errors.result().error());

@@ -1,4 +1,5 @@
 #include <tidegate/commands/run.hpp>
+#include <tidegate/commands/written_rows.hpp>
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
@@ -169,6 +170,13 @@ void add_times(const run::RunReport& report, Rows& rows) {
 
 } // namespace
 
+void add_written(const std::vector<run::WrittenFile>& files, std::vector<std::vector<std::string>>& rows) {
+  for (const run::WrittenFile& written : files) {
+    rows.push_back({&written == &files.front() ? "  written" : "",
+                    fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
+  }
+}
+
 std::string run_table(const documents::RunReportDocument& document, bool colour) {
   const run::RunReport& report = document.report;
   const auto& plan = document.plan.barriers;
@@ -244,10 +252,7 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);
   }
-  for (const run::WrittenFile& written : report.files_written) {
-    rows.push_back({&written == &report.files_written.front() ? "  written" : "",
-                    fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
-  }
+  add_written(report.files_written, rows);
   if (report.trace) {
     rows.push_back(
         {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", printable(report.trace->file),

@@ -125,10 +125,11 @@ Error with_line_of(const std::vector<std::string>& files, Error error, ColumnCou
 }
 
 Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function) {
-  return with_line_of(unit.files,
-                      opencl_c::error_at(unit.unit, function.begin, ErrorCode::kernel_source,
-                                         in_quotes(function.name) + " is a function and no kernel",
-                                         "write kernel in front of it"));
+  return with_line_of(
+      unit.files,
+      opencl_c::error_at(unit.unit, function.begin, ErrorCode::kernel_source,
+                         in_quotes(function.name) + " is a function and no kernel",
+                         "write kernel in front of it; an op that works on a queue says \"queue\": true"));
 }
 
 } // namespace tidegate::compiler

@@ -53,6 +53,17 @@ char32_t code_point(std::string_view sequence) {
   return value;
 }
 
+// The one name whose first words these are: op of op_handle.
+std::optional<std::string_view> only_beginning(std::string_view word,
+                                               std::span<const std::string_view> candidates) {
+  const auto begins = [word](std::string_view candidate) {
+    return !word.empty() && candidate.starts_with(word) && candidate.substr(word.size()).starts_with('_');
+  };
+  const auto found = std::ranges::find_if(candidates, begins);
+  return found != candidates.end() && std::ranges::count_if(candidates, begins) == 1 ? std::optional(*found)
+                                                                                     : std::nullopt;
+}
+
 } // namespace
 
 std::optional<std::string_view> nearest_name(std::string_view word,
@@ -70,7 +81,7 @@ std::optional<std::string_view> nearest_name(std::string_view word,
       best = candidate;
     }
   }
-  return best;
+  return best ? best : only_beginning(word, candidates);
 }
 
 std::string plural(std::uint64_t count, std::string_view noun) {

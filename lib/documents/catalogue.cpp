@@ -25,36 +25,48 @@
 namespace tidegate::documents {
 namespace {
 
-constexpr std::array all_documents{
-    &DocumentOf<LaunchRequestDocument>::document,
-    &DocumentOf<policy::LaunchPolicy>::document,
-    &DocumentOf<LaunchRecommendationDocument>::document,
-    &DocumentOf<NamedWaveDag>::document,
-    &DocumentOf<FrontierMemoryPlan>::document,
-    &DocumentOf<BufferLifetimes>::document,
-    &DocumentOf<ArenaPlanDocument>::document,
-    &DocumentOf<policy::RequeueAccounting>::document,
-    &DocumentOf<policy::DrainRecommendation>::document,
-    &DocumentOf<SiblingDiffusion>::document,
-    &DocumentOf<DiffusedPriorities>::document,
-    &DocumentOf<MeasuredCosts>::document,
-    &DocumentOf<TuningChoice>::document,
-    &DocumentOf<NaturalGradient>::document,
-    &DocumentOf<NaturalGradientStep>::document,
-    &DocumentOf<compiler::WaveProgram>::document,
-    &DocumentOf<graphs::FrontierProgram>::document,
-    &DocumentOf<RunReportDocument>::document,
-    &DocumentOf<traversal::FrontierReport>::document,
-    &DocumentOf<tuning::TuningReport>::document,
-    &DocumentOf<device::DeviceList>::document,
-    &DocumentOf<device::DeviceProfile>::document,
-    &DocumentOf<CheckReport>::document,
-    &DocumentOf<GraphReport>::document,
-    &DocumentOf<SchemaList>::document,
-    &DocumentOf<VersionReport>::document,
-    &DocumentOf<Error>::document,
-    &DocumentOf<StreamError>::document,
+// A type, and the command that takes such documents; none where `check` alone reads them.
+struct Entry {
+  const Document* document;
+  std::string_view command;
 };
+
+constexpr std::array entries{
+    Entry{&DocumentOf<LaunchRequestDocument>::document, "recommend"},
+    Entry{&DocumentOf<policy::LaunchPolicy>::document, "recommend --policy"},
+    Entry{&DocumentOf<LaunchRecommendationDocument>::document, ""},
+    Entry{&DocumentOf<NamedWaveDag>::document, "plan"},
+    Entry{&DocumentOf<FrontierMemoryPlan>::document, "run --plan"},
+    Entry{&DocumentOf<BufferLifetimes>::document, "arena"},
+    Entry{&DocumentOf<ArenaPlanDocument>::document, ""},
+    Entry{&DocumentOf<policy::RequeueAccounting>::document, "priority drain"},
+    Entry{&DocumentOf<policy::DrainRecommendation>::document, ""},
+    Entry{&DocumentOf<SiblingDiffusion>::document, "priority diffuse"},
+    Entry{&DocumentOf<DiffusedPriorities>::document, ""},
+    Entry{&DocumentOf<MeasuredCosts>::document, "tune choose"},
+    Entry{&DocumentOf<TuningChoice>::document, ""},
+    Entry{&DocumentOf<NaturalGradient>::document, "tune step"},
+    Entry{&DocumentOf<NaturalGradientStep>::document, ""},
+    Entry{&DocumentOf<compiler::WaveProgram>::document, "run"},
+    Entry{&DocumentOf<graphs::FrontierProgram>::document, "run"},
+    Entry{&DocumentOf<RunReportDocument>::document, ""},
+    Entry{&DocumentOf<traversal::FrontierReport>::document, ""},
+    Entry{&DocumentOf<tuning::TuningReport>::document, ""},
+    Entry{&DocumentOf<device::DeviceList>::document, ""},
+    Entry{&DocumentOf<device::DeviceProfile>::document, "run --profile"},
+    Entry{&DocumentOf<CheckReport>::document, ""},
+    Entry{&DocumentOf<GraphReport>::document, ""},
+    Entry{&DocumentOf<SchemaList>::document, ""},
+    Entry{&DocumentOf<VersionReport>::document, ""},
+    Entry{&DocumentOf<Error>::document, ""},
+    Entry{&DocumentOf<StreamError>::document, ""},
+};
+
+constexpr auto all_documents = [] {
+  std::array<const Document*, entries.size()> documents{};
+  std::ranges::transform(entries, documents.begin(), &Entry::document);
+  return documents;
+}();
 
 // How well keys fit a document: how many of them it knows, and how many that it needs are missing.
 struct Fit {
@@ -140,6 +152,26 @@ Result<const Document*> recognise(std::string_view json) {
     found.error().pointer = "/kind";
   }
   return found;
+}
+
+const Document* mistaken_type(const Document& wanted, std::string_view json) {
+  std::vector<std::string> keys;
+  const auto kind = kind_of(json, &keys);
+  const Document* const found = kind && kind->empty() ? find_by_keys(keys) : nullptr;
+  if (found == nullptr || found == &wanted) {
+    return nullptr;
+  }
+  // It knows as many keys at least. Where it knows no more, it has to be whole: a document that lacks keys
+  // of both types is rather the one that is wanted.
+  const Fit fit = fit_of(*found, keys);
+  return fit.known > fit_of(wanted, keys).known || fit.missing == 0 ? found : nullptr;
+}
+
+std::string fix_for_kind(const Document& wanted, const Document& found) {
+  const auto entry = std::ranges::find(entries, &found, &Entry::document);
+  return entry != entries.end() && !entry->command.empty()
+             ? fmt::format("`tidegate {}` takes it", entry->command)
+             : fmt::format("give a document of kind \"{}\"", wanted.kind);
 }
 
 } // namespace tidegate::documents

@@ -1,7 +1,10 @@
 // RapidJSON reads the text and calls a handler for every token; decode_handler.hpp walks the description.
+#include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/decode_handler.hpp>
 #include <tidegate/documents/json_text.hpp>
+
+#include <fmt/format.h>
 
 #include <cstring>
 #include <string>
@@ -80,6 +83,16 @@ bool parse(rj::Reader& reader, std::string_view json, rj::MemoryStream& in, H& h
   return good && in.Tell() == json.size();
 }
 
+Error another_type(const Document& wanted, const Document& found, std::string_view json) {
+  const Position position = position_of(json, token_start(json, 0));
+  return {.code = ErrorCode::wrong_kind,
+          .message = fmt::format("this has the keys of {}, not of {}", found.kind, wanted.kind),
+          .fix = fix_for_kind(wanted, found),
+          .pointer = "",
+          .line = position.line,
+          .column = position.column};
+}
+
 } // namespace
 
 struct Decoder::Implementation {
@@ -111,7 +124,14 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
       return tl::unexpected(std::move(*error));
     }
   }
-  return handler.result();
+  auto read = handler.result();
+  if (!read && read.error().code != ErrorCode::wrong_kind) {
+    if (const Document* const found = mistaken_type(document, json)) {
+      places.add(""); // what is wrong with it as another type does not matter
+      return tl::unexpected(another_type(document, *found, json));
+    }
+  }
+  return read;
 }
 
 Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys) {

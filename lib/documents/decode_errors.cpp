@@ -62,6 +62,9 @@ std::string fix_for_type(const Type& type) {
       }
     }
   }
+  if (type.kind == Kind::record && keys.empty()) { // it has several forms: one of them
+    return fmt::format("give {} such as {{\"{}\": …}}", type_phrase(type), type.record->fields.front().name);
+  }
   return fmt::format("give {}{}", type_phrase(type), keys.empty() ? "" : fmt::format(": {{{}}}", keys));
 }
 

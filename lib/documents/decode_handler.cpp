@@ -1,4 +1,5 @@
 #include <tidegate/core/text.hpp>
+#include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/decode_handler.hpp>
 
@@ -165,9 +166,10 @@ bool DecodeHandler::String(const char* text, rj::SizeType length, bool /*copy*/)
 
 bool DecodeHandler::envelope_kind(std::string_view value) {
   if (value != document_->kind) {
+    const auto found = find_document(value);
     Error error = error_here(ErrorCode::wrong_kind,
                              fmt::format("this is a {}, not a {}", in_quotes(value), document_->kind),
-                             fmt::format("give a document of kind \"{}\"", document_->kind));
+                             fix_for_kind(*document_, found ? **found : *document_));
     error.pointer = "/kind";
     return fail_alone(std::move(error));
   }

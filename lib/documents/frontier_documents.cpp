@@ -167,6 +167,7 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::profile_file>("profile_file", "the device profile whose tuning it took"),
     optional<&FrontierReport::policy_file>("policy_file",
                                            "the launch policy that it took for the program's own"),
+    required<&FrontierReport::files_written>("files_written", "what was written beside this report"),
     required<&FrontierReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     required<&FrontierReport::waves>("waves", "every wave with its numbers and the choice made of them"),
 };

@@ -152,7 +152,8 @@ constexpr Field frontier_program_fields[] = {
     required<&FrontierProgram::graph>("graph", "what is traversed: a file, or generated"),
     required<&FrontierProgram::algorithm>("algorithm", "what is computed"),
     defaulted<&FrontierProgram::sources>(
-        "sources", "vertices, counted from 0, that bfs and sssp start from, or up to 32 of reach"),
+        "sources", "vertices, counted from 0, that bfs and sssp start from, or up to 32 of reach")
+        .or_single(),
     defaulted<&FrontierProgram::outputs>("outputs", ".npy files, or else raw bytes, relative to the program"),
     defaulted<&FrontierProgram::pagerank>("pagerank", "settings of pagerank"),
     defaulted<&FrontierProgram::policy>("policy", "overrides of the standard launch policy"),

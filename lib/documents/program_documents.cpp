@@ -118,7 +118,8 @@ constexpr Field init_fields[] = {
 };
 
 constexpr Field program_buffer_fields[] = {
-    required<&BufferSpec::type>("type", "type of an element"),
+    required<&BufferSpec::type>(
+        "type", "type of an element; a vector or structure is several elements, of the type of its members"),
     required<&BufferSpec::count>("count", "elements"),
     optional<&BufferSpec::init>("init", "first contents: one of fill, iota, random and file"),
     optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
@@ -246,9 +247,10 @@ constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::copy>("copy", "elements that one buffer gets from another"),
     optional<&WaveSpec::queue>("queue", "work items of queue ops, each run by one lane"),
     defaulted<&WaveSpec::phase>("phase", "whether it runs in each iteration, or once before or after them"),
-    defaulted<&WaveSpec::global_size>("global_size", "work-items of the op in 1 to 3 dimensions"),
-    optional<&WaveSpec::local_size>("local_size", "work-items of a work-group; left out, up to 256 in x"),
-    optional<&WaveSpec::global_offset>("global_offset", "first global id; left out, 0"),
+    defaulted<&WaveSpec::global_size>("global_size", "work-items of the op in 1 to 3 dimensions").or_single(),
+    optional<&WaveSpec::local_size>("local_size", "work-items of a work-group; left out, up to 256 in x")
+        .or_single(),
+    optional<&WaveSpec::global_offset>("global_offset", "first global id; left out, 0").or_single(),
     defaulted<&WaveSpec::args>("args", "the kernel's arguments, in its order"),
     optional<&WaveSpec::bytes>("bytes", "byte envelope; left out, it follows from the arguments"),
     defaulted<&WaveSpec::rules>("rules", "numbers, below 32, of the source rules that the wave comes from"),

@@ -69,10 +69,6 @@ struct Description<TraceReport> {
   static const Record record;
 };
 template <>
-struct Description<WrittenFile> {
-  static const Record record;
-};
-template <>
 struct Description<FallbackReport> {
   static const Record record;
 };
@@ -246,7 +242,7 @@ constexpr Field warning_fields[] = {
 
 constexpr Field written_file_fields[] = {
     required<&WrittenFile::file>("file", "its path"),
-    required<&WrittenFile::what>("what", "what it holds: a buffer, an image, the generated kernel, "
+    required<&WrittenFile::what>("what", "what it holds: a buffer, an image, a result, the generated kernel, "
                                          "the trace, the page"),
     required<&WrittenFile::bytes>("bytes", "its size"),
 };

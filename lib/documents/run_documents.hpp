@@ -59,6 +59,10 @@ struct Description<run::StuckGroup> {
   static const Record record;
 };
 template <>
+struct Description<run::WrittenFile> {
+  static const Record record;
+};
+template <>
 struct Description<run::Geometry> {
   static const Record record;
 };

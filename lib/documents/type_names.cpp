@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace tidegate::documents {
 namespace {
@@ -23,13 +24,29 @@ constexpr std::array names{TypeName{"i8", {"char", "int8", "int8_t", "schar"}},
                            TypeName{"f32", {"float", "float32", "single", ""}},
                            TypeName{"f64", {"double", "float64", "", ""}}};
 
+// float of float4, f32 of f32x4.
+std::string_view scalar_of(std::string_view vector) {
+  for (const std::string_view width : {"16", "2", "3", "4", "8"}) {
+    if (vector.ends_with("x" + std::string(width))) {
+      return vector.substr(0, vector.size() - width.size() - 1);
+    }
+    if (vector.ends_with(width)) {
+      return vector.substr(0, vector.size() - width.size());
+    }
+  }
+  return vector;
+}
+
 } // namespace
 
 std::optional<std::string_view> meant_name(std::string_view word, std::span<const std::string_view> known) {
-  const auto* const found = std::ranges::find_if(
-      names, [word](const TypeName& type) { return std::ranges::find(type.also, word) != type.also.end(); });
-  if (!word.empty() && found != names.end() && std::ranges::find(known, found->name) != known.end()) {
-    return found->name;
+  for (const std::string_view type : {word, scalar_of(word)}) {
+    const auto* const found = std::ranges::find_if(names, [type](const TypeName& names_of) {
+      return names_of.name == type || std::ranges::find(names_of.also, type) != names_of.also.end();
+    });
+    if (!type.empty() && found != names.end() && std::ranges::find(known, found->name) != known.end()) {
+      return found->name;
+    }
   }
   return nearest_name(word, known);
 }

@@ -27,7 +27,8 @@ struct Wording {
 
 Wording expected(std::string_view what, std::string_view word) {
   return {fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
-          "give an edge on each line, as the header says"};
+          word.find(',') != std::string_view::npos ? "write blanks where the commas are"
+                                                   : "give an edge on each line, as the header says"};
 }
 
 std::string_view part_name(const EntryFlaw& flaw, const EntryRules& rules) {

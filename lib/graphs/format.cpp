@@ -42,11 +42,12 @@ Result<FileFormat> recognise_format(HeaderLines& lines, const std::string& path)
   if (begins_edge_list(word)) {
     return FileFormat::edge_list;
   }
-  return tl::unexpected(Error{
-      .code = ErrorCode::bad_graph,
-      .message = fmt::format("this begins like no graph: {}", in_quotes(line)),
-      .fix = "give a Matrix Market file, a DIMACS .gr file or a list of edges, plain or compressed by gzip",
-      .line = lines.number() + 1});
+  return tl::unexpected(Error{.code = ErrorCode::bad_graph,
+                              .message = fmt::format("this begins like no graph: {}", in_quotes(line)),
+                              .fix = "give a Matrix Market file, a DIMACS .gr file or a list of edges (two "
+                                     "numbers a line, a blank between "
+                                     "them), plain or compressed by gzip",
+                              .line = lines.number() + 1});
 }
 
 } // namespace tidegate::graphs

@@ -81,6 +81,7 @@ struct FrontierReport {
   std::vector<policy::TopologyEvidence> evidence;
   std::optional<std::string> profile_file; // that the choices rest on
   std::optional<std::string> policy_file;  // instead of the program's own
+  std::vector<run::WrittenFile> files_written;
   std::vector<run::StuckGroup> stuck_groups;
   std::vector<WaveRecord> waves;
 };

@@ -4,6 +4,7 @@
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
+#include <tidegate/run/report.hpp>
 #include <tidegate/run/watchdog.hpp>
 #include <tidegate/traversal/run.hpp>
 #include <tidegate/traversal/setup.hpp>
@@ -63,7 +64,8 @@ Result<void> check_outputs(const graphs::FrontierProgram& program, const std::st
 }
 
 Result<void> write_outputs(const graphs::FrontierProgram& program, const std::string& folder,
-                           const TraversalResults& results, bool floats) {
+                           const TraversalResults& results, bool floats,
+                           std::vector<run::WrittenFile>& written) {
   for (const OutputFile& file : outputs_of(program, folder)) {
     const std::vector<std::uint32_t>& values = file.parents ? results.parents : results.values;
     const auto bytes = std::as_bytes(std::span(values));
@@ -76,6 +78,7 @@ Result<void> write_outputs(const graphs::FrontierProgram& program, const std::st
     }
     TIDEGATE_CHECK(output.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     TIDEGATE_CHECK(output.commit());
+    written.push_back(run::written_file(file.path, std::string(file.name)));
   }
   return {};
 }
@@ -289,7 +292,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.begin(run::Activity::writing);
   const bool floats =
       program.algorithm == Algorithm::pagerank || graphs::weight_type(graph.out) == graphs::WeightType::f32;
-  return write_outputs(program, folder, results, floats);
+  return write_outputs(program, folder, results, floats, report.files_written);
 }
 
 } // namespace
@@ -335,6 +338,9 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
       frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
                       report.ordering, device == nullptr ? "" : device->opencl_version);
   TIDEGATE_CHECK(write_kernel(options.emit_kernel, source));
+  if (!options.emit_kernel.empty()) {
+    report.files_written.push_back(run::written_file(options.emit_kernel, "generated kernel"));
+  }
   if (options.dry_run) {
     report.status = RunStatus::planned;
     report.wall_time_ns = elapsed_ns(start);

@@ -307,15 +307,14 @@ TEST_CASE("names that cannot be resolved") {
   CHECK(error(dag_of({"a", ""})) == "tidegate: error: the name of wave 1 is empty [out_of_range]\n"
                                     "  at: /waves/1/name\n"
                                     "  fix: give it a name, or leave the key out");
-  CHECK(error(dag_of({"gather", "sort"}, {{numbered(0), named("sort")}, {named("gahter"), numbered(9)}})) ==
+  CHECK(error(dag_of({"gather", "sort"}, {{numbered(0), named("sort")}, {named("gahter"), numbered(0)}})) ==
         "tidegate: error: no wave is called \"gahter\" [invalid_wave]\n"
         "  at: /dependencies/1/before\n"
         "  fix: did you mean \"gather\"?");
   const std::uint64_t beyond = std::uint64_t{1} << 32U;
   CHECK(error(dag_of({"a", "b"}, {{named("a"), named("b")}, {named("b"), numbered(beyond)}})) ==
-        "tidegate: error: the dependency of wave 4294967296 on \"b\" leaves the 2 waves of the DAG "
-        "[invalid_wave]\n"
-        "  at: /dependencies/1\n"
+        "tidegate: error: there is no wave 4294967296 [invalid_wave]\n"
+        "  at: /dependencies/1/after\n"
         "  fix: waves are counted from 0 to 1");
   CHECK(error(dag_of({"a", "b"}, {{named("a"), named("a")}, {named("b"), numbered(beyond)}}))
             .find("\"a\" depends on itself [self_dependency]") != std::string::npos);

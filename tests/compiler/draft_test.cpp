@@ -175,7 +175,8 @@ TEST_CASE("sources without a kernel, and those that cannot be run") {
   REQUIRE_FALSE(function);
   CHECK(function.error().code == ErrorCode::kernel_source);
   CHECK(function.error().message == "\"k\" is a function and no kernel");
-  CHECK(function.error().fix == "write kernel in front of it");
+  CHECK(function.error().fix ==
+        "write kernel in front of it; an op that works on a queue says \"queue\": true");
   CHECK(function.error().line == 2);
   CHECK(function.error().excerpt == "void k(global int* a) {}");
   const auto none = try_draft({"typedef int number;"});

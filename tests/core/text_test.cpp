@@ -23,6 +23,12 @@ TEST_CASE("the nearest name is one slip away") {
 
 TEST_CASE("a word that resembles nothing has no nearest name") {
   CHECK_FALSE(nearest_name("colour", names));
+  constexpr std::array<std::string_view, 4> handles{"op_handle", "input_handle", "global_size",
+                                                    "global_offset"};
+  CHECK(nearest_name("op", handles) == "op_handle");
+  CHECK(nearest_name("input", handles) == "input_handle");
+  CHECK_FALSE(nearest_name("global", handles)); // two begin so
+  CHECK_FALSE(nearest_name("inp", handles));
   CHECK_FALSE(nearest_name("zz", names));
   CHECK_FALSE(nearest_name(std::string(100000, 'q'), names));
   CHECK_FALSE(nearest_name("anything", {}));

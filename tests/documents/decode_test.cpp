@@ -124,7 +124,7 @@ TEST_CASE("wrong types say what was expected and what was found") {
   CHECK(request_refusal(with(R"("policy":3)")) ==
         "tidegate: input:1:78: error: expected an object, got a number [wrong_type]\n"
         "  at: /policy\n"
-        "  fix: give an object");
+        "  fix: give an object such as {\"min_hit_capacity\": …}");
   CHECK(request_refusal(with(R"("policy":[{}])")).find("expected an object, got an array") !=
         std::string::npos);
   CHECK(request_refusal(with(R"("requeue_count":"3")")).find("got a string") != std::string::npos);
@@ -202,6 +202,42 @@ TEST_CASE("another kind or version is refused") {
         std::string::npos);
   CHECK(request_refusal(with(R"("policy":{"kind":"launch_policy"})")).find("unknown key \"kind\"") !=
         std::string::npos);
+}
+
+TEST_CASE("a document of another type that says no kind is told from one with mistakes") {
+  const std::string dag = R"({"waves":[],"dependencies":[],"budget_bytes":4})";
+  CHECK(request_refusal(dag) ==
+        "tidegate: input:1:1: error: this has the keys of wave_dag, not of launch_request [wrong_kind]\n"
+        "  fix: `tidegate plan` takes it");
+  const auto as_program = [](std::string_view json) { return refusal<compiler::WaveProgram>(json); };
+  CHECK(as_program(dag).find("this has the keys of wave_dag, not of wave_program") != std::string::npos);
+  CHECK(as_program(R"({"graph":{},"algorithm":"bfs"})").find("keys of frontier_program") !=
+        std::string::npos);
+  CHECK(as_program(R"({"queue_len":1})").find("`tidegate recommend` takes it") != std::string::npos);
+  CHECK(refusal<FrontierMemoryPlan>(R"({"candidates":[],"costs":[],"current":0})")
+            .find("`tidegate tune choose` takes it") != std::string::npos);
+  CHECK(request_refusal(R"({"strategy":"layered","barriers":{},"peak_frontier_bytes":0})")
+            .find("`tidegate run --plan` takes it") != std::string::npos);
+  CHECK(request_refusal(R"({"should_drain":true,"reason":"none"})")
+            .find("give a document of kind \"launch_request\"") != std::string::npos);
+  // It is of the type that is wanted, as far as it goes.
+  CHECK(as_program(R"({"waves":[]})").find("missing key") != std::string::npos);
+  CHECK(as_program(R"({"waves":[],"opps":{},"buffer":{}})").find("unknown key \"opps\"") !=
+        std::string::npos);
+  CHECK(request_refusal(R"({"nothing":1,"known":2})").find("unknown key") != std::string::npos);
+  // What it says counts.
+  CHECK(request_refusal(R"({"kind":"wave_dag"})").find("`tidegate plan` takes it") != std::string::npos);
+  CHECK(request_refusal(R"({"kind":"launch_request","waves":[],"budget_bytes":4})")
+            .find("unknown key \"waves\"") != std::string::npos);
+}
+
+TEST_CASE("a range of one dimension needs no brackets") {
+  const auto program = decode<compiler::WaveProgram>(
+      R"({"buffers":{},"ops":{},"waves":[{"global_size":64,"local_size":8,"global_offset":[1]}]})");
+  REQUIRE(program);
+  CHECK(program->waves[0].global_size == std::vector<std::uint64_t>{64});
+  CHECK(program->waves[0].local_size == std::vector<std::uint64_t>{8});
+  CHECK(program->waves[0].global_offset == std::vector<std::uint64_t>{1});
 }
 
 TEST_CASE("outputs must say their kind") {

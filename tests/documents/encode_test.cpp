@@ -157,7 +157,7 @@ TEST_CASE("brief leaves defaults out, and breaks only lines that are too long") 
   "schema_version": 1,
   "buffers": {"x": {"type": "f32", "count": 4}},
   "ops": {"k": {"source": "k.cl"}},
-  "waves": [{"op": "k", "global_size": [1], "args": [{"f32": 3}]}]
+  "waves": [{"op": "k", "global_size": 1, "args": [{"f32": 3}]}]
 })");
   argument.f32->assign(3, Number(1.5));
   program.waves[0].args.assign(3, argument);
@@ -165,7 +165,7 @@ TEST_CASE("brief leaves defaults out, and breaks only lines that are too long") 
   "waves": [
     {
       "op": "k",
-      "global_size": [1],
+      "global_size": 1,
       "args": [{"f32": [1.5, 1.5, 1.5]}, {"f32": [1.5, 1.5, 1.5]}, {"f32": [1.5, 1.5, 1.5]}]
     }
   ]

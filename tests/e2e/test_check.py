@@ -183,6 +183,8 @@ class Check(unittest.TestCase):
         self.assertEqual(warned.rc, 0)
         self.assertIn("warning: ", warned.stderr)
         self.assertEqual(len(json.loads(warned.stdout)["documents"][0]["warnings"]), 1)
+        quiet = run("check", "-q", path)
+        self.assertEqual((quiet.rc, quiet.stdout, quiet.stderr), (0, warned.stdout, ""))
 
     def test_all_errors_of_a_dag(self) -> None:
         waves = [{"name": name, "frontier_bytes": 1, "scratch_bytes": 0, "output_bytes": 0} for name in "abc"]
@@ -204,7 +206,8 @@ class Check(unittest.TestCase):
                              [("duplicate_name", "/waves/2/name", path),
                               ("self_dependency", "/dependencies/1", path),
                               ("invalid_wave", "/dependencies/2/before", path),
-                              ("invalid_wave", "/dependencies/3", path)])
+                              ("invalid_wave", "/dependencies/2/after", path),
+                              ("invalid_wave", "/dependencies/3/before", path)])
 
     def test_meaning_is_told_beside_form(self) -> None:
         """A mistake of form hides no mistake of meaning, and nothing is told that follows from it."""
@@ -259,7 +262,7 @@ class Check(unittest.TestCase):
                "dependencies": [{"before": "a", "after": "b"}, {"before": 0, "after": 9}, {"before": 7}],
                "resident_graph_bytes": 0, "budget_bytes": 100, "readback_bytes": 0}
         self.assertEqual(told(dag), [("wrong_type", "/waves/1/output_bytes"), ("duplicate_name", "/waves/2/name"),
-                                     ("invalid_wave", "/dependencies/1"), ("missing_key", "/dependencies/2")])
+                                     ("invalid_wave", "/dependencies/1/after"), ("missing_key", "/dependencies/2")])
         lifetimes = {"buffers": [{"id": True, "lower": 0, "upper": 1, "size": 1}, {"id": 0, "lower": 4, "upper": 2, "size": 1},
                                  {"id": 0, "lower": 0, "upper": 1, "size": "x"}]}
         self.assertEqual(told(lifetimes), [("wrong_type", "/buffers/0/id"), ("empty_lifetime", "/buffers/1/upper"),

@@ -89,6 +89,31 @@ class Input(Folder):
                      "  at: /quue_len\n"
                      '  fix: did you mean "queue_len"?\n')
 
+    def test_another_type(self) -> None:
+        """A document that says no kind and is of another type: said once, with the command that takes it."""
+        dag = ("wave_dag", '{"waves": [], "budget_bytes": 1}', "plan")
+        program = ("wave_program", '{"buffers": {}, "ops": {}, "waves": []}', "run")
+        frontier = ("frontier_program", '{"graph": {"file": "a.mtx"}, "algorithm": "bfs", "outputs": {}}', "run")
+        request = ("launch_request", REQUEST, "recommend")
+        lifetimes = ("buffer_lifetimes", '{"buffers": []}', "arena")
+        for command, wanted, others in ((["run"], "wave_program", (dag, request, lifetimes)),
+                                        (["tune", "measure"], "wave_program", (dag, request)),
+                                        (["plan"], "wave_dag", (frontier, request, lifetimes)),
+                                        (["recommend"], "launch_request", (dag, program, frontier)),
+                                        (["arena"], "buffer_lifetimes", (dag, program)),
+                                        (["check", "wave_dag"], "wave_dag", (program,))):
+            for kind, document, takes in others:
+                result = run(*command, input=document)
+                self.assertEqual(result.rc, 3)
+                self.assertEqual(result.stderr, f"tidegate: standard input:1:1: error: this has the keys of {kind}, "
+                                                f"not of {wanted} [wrong_kind]\n"
+                                                f"  1 | {document[:60]}{'…' if len(document) > 60 else ''}\n    | ^\n"
+                                                f"  fix: `tidegate {takes}` takes it\n")
+        self.refused('{"kind": "wave_dag", "waves": []}',
+                     'tidegate: standard input:1:10: error: this is a "wave_dag", not a wave_program [wrong_kind]\n'
+                     "  at: /kind\n"
+                     "  fix: `tidegate plan` takes it\n", command=("run",))
+
     def test_all_at_once(self) -> None:
         """Each error with its place, in the order of the document."""
         self.refused('{"queue_len": -1,\n "top": {"a": [1, 2]}, "policy": {"sizing": []},\n "max_workgroup_size_x": 1.5}',
@@ -100,7 +125,7 @@ class Input(Folder):
                      "  fix: remove it; `tidegate schema launch_request --format table` lists the known keys\n"
                      "tidegate: standard input:2:45: error: expected an object, got an array [wrong_type]\n"
                      "  at: /policy/sizing\n"
-                     "  fix: give an object\n"
+                     '  fix: give an object such as {"default_worker_count": …}\n'
                      "tidegate: standard input:3:26: error: 1.5 is not written as an integer [not_an_integer]\n"
                      "  at: /max_workgroup_size_x\n"
                      "  fix: give an integer from 0 to 4294967295\n"
@@ -243,7 +268,7 @@ class Usage(unittest.TestCase):
         self.refused(["recommend", "--previous-topology", "dense"],
                      'tidegate: error: --previous-topology: "dense" is not one of empty, sparse_frontier, '
                      "hybrid_frontier, dense_frontier, fused_dense or memory_constrained [invalid_usage]\n"
-                     "  fix: `tidegate recommend --help` shows the usage\n")
+                     '  fix: did you mean "dense_frontier"?\n')
         self.refused(["recommend", "--format", "tabel"],
                      'tidegate: error: --format: "tabel" is not one of json or table [invalid_usage]\n'
                      '  fix: did you mean "table"?\n')
@@ -256,6 +281,23 @@ class Usage(unittest.TestCase):
         self.refused(["recommend", "--stream", "--format", "table"],
                      "tidegate: error: --format table shows one answer, not a stream [invalid_usage]\n"
                      "  fix: leave --stream or --format out\n")
+
+    def test_files_that_would_not_be_what_they_are_called(self) -> None:
+        for arguments, option, name, ending in (
+                (["plan", "-o"], "--output", "plan.pdf", ".json or .dot or .svg"),
+                (["arena", "-o"], "--output", "arena.dot", ".json or .svg"),
+                (["run", "-o"], "--output", "report.HTML", ".json"),
+                (["run", "--report"], "--report", "report.json", ".html or .htm"),
+                (["run", "--trace"], "--trace", "trace.svg", ".json")):
+            self.refused([*arguments, f"a.b/{name}"],
+                         f'tidegate: error: {option}: "a.b/{name}" would not be what it is called; let its name end '
+                         f"in {ending} [invalid_usage]\n"
+                         f"  fix: `tidegate {arguments[0]} --help` shows the usage\n")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("a", "a.txt", "a.json", "a.tar.pdf.x"):
+                path = Path(folder) / name
+                self.assertEqual(run("recommend", "-o", str(path), input=REQUEST).rc, 0)
+                self.assertIn("launch_recommendation", path.read_text())
 
     def test_too_many_files(self) -> None:
         self.refused(["recommend", "a.json", "b.json"],

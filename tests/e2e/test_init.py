@@ -45,6 +45,9 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
   /waves/0/args/3: n: made up, the extent of the range
   /waves/1: made up: global_size
 """)
+        quiet = run("init", "-q", str(self.folder / "add.cl"), "-o", str(self.folder / "q.json"))
+        self.assertEqual((quiet.rc, quiet.stdout, quiet.stderr), (0, "", ""))
+        self.assertEqual((self.folder / "q.json").read_text(), (self.folder / "p.json").read_text())
         self.assertEqual((self.folder / "p.json").read_text(), """{
   "kind": "wave_program",
   "schema_version": 1,
@@ -62,7 +65,7 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
   "waves": [
     {
       "op": "add",
-      "global_size": [1024],
+      "global_size": 1024,
       "args": [
         {"buffer": "a"},
         {"buffer": "b"},
@@ -71,7 +74,7 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
       ],
       "note": "made up: global_size"
     },
-    {"op": "twice", "global_size": [1024], "args": [{"buffer": "b"}], "note": "made up: global_size"}
+    {"op": "twice", "global_size": 1024, "args": [{"buffer": "b"}], "note": "made up: global_size"}
   ],
   "note": "a draft: every note says what is made up"
 }

@@ -109,23 +109,30 @@ class Refusals(Planning):
     def test_index_out_of_range(self) -> None:
         for before, after in ((0, 2), (2, 0), (7, 7), (2**32 - 1, 0), (2**32, 0), (0, 2**32 + 1), (U64, U64)):
             for options in STRATEGIES:
-                error = self.error("plan", dag([wave(1), wave(1)], [(0, 1), (before, after)]), *options)
-                self.assertEqual([error[key] for key in ("code", "wave_count", "before", "after", "pointer", "fix")],
-                                 ["invalid_wave", 2, before, after, "/dependencies/1",
-                                  "waves are counted from 0 to 1"])
-        error = self.error("plan", dag([], [(0, 0)]))
-        self.assertEqual((error["code"], error["fix"]),
-                         ("invalid_wave", "add the waves, or leave the dependencies out"))
+                result = run("plan", "--errors", "json", *options,
+                             input=json.dumps(dag([wave(1), wave(1)], [(0, 1), (before, after)])))
+                self.assertEqual((result.rc, result.stdout), (1, ""))
+                errors = [[error[key] for key in ("code", "message", "wave_count", "before", "after", "pointer", "fix")]
+                          for error in map(parse, result.stderr.splitlines())]
+                self.assertEqual(errors, [["invalid_wave", f"there is no wave {index}", 2, before, after,
+                                           f"/dependencies/1/{end}", "waves are counted from 0 to 1"]
+                                          for end, index in (("before", before), ("after", after)) if index > 1])
+        result = run("plan", "--errors", "json", input=json.dumps(dag([], [(0, 0)])))
+        self.assertEqual([(error["code"], error["pointer"], error["fix"])
+                          for error in map(parse, result.stderr.splitlines())],
+                         [("invalid_wave", f"/dependencies/0/{end}", "add the waves, or leave the dependencies out")
+                          for end in ("before", "after")])
         for index in (2**64, -1):
             error = self.error("plan", dag([wave(1)], [(0, index)]), rc=3)
             self.assertEqual((error["code"], error["pointer"]), ("out_of_range", "/dependencies/0/after"))
 
     def test_every_fault_counts(self) -> None:
-        for first, code in (((1, 1), "self_dependency"), ((0, 5), "invalid_wave")):
+        for first, code, place in (((1, 1), "self_dependency", "/dependencies/0"),
+                                   ((5, 0), "invalid_wave", "/dependencies/0/before")):
             result = run("plan", "--errors", "json", input=json.dumps(dag([wave(1)] * 2, [first, (0, 2**40)])))
             self.assertEqual((result.rc, result.stdout), (1, ""))
             self.assertEqual([(error["code"], error["pointer"]) for error in map(parse, result.stderr.splitlines())],
-                             [(code, "/dependencies/0"), ("invalid_wave", "/dependencies/1")])
+                             [(code, place), ("invalid_wave", "/dependencies/1/after")])
 
     def test_wave_over_budget_and_its_fix(self) -> None:
         given = dag([wave(1), wave(10, 5, 3, name="big")], [(0, 1)], 100, resident_graph_bytes=70)

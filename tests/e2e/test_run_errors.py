@@ -201,7 +201,7 @@ class Shapes(Mistakes):
                 ("local_size", [1, 1], "local_size has 2 dimensions, global_size has 1\ngive it 1 number"),
                 ("global_offset", [], "global_offset has 0 dimensions, global_size has 1\ngive it 1 number")):
             self.at(in_wave(**{key: sizes}), "invalid_program", f"/waves/0/{key}", text)
-        self.at(in_wave(global_size=1), "wrong_type", "/waves/0/global_size",
+        self.at(in_wave(rules=1), "wrong_type", "/waves/0/rules",
                 "expected an array, got a number\nput it into brackets: [1]")
 
     def test_sizes(self) -> None:
@@ -421,7 +421,7 @@ tidegate: FOLDER/f.cl:3:21: error: use of undeclared identifier 'nothing_here' [
 tidegate: FOLDER/f.cl:2:3: error: "f" is a function and no kernel [kernel_source]
   2 |   void f(global uint* x) {}
     |   ^
-  fix: write kernel in front of it
+  fix: write kernel in front of it; an op that works on a queue says "queue": true
 """)
 
     def test_what_is_no_text(self) -> None:

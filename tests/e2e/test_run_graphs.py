@@ -74,6 +74,9 @@ class Runs(Graphs):
                 self.assertEqual(report["replay"]["agreed"], len(report["waves"]))
                 for output in program["outputs"].values():
                     self.assertTrue((self.folder / output).read_bytes().startswith(b"\x93NUMPY"))
+                self.assertEqual(report["files_written"], [
+                    {"file": str(self.folder / output), "what": name, "bytes": (self.folder / output).stat().st_size}
+                    for name, output in program["outputs"].items()])
 
     def test_long_rows(self) -> None:
         """A hub that is the source, one that is found, and one with a run more; groups of several work-items take them."""
@@ -145,7 +148,7 @@ class Runs(Graphs):
         done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify")
         self.assertEqual(done.rc, 0, done.stderr)
         for word in ["bfs of 512 vertices and 4096 edges", "edges a second", "the widest (", "result    right: ",
-                     "choices made again by the host"]:
+                     "choices made again by the host", f"{self.folder}/levels.bin: levels, 2 KiB"]:
             self.assertIn(word, done.stdout)
 
     def test_verbose(self) -> None:

@@ -39,8 +39,8 @@ TEST_CASE("the first edge says what the others have") {
   CHECK(refusal("a.wel", "0 1 5\n1 0 5.5\n") ==
         std::string("tidegate: a.wel:2:5: error: expected an integer, got \"5.5\" [bad_graph]") + fix);
   CHECK(refusal("a.txt", "0,1\n") ==
-        std::string("tidegate: a.txt:1:2: error: expected a blank and the target, got \",1\" [bad_graph]") +
-            fix);
+        std::string("tidegate: a.txt:1:2: error: expected a blank and the target, got \",1\" [bad_graph]\n"
+                    "  fix: write blanks where the commas are"));
   CHECK(refusal("a.txt", "0 4294967295\n") ==
         "tidegate: a.txt:1:3: error: the target is 4294967295, and vertices are 0 to 4294967294 [bad_graph]\n"
         "  fix: correct it, or the size that the file states");
@@ -70,7 +70,8 @@ TEST_CASE("decimal numbers are the nearest doubles, however they are written") {
 
 TEST_CASE("what is no graph at all") {
   constexpr const char* fix =
-      "\n  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges, plain or compressed by gzip";
+      "\n  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges (two numbers a line, a blank "
+      "between them), plain or compressed by gzip";
   CHECK(refusal("a.txt", "") == "tidegate: a.txt: error: the file is empty [bad_graph]\n"
                                 "  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges");
   CHECK(refusal("a.json", "{\"a\": 1}\n") ==
