@@ -214,7 +214,7 @@ Result<void> judge(const Document& document, std::string_view json, const Premis
         [&](const auto& program) { return lint(program, entry.file, premises.scope); });
   }
   // What a program wrote has no other errors than those of its form where it has such.
-  const std::shared_ptr<void> object = document.record->create();
+  const documents::Record::Object object = document.record->object();
   TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
   if (is<LaunchRecommendationDocument>(document)) {
     return as_result(judge(*static_cast<const LaunchRecommendationDocument*>(object.get())));

@@ -126,8 +126,12 @@ struct Record {
   std::string_view name;
   std::span<const Field> fields; // at most 64
   std::uint64_t required_mask = 0;
-  const void* (*defaults)() = nullptr;         // a default-constructed object, shared
-  std::shared_ptr<void> (*create)() = nullptr; // a default-constructed object of one's own
+  const void* (*defaults)() = nullptr; // a default-constructed object, shared
+  void* (*create)() = nullptr;         // a default-constructed object of one's own, for `destroy`
+  void (*destroy)(void* object) = nullptr;
+
+  using Object = std::unique_ptr<void, void (*)(void*)>;
+  [[nodiscard]] Object object() const { return {create(), destroy}; }
 };
 
 // Specialise for every enumeration: static constexpr std::span<const std::string_view> names.
@@ -351,7 +355,8 @@ constexpr Record record_of(std::string_view name, std::span<const Field> fields)
     static const T object{};
     return &object;
   };
-  record.create = []() -> std::shared_ptr<void> { return std::make_shared<T>(); };
+  record.create = []() -> void* { return new T{}; };
+  record.destroy = [](void* object) { delete static_cast<T*>(object); };
   return record;
 }
 

@@ -13,7 +13,7 @@ using namespace tidegate;
 namespace {
 
 void round_trip(const documents::Document& document, std::string_view json) {
-  const auto object = document.record->create();
+  const auto object = document.record->object();
   const auto decoded = documents::Decoder().decode(document, json, object.get());
   if (!decoded) {
     fuzz::require_sound(documents::located(decoded.error(), json));
@@ -21,7 +21,7 @@ void round_trip(const documents::Document& document, std::string_view json) {
   }
   std::string first;
   documents::encode(document, object.get(), documents::Style::pretty, first);
-  const auto again = document.record->create();
+  const auto again = document.record->object();
   fuzz::require(documents::Decoder().decode(document, first, again.get()).has_value(),
                 "what was encoded is read");
   std::string second;
