@@ -1,5 +1,6 @@
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/traversal/kernel_layout.hpp>
+#include <tidegate/traversal/near_far.hpp>
 #include <tidegate/traversal/resident.hpp>
 
 #include <algorithm>
@@ -43,32 +44,6 @@ cl::Buffer upload_weights(const device::Session& session, const Rows& rows, std:
   return run::allocate(session, sizeof(cl_ulong));
 }
 
-double mean_weight(const Rows& rows) {
-  double sum = 0;
-  std::visit(
-      [&sum](const auto& weights) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(weights)>, std::monostate>) {
-          for (const auto weight : weights) {
-            sum += static_cast<double>(weight);
-          }
-        }
-      },
-      rows.weights);
-  return rows.edges() == 0 || rows.weights.index() == 0 ? 1 : sum / static_cast<double>(rows.edges());
-}
-
-// How far the bound of the near moves on: wide enough that a wave has work, narrow enough that little of it
-// is done twice. Source: Davidson et al., a warp's width times the mean weight over the mean degree.
-std::uint32_t delta_bits(const Rows& rows) {
-  constexpr double warp = 32;
-  const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));
-  const double delta = warp * mean_weight(rows) / degree;
-  if (graphs::weight_type(rows) == graphs::WeightType::f32) {
-    return std::bit_cast<std::uint32_t>(static_cast<float>(std::max(delta, 1e-30)));
-  }
-  return static_cast<std::uint32_t>(std::clamp(delta, 1.0, 4e9));
-}
-
 tg_setting setting_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                       const FrontierMemory& memory, const FrontierGeometry& geometry,
                       const TraversalPolicy& policy) {
@@ -94,7 +69,7 @@ tg_setting setting_of(const graphs::FrontierProgram& program, const graphs::Grap
   setting.queue_room = memory.queue_room;
   setting.source_count = static_cast<tg_u32>(program.sources.size());
   setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
-  setting.delta = program.algorithm == Algorithm::sssp ? delta_bits(graph.out) : 0;
+  setting.delta = program.algorithm == Algorithm::sssp ? near_width_bits(graph.out, geometry.wide_near) : 0;
   setting.constrained = memory.constrained ? 1 : 0;
   setting.most_waves = ranks.max_iterations;
   setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));

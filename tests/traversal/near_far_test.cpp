@@ -1,0 +1,55 @@
+#include <tidegate/graphs/graph.hpp>
+#include <tidegate/traversal/near_far.hpp>
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+using namespace tidegate;
+
+namespace {
+
+// Every vertex has `degree` edges of the same weight.
+graphs::Rows regular(std::uint32_t vertices, std::uint32_t degree, graphs::Weights weights) {
+  graphs::Rows rows{.offsets = {}, .neighbours = {}, .weights = std::move(weights)};
+  for (std::uint32_t v = 0; v <= vertices; ++v) {
+    rows.offsets.push_back(std::uint64_t{v} * degree);
+  }
+  rows.neighbours.assign(std::size_t{vertices} * degree, 0);
+  return rows;
+}
+
+graphs::Rows whole(std::uint32_t degree, std::uint32_t weight) {
+  return regular(10, degree, std::vector<std::uint32_t>(std::size_t{10} * degree, weight));
+}
+
+} // namespace
+
+TEST_CASE("the bound moves on by a warp's width times the mean weight over the mean degree") {
+  CHECK(traversal::near_width(whole(4, 128), false) == 32.0 * 128 / 4);
+  CHECK(traversal::near_width(whole(16, 128), false) == 32.0 * 128 / 16);
+}
+
+TEST_CASE("on wide devices the width follows the degree, within bounds") {
+  CHECK(traversal::near_width(whole(1, 100), true) == 96.0 * 100);
+  CHECK(traversal::near_width(whole(4, 100), true) == 96.0 * 100 / 4);
+  CHECK(traversal::near_width(whole(8, 100), true) == 48.0 * 100 / 8);
+  CHECK(traversal::near_width(whole(32, 100), true) == 24.0 * 100 / 32);
+}
+
+TEST_CASE("kernels take it as whole as the weights are, and never as nothing") {
+  CHECK(traversal::near_width_bits(whole(64, 1), true) == 1);
+  CHECK(traversal::near_width_bits(whole(4, 0), true) == 1);
+  CHECK(traversal::near_width_bits(whole(1, std::numeric_limits<std::uint32_t>::max()), true) == 4000000000U);
+  const auto floats = regular(10, 4, std::vector<float>(40, 0.5F));
+  CHECK(std::bit_cast<float>(traversal::near_width_bits(floats, false)) == 4.0F);
+  const auto none = regular(10, 4, std::vector<float>(40, 0.0F));
+  CHECK(std::bit_cast<float>(traversal::near_width_bits(none, false)) > 0);
+  CHECK(traversal::near_width_bits(regular(1, 0, std::monostate()), true) >= 1);
+}
