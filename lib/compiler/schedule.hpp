@@ -2,15 +2,14 @@
 // with others are launched alone, as the user wrote them.
 #pragma once
 
-#include <tidegate/compiler/object_limits.hpp>
+#include <tidegate/compiler/outlined_ops.hpp>
 #include <tidegate/compiler/resolved_program.hpp>
+#include <tidegate/compiler/shared_launch.hpp>
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/outline.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,23 +26,6 @@ inline constexpr std::array<std::string_view, 3> strategy_names{"launch", "barri
 constexpr bool is_persistent(Strategy strategy) {
   return strategy != Strategy::launch;
 }
-
-// A kernel as a function, by op.
-struct OutlinedOps {
-  std::vector<std::string> texts;                // by unit; empty for one without a wave
-  std::vector<std::uint32_t> order;              // of the texts, one behind the other
-  std::vector<opencl_c::OutlinedKernel> kernels; // by op
-  std::vector<std::string> alone;                // by op why it is launched as the user wrote it; or empty
-  std::vector<std::map<std::string, std::string>>
-      renamed; // by unit, names of file scope that have others now
-};
-
-// By unit, with the names of kernels as they are written.
-using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
-
-// Outlines every op that a wave runs. Names of file scope that two units share are renamed, and so are those
-// that could be met by what is generated.
-Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCopies& copies = {});
 
 struct Stage {
   std::vector<std::uint32_t> waves;
@@ -86,26 +68,6 @@ struct Schedule {
     return tiles_once() + (iterations - 1) * tiles_per_iteration();
   }
 };
-
-// What a shared kernel may be made of.
-struct KernelLimits {
-  std::uint32_t group_size = 256;
-  // Tiles that a work-group runs side by side, of the waves that decide its size; 0: never several, also of
-  // smaller ones.
-  std::uint32_t tiles_side_by_side = 0;
-  bool named_barriers = false;   // also of kernels with barriers
-  std::uint64_t local_bytes = 0; // for the local variables of all of them
-  ObjectLimits objects;
-  bool one_call_with_barriers = false; // of a function that meets barriers: PoCL (3.1) miscompiles several
-};
-
-// What a launch that waves share would be made of, and which waves cannot be part of it.
-struct SharedLaunch {
-  std::uint32_t group_size = 0;       // work-items
-  std::vector<std::string> obstacles; // by wave: why not; or empty
-};
-SharedLaunch shared_launch(const ResolvedProgram& program, const OutlinedOps& ops,
-                           const KernelLimits& limits);
 
 // Stages for a plan's groups. With `launch`, a stage of one wave is the user's own kernel: there is nothing
 // to share. invalid_program for swaps that take more than 64 iterations to come round.
