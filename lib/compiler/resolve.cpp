@@ -168,7 +168,7 @@ public:
     waves();
     dependencies();
     if (!errors_.result()) {
-      order();
+      errors_.check(check_order(resolved_)); // else cycles are found when waves are grouped
       return tl::unexpected(errors_.result().error());
     }
     spread_progressions();
@@ -432,7 +432,9 @@ private:
       auto made = wave(spec, fmt::format("/waves/{}", i));
       sound_waves_.push_back(errors_.check(made));
       some_name_is_unread_ |= !unread_.empty() && unread_.cover(fmt::format("/waves/{}/name", i));
-      resolved_.waves.push_back(made ? std::move(*made) : ProgramWave{.op = unsound});
+      const auto op = op_index_.find(spec.op.value_or("")); // what the wave is called by
+      resolved_.waves.push_back(made ? std::move(*made)
+                                     : ProgramWave{.op = op == op_index_.end() ? unsound : op->second});
       resolved_.waves.back().name = spec.name.value_or("");
       resolved_.waves.back().phase = spec.phase;
     }
@@ -748,18 +750,12 @@ private:
       return;
     }
     for (std::size_t i = 0; i < program_.dependencies->size(); ++i) {
-      errors_.check(dependency((*program_.dependencies)[i], fmt::format("/dependencies/{}", i)));
+      errors_.check(dependency((*program_.dependencies)[i], i));
     }
   }
 
-  // Cycles are found when waves are grouped; of a program that does not come so far, here.
-  void order() {
-    if (program_.dependencies && resolved_.dependencies.size() == program_.dependencies->size()) {
-      errors_.check(check_order(resolved_));
-    }
-  }
-
-  Result<void> dependency(const ProgramDependency& dependency, const std::string& pointer) {
+  Result<void> dependency(const ProgramDependency& dependency, std::size_t place) {
+    const std::string pointer = fmt::format("/dependencies/{}", place);
     ErrorList errors;
     const auto before = wave_of(dependency.before, pointer + "/before");
     const auto after = wave_of(dependency.after, pointer + "/after");
@@ -796,7 +792,7 @@ private:
                       phase(*after), resolved_.wave_text(*before), phase(*before)),
           "remove the dependency, or give the waves other phases", pointer));
     }
-    ResolvedDependency resolved{.before = *before, .after = *after};
+    ResolvedDependency resolved{.before = *before, .after = *after, .place = place};
     if (dependency.tile_local) {
       resolved.halo.emplace();
     }

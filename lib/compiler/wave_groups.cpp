@@ -17,16 +17,16 @@
 namespace tidegate::compiler {
 namespace {
 
-// The place of the first dependency that is this one; derived ones have none.
+// The pointer to the first dependency that is this one; derived ones have none.
 std::optional<std::string> pointer_to(const ResolvedProgram& program, std::uint64_t before,
                                       std::uint64_t after) {
   const auto found = std::ranges::find_if(program.dependencies, [&](const ResolvedDependency& dependency) {
     return dependency.before == before && dependency.after == after;
   });
-  if (program.derived || found == program.dependencies.end()) {
+  if (found == program.dependencies.end() || !found->place) {
     return {};
   }
-  return fmt::format("/dependencies/{}", found - program.dependencies.begin());
+  return fmt::format("/dependencies/{}", *found->place);
 }
 
 // What of a wave a person would make smaller.
