@@ -52,7 +52,8 @@ Result<ExitCode> run_init(const InitSettings& settings) {
 OptionModel sources_positional(std::vector<std::string>& sources) {
   return {.value = "KERNELS...",
           .takes_file = true,
-          .meaning = "OpenCL C files; each of their kernels becomes a wave",
+          .meaning = "OpenCL C files; each of their kernels becomes a wave, and their functions that return "
+                     "TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT become ops of a queue",
           .take = [&sources](const std::string& word) -> Result<void> {
             sources.push_back(word);
             return {};

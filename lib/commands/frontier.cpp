@@ -1,6 +1,7 @@
 #include <tidegate/commands/frontier.hpp>
 #include <tidegate/commands/written_rows.hpp>
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/duration.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/documents/decode.hpp>
@@ -33,21 +34,12 @@ std::string count_text(double count) {
   return unit == 0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}{}", count, units[unit]);
 }
 
-std::string short_time_text(std::uint64_t ns) {
-  constexpr double thousand = 1000;
-  const auto time = static_cast<double>(ns);
-  return time < thousand * thousand ? fmt::format("{:.3g} us", time / thousand)
-         : time < thousand * thousand * thousand
-             ? fmt::format("{:.3g} ms", time / (thousand * thousand))
-             : fmt::format("{:.3g} s", time / (thousand * thousand * thousand));
-}
-
 std::string times_text(const traversal::RepeatedTimes& times) {
-  const auto ns = [](double time) { return short_time_text(static_cast<std::uint64_t>(time)); };
   return times.speedup
              ? fmt::format("{:.2f} times as fast as a launch for each step: {} against {} (medians of {})",
-                           *times.speedup, ns(times.run_ns), ns(*times.launches_ns), times.rounds)
-             : fmt::format("{} (median of {})", ns(times.run_ns), times.rounds);
+                           *times.speedup, short_time_text(times.run_ns), short_time_text(*times.launches_ns),
+                           times.rounds)
+             : fmt::format("{} (median of {})", short_time_text(times.run_ns), times.rounds);
 }
 
 std::string verdict(const FrontierReport& report) {
@@ -116,11 +108,12 @@ std::string frontier_table(const FrontierReport& report, bool colour) {
     add_written(report.files_written, rows);
     return text + render_table(rows);
   }
-  rows.push_back({"  time", fmt::format("{}, {} edges a second{}", short_time_text(report.traversal_ns),
-                                        count_text(summary.edges_per_second),
-                                        report.kernel_launches == 1
-                                            ? ", one launch"
-                                            : fmt::format(", {} launches", report.kernel_launches))});
+  rows.push_back(
+      {"  time",
+       fmt::format("{}, {} edges a second{}", short_time_text(static_cast<double>(report.traversal_ns)),
+                   count_text(summary.edges_per_second),
+                   report.kernel_launches == 1 ? ", one launch"
+                                               : fmt::format(", {} launches", report.kernel_launches))});
   rows.push_back(
       {"  waves", fmt::format("{}, {}, the widest ({}) with {} vertices", plural(summary.waves, "wave"),
                               plural(summary.topology_changes, "topology change"), summary.widest_wave,

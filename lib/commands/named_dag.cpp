@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tidegate::commands {
 namespace {
@@ -93,24 +94,39 @@ bool has_unread_names(const std::vector<documents::NamedWave>& waves, const Unre
   return false;
 }
 
-// The pointer to the first dependency that is this one.
-std::optional<std::string> pointer_to(const planning::WaveDag& dag, std::uint64_t before,
-                                      std::uint64_t after) {
+// The first dependency that is this one.
+std::optional<std::size_t> index_of(const planning::WaveDag& dag, std::uint64_t before, std::uint64_t after) {
   const auto found = std::ranges::find_if(dag.dependencies, [&](const Dependency& dependency) {
     return dependency.before == before && dependency.after == after;
   });
   if (found == dag.dependencies.end()) {
     return {};
   }
-  return fmt::format("/dependencies/{}", found - dag.dependencies.begin());
+  return static_cast<std::size_t>(found - dag.dependencies.begin());
 }
 
-// Planners find cycles; of a DAG that does not come to them, they are found here.
-void check_order(const NamedDag& named, ErrorList& errors) {
+std::optional<std::string> pointer_to(const planning::WaveDag& dag, std::uint64_t before,
+                                      std::uint64_t after) {
+  const auto index = index_of(dag, before, after);
+  return index ? std::optional(fmt::format("/dependencies/{}", *index)) : std::nullopt;
+}
+
+// Planners find cycles; of a DAG that does not come to them, they are found here. `left_out` are the places
+// of the dependencies of the document that the DAG does not have.
+void check_order(const NamedDag& named, std::span<const std::size_t> left_out, ErrorList& errors) {
   const auto waves = static_cast<std::uint32_t>(named.dag.waves.size());
-  if (const auto order = planning::plan_barriers(waves, named.dag.dependencies); !order) {
-    errors.add(to_error(order.error(), named));
+  const auto order = planning::plan_barriers(waves, named.dag.dependencies);
+  if (order) {
+    return;
   }
+  Error error = to_error(order.error(), named);
+  if (auto place = index_of(named.dag, order.error().before, order.error().after)) {
+    for (const std::size_t each : left_out) {
+      *place += each <= *place ? 1 : 0;
+    }
+    error.pointer = fmt::format("/dependencies/{}", *place);
+  }
+  errors.add(std::move(error));
 }
 
 } // namespace
@@ -142,8 +158,8 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
     const std::string_view name = name_of(document.waves[wave]);
     return name.empty() ? fmt::format("wave {}", wave) : in_quotes(name);
   };
-  const auto index_of = [&](const Identifier& wave, std::size_t dependency,
-                            std::string_view key) -> Result<std::uint64_t> {
+  const auto wave_index = [&](const Identifier& wave, std::size_t dependency,
+                              std::string_view key) -> Result<std::uint64_t> {
     if (wave.name() == nullptr) {
       return wave.number();
     }
@@ -156,15 +172,16 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
                                              fmt::format("/dependencies/{}/{}", dependency, key)));
   };
   const std::size_t wave_count = document.waves.size();
-  const std::size_t dependency_count = document.dependencies.size();
-  dag.dependencies.reserve(dependency_count);
+  dag.dependencies.reserve(document.dependencies.size());
+  std::vector<std::size_t> left_out;
   for (std::size_t i = 0; i < document.dependencies.size() && !errors.full(); ++i) {
     if (!unread.empty() && !unread.spare(fmt::format("/dependencies/{}", i))) {
       errors.add(told_elsewhere());
+      left_out.push_back(i);
       continue;
     }
-    const auto before = index_of(document.dependencies[i].before, i, "before");
-    const auto after = index_of(document.dependencies[i].after, i, "after");
+    const auto before = wave_index(document.dependencies[i].before, i, "before");
+    const auto after = wave_index(document.dependencies[i].after, i, "after");
     bool known = true;
     for (const auto& [end, key] : {std::pair(&before, "before"), std::pair(&after, "after")}) {
       if (*end && **end >= wave_count) {
@@ -178,9 +195,11 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
       }
     }
     if (!known) {
+      left_out.push_back(i);
       continue;
     }
     if (*before == *after) {
+      left_out.push_back(i);
       errors.add({.code = ErrorCode::self_dependency,
                   .message = planning::describe({.code = PlanErrorCode::self_dependency, .wave = *before},
                                                 wave_text),
@@ -205,9 +224,7 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
     }
   }
   if (!errors.result()) {
-    if (dag.dependencies.size() == dependency_count) {
-      check_order(named, errors);
-    }
+    check_order(named, left_out, errors);
     return tl::unexpected(errors.result().error());
   }
   return named;

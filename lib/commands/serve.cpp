@@ -18,12 +18,22 @@ Result<ExitCode> finish(Output& output, std::string_view text) {
   return output.write(text).and_then([&] { return output.commit(); }).map([] { return ExitCode::done; });
 }
 
+// Says of an error with a file which one it is.
+auto in_file(const std::string& input) {
+  return [&input](Error error) {
+    if (!input.empty()) {
+      error.source = display_name(input);
+    }
+    return error;
+  };
+}
+
 Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>& make_answer,
                               unsigned workers) {
   if (auto kept = refuse_overwriting(route.files()); !kept) {
     return tl::unexpected(std::move(kept.error()));
   }
-  auto input = open_input(route.input);
+  auto input = open_input(route.input).map_error(in_file(route.input));
   if (!input) {
     return tl::unexpected(std::move(input.error()));
   }
@@ -73,7 +83,7 @@ Error at_document(Error error, const std::string& input, std::string_view docume
 }
 
 Result<std::string> read_document(const std::string& input) {
-  return read_all(input, documents::document_bytes_limit);
+  return read_all(input, documents::document_bytes_limit).map_error(in_file(input));
 }
 
 Result<ExitCode> write_text(const std::string& output, std::string_view text) {

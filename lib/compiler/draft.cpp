@@ -1,8 +1,10 @@
 #include <tidegate/compiler/argument_values.hpp>
+#include <tidegate/compiler/buffer_files.hpp>
 #include <tidegate/compiler/draft.hpp>
 #include <tidegate/compiler/draft_sizes.hpp>
 #include <tidegate/compiler/draft_values.hpp>
 #include <tidegate/compiler/image_arguments.hpp>
+#include <tidegate/compiler/queue_wave.hpp>
 #include <tidegate/compiler/source_unit.hpp>
 #include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
@@ -42,6 +44,7 @@ struct Memory {
   bool written = false;
   bool atomic = false;
   std::optional<ElementType> element;
+  std::string assumed; // what the buffer's elements stand for, where no element type does
 };
 
 // A pointer that is const is only read; atomic counters begin at zero, and so does what is only written.
@@ -78,10 +81,12 @@ public:
   Result<WaveProgram> run() {
     TIDEGATE_CHECK(read());
     for (const DraftKernel& kernel : kernels_) {
-      sizes_ = sizes_of(kernel);
-      items_ = std::max(items_, sizes_.items);
-      least_extent_ = std::min(least_extent_, sizes_.extent);
+      use_sizes_of(kernel);
       TIDEGATE_CHECK(add_wave(kernel));
+    }
+    for (const DraftKernel& op : queue_ops_) {
+      use_sizes_of(op);
+      add_items(op);
     }
     add_buffers();
     program_.note = "a draft: every note says what is made up";
@@ -97,6 +102,7 @@ private:
       if (!unit) {
         unit.error().pointer.reset(); // there is no program yet that it could lead into
         if (unit.error().code == ErrorCode::cannot_read && !unit.error().line) {
+          unit.error().source = beside(request_.folder, source);
           unit.error().fix = "name a file of OpenCL C";
         }
       }
@@ -107,15 +113,17 @@ private:
     TIDEGATE_CHECK(errors.result());
     for (std::size_t i = 0; i < units_.size(); ++i) {
       for (const opencl_c::Function& function : units_[i]->unit.functions) {
-        if (function.is_kernel && function.body) {
-          kernels_.push_back({.source = i,
-                              .unit = &units_[i]->unit,
-                              .function = &function,
-                              .uses = opencl_c::uses_of(units_[i]->unit, function)});
+        const bool is_kernel = function.is_kernel && function.body;
+        if (is_kernel || is_meant_for_queue(units_[i]->unit, function)) {
+          (is_kernel ? kernels_ : queue_ops_)
+              .push_back({.source = i,
+                          .unit = &units_[i]->unit,
+                          .function = &function,
+                          .uses = opencl_c::uses_of(units_[i]->unit, function)});
         }
       }
     }
-    if (kernels_.empty()) {
+    if (kernels_.empty() && queue_ops_.empty()) {
       for (const auto& unit : units_) {
         const auto& functions = unit->unit.functions;
         const auto found =
@@ -132,13 +140,44 @@ private:
     return {};
   }
 
-  Result<void> add_wave(const DraftKernel& kernel) {
+  void use_sizes_of(const DraftKernel& kernel) {
+    sizes_ = sizes_of(kernel);
+    items_ = std::max(items_, sizes_.items);
+    least_extent_ = std::min(least_extent_, sizes_.extent);
+  }
+
+  // Its handle.
+  std::uint32_t add_op(const DraftKernel& kernel, bool queue) {
     const std::string& function = kernel.function->name;
     const std::string op = unique_name(function, op_names_);
     program_.ops.emplace_back(op, OpSpec{.source = request_.sources[kernel.source],
                                          .kernel = op == function ? std::nullopt : std::optional(function),
-                                         .options = request_.options});
-    WaveSpec wave{.op = op};
+                                         .options = request_.options,
+                                         .queue = queue});
+    return static_cast<std::uint32_t>(program_.ops.size() - 1);
+  }
+
+  // To the wave of the ops before it, where that has the same source: what one queue runs comes from one.
+  void add_items(const DraftKernel& op) {
+    if (op.source != queue_source_) {
+      queue_source_ = op.source;
+      program_.waves.push_back(
+          {.queue = QueueSpec{.items = std::vector<QueueItem>()}, .note = "made up: items"});
+    }
+    const auto handle_of = [&](std::size_t parameter) {
+      return static_cast<std::uint32_t>(
+          memory_for(op.function->parameters[parameter], op, op.uses.parameters[parameter]));
+    };
+    QueueItem item{
+        .op_handle = add_op(op, true), .input_handle = handle_of(0), .output_handle = handle_of(1)};
+    constexpr std::uint32_t items = 4; // from 1 on: whole numbers begin with a 0, which many an op refuses
+    for (item.param = 1; item.param <= items; ++item.param) {
+      program_.waves.back().queue->items->push_back(item);
+    }
+  }
+
+  Result<void> add_wave(const DraftKernel& kernel) {
+    WaveSpec wave{.op = program_.ops[add_op(kernel, false)].first};
     wave.local_size = local_size_of(kernel, sizes_.extent);
     for (std::size_t d = 0; d < kernel.uses.dimensions; ++d) {
       const std::uint64_t local = wave.local_size ? (*wave.local_size)[d] : 1;
@@ -186,7 +225,7 @@ private:
       argument.note = parameter.name + ": made up";
     } else if (parameter.is_pointer) {
       const ParameterUse& use = kernel.uses.parameters[index];
-      argument.buffer = buffer_for(parameter, kernel, use);
+      argument.buffer = memory_[memory_for(parameter, kernel, use)].name;
       if (!parameter.is_const && !use.written) {
         argument.access = Access::read; // for certain
       }
@@ -210,6 +249,10 @@ private:
     constexpr std::uint64_t enough = 64; // for what has no layout that is certain
     const auto layout = opencl_c::layout_of(unit, parameter.tokens);
     memory.element_bytes = layout ? layout->bytes : enough;
+    memory.assumed = fmt::format("u8 for {}, {} bytes each", parameter.type, memory.element_bytes);
+    if (!layout && parameter.type != "void") {
+      memory.assumed += fmt::format(" at a guess: {}", layout.error());
+    }
     return memory;
   }
 
@@ -226,8 +269,9 @@ private:
     return unique;
   }
 
-  // The buffer of this name and type; another one where the kernel has it already, or has another type.
-  std::string buffer_for(const Parameter& parameter, const DraftKernel& kernel, const ParameterUse& use) {
+  // The buffer of this name and type; another one where the kernel has it already, or has another type. Its
+  // index is its handle.
+  std::size_t memory_for(const Parameter& parameter, const DraftKernel& kernel, const ParameterUse& use) {
     const auto key = std::pair(parameter.name, parameter.type);
     auto found = memory_index_.find(key);
     if (found == memory_index_.end()) {
@@ -238,7 +282,7 @@ private:
     }
     Memory& memory = memory_[found->second];
     add_use(memory, parameter, use);
-    return memory.name;
+    return found->second;
   }
 
   void add_buffers() {
@@ -247,7 +291,8 @@ private:
       buffer.count = items_ * (memory.element ? memory.width : memory.element_bytes);
       buffer.init = draft_contents(memory, buffer.count, least_extent_);
       buffer.output = memory.written ? std::optional(memory.name + ".npy") : std::nullopt;
-      buffer.note = "made up: count, init";
+      buffer.note =
+          memory.assumed.empty() ? "made up: count, init" : "made up: count, init; " + memory.assumed;
       program_.buffers.emplace_back(memory.name, std::move(buffer));
     }
   }
@@ -274,7 +319,9 @@ private:
   const AnswerMacros& answer_;
   std::vector<std::unique_ptr<ProgramUnit>> units_;
   std::vector<DraftKernel> kernels_;
-  Sizes sizes_;             // of the kernel that is looked at
+  std::vector<DraftKernel> queue_ops_;
+  std::optional<std::size_t> queue_source_; // of the last queue
+  Sizes sizes_;                             // of the kernel that is looked at
   std::uint64_t items_ = 1; // of every buffer: what one kernel writes, another may take for indices
   std::uint64_t least_extent_ = std::numeric_limits<std::uint64_t>::max();
   WaveProgram program_;

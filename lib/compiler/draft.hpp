@@ -8,7 +8,9 @@
 //   out[y * width + x], or row * n + k      extent 64, 64 * 64 elements
 //   out[(z * height + y) * width + x]       extent 16, 16 * 16 * 16 elements
 //
-// Pointers of the same name and type are one buffer, so that what one kernel writes another one reads.
+// Pointers of the same name and type are one buffer, so that what one kernel writes another one reads. A
+// function that is meant for a queue is an op of one: its buffers are found in the same way, and it runs on a
+// few items.
 #pragma once
 
 #include <tidegate/compiler/macro_answers.hpp>
@@ -26,7 +28,8 @@ struct DraftRequest {
   std::string options;              // for the compiler, of every op
 };
 
-// A wave for each kernel of the sources, in their order. What is made up says so in its `note`. Errors:
+// A wave for each kernel of the sources, in their order, and behind them a queue for each source with ops of
+// one. What is made up says so in its `note`. Errors:
 // unknown_name where there is no kernel, unsupported_kernel, and those of the sources.
 Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer);
 

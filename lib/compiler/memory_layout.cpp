@@ -1,5 +1,6 @@
 #include <tidegate/compiler/memory_layout.hpp>
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
@@ -63,17 +64,21 @@ std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program, const 
 Error refusal(const planning::ArenaError& error, const ResolvedProgram& program) {
   using Code = planning::ArenaErrorCode;
   const bool proved = error.code == Code::arena_over_capacity;
-  return {.code = proved ? ErrorCode::arena_over_capacity : ErrorCode::arena_search_exhausted,
-          .message = fmt::format("the buffers need {} of device memory, {} {}",
-                                 bytes_text(proved ? error.required_bytes : error.best_height_bytes),
-                                 program.budget_bytes != 0 ? "the budget leaves" : "the device has",
-                                 bytes_text(error.capacity_bytes)),
-          .fix =
-              "raise device_memory_budget_bytes, make buffers smaller, or give those between waves neither "
-              "init nor output, so that they can share memory",
-          .required_bytes = error.required_bytes,
-          .capacity_bytes = error.capacity_bytes,
-          .best_height_bytes = error.best_height_bytes};
+  const auto largest = std::ranges::max_element(
+      program.buffers, {}, [](const ProgramBuffer& buffer) { return buffer.in_arena() ? buffer.bytes : 0; });
+  const bool given = program.budget_bytes != 0;
+  return {
+      .code = proved ? ErrorCode::arena_over_capacity : ErrorCode::arena_search_exhausted,
+      .message = fmt::format("the buffers need {} of device memory, {} {}; the largest is {}, {}",
+                             bytes_text(proved ? error.required_bytes : error.best_height_bytes),
+                             given ? "the budget leaves" : "the device has", bytes_text(error.capacity_bytes),
+                             in_quotes(largest->name), bytes_text(largest->bytes)),
+      .fix = fmt::format("{}make buffers smaller, or give those between waves neither init nor output, so "
+                         "that they can share memory",
+                         given ? "raise device_memory_budget_bytes as far as the device has memory, " : ""),
+      .required_bytes = error.required_bytes,
+      .capacity_bytes = error.capacity_bytes,
+      .best_height_bytes = error.best_height_bytes};
 }
 
 } // namespace

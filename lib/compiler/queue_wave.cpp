@@ -245,6 +245,13 @@ std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& c
 
 } // namespace
 
+bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
+  constexpr std::array<std::string_view, 3> results{"TIDEGATE_DONE", "TIDEGATE_REQUEUE", "TIDEGATE_FAULT"};
+  return function.body && has_signature(unit, function) &&
+         std::ranges::any_of(results,
+                             [&](std::string_view word) { return is_word(unit, *function.body, word); });
+}
+
 Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
                                  const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
   const std::string function_name = spec.kernel.value_or(name);

@@ -31,6 +31,9 @@ struct QueueOp {
   opencl_c::Parameter output;
 };
 
+// Whether a function is meant for a queue: the signature is an op's, and the body names a result of ops.
+bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function);
+
 // Looks at the function in its source. Errors of the source; argument_mismatch with the place for another
 // signature; unknown_name.
 Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,

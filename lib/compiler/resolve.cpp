@@ -29,13 +29,6 @@ ResolvedProgram without_parts(const ResolveInput& input) {
   return resolved;
 }
 
-// Cycles are found when waves are grouped; of a program that does not come so far, here.
-void check_listed_order(const ResolvedProgram& resolved, const WaveProgram& program, ErrorList& errors) {
-  if (program.dependencies && resolved.dependencies.size() == program.dependencies->size()) {
-    errors.check(check_order(resolved));
-  }
-}
-
 } // namespace
 
 std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
@@ -69,7 +62,7 @@ Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& f
   resolved.waves = std::move(waves.waves);
   resolved.dependencies = resolve_dependencies(input, resolved, waves.names, errors);
   if (!errors.result()) {
-    check_listed_order(resolved, program, errors);
+    errors.check(check_order(resolved)); // else cycles are found when waves are grouped
     return tl::unexpected(errors.result().error());
   }
 

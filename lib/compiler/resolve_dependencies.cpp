@@ -38,7 +38,8 @@ Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, co
 
 Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const ResolvedProgram& program,
                                               const WaveNames& names, const ProgramDependency& dependency,
-                                              const std::string& pointer) {
+                                              std::size_t place) {
+  const std::string pointer = fmt::format("/dependencies/{}", place);
   ErrorList errors;
   const auto before = wave_of(names, program.waves.size(), dependency.before, pointer + "/before");
   const auto after = wave_of(names, program.waves.size(), dependency.after, pointer + "/after");
@@ -74,7 +75,7 @@ Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const R
                     phase(*after), program.wave_text(*before), phase(*before)),
         "remove the dependency, or give the waves other phases", pointer));
   }
-  ResolvedDependency resolved{.before = *before, .after = *after};
+  ResolvedDependency resolved{.before = *before, .after = *after, .place = place};
   if (dependency.tile_local) {
     resolved.halo.emplace();
   }
@@ -101,8 +102,7 @@ std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input,
     return dependencies;
   }
   for (std::size_t i = 0; i < input.program.dependencies->size(); ++i) {
-    const auto made = resolve_dependency(input, program, names, (*input.program.dependencies)[i],
-                                         fmt::format("/dependencies/{}", i));
+    const auto made = resolve_dependency(input, program, names, (*input.program.dependencies)[i], i);
     if (errors.check(made)) {
       dependencies.push_back(*made);
     }

@@ -333,7 +333,9 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
     resolved.names.sound.push_back(errors.check(made));
     resolved.names.some_is_unread |=
         !input.unread.empty() && input.unread.cover(fmt::format("/waves/{}/name", i));
-    resolved.waves.push_back(made ? std::move(*made) : ProgramWave{.op = unsound});
+    const auto op = ops.op_index.find(spec.op.value_or("")); // what the wave is called by
+    resolved.waves.push_back(made ? std::move(*made)
+                                  : ProgramWave{.op = op == ops.op_index.end() ? unsound : op->second});
     resolved.waves.back().name = spec.name.value_or("");
     resolved.waves.back().phase = spec.phase;
   }

@@ -160,6 +160,7 @@ struct ResolvedDependency {
   // Where it is known: tile t of `after` touches only what tiles at most so far from t of `before` touch, in
   // x, y and z; no distance at all is tile-local.
   std::optional<std::array<std::uint32_t, 3>> halo = {};
+  std::optional<std::size_t> place = {}; // in the program's list; derived ones have none
 
   [[nodiscard]] bool tile_local() const { return halo == std::array<std::uint32_t, 3>{}; }
 };

@@ -1,4 +1,5 @@
 #include <tidegate/compiler/strategy.hpp>
+#include <tidegate/core/duration.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -68,8 +69,8 @@ std::string estimates_text(const Candidates& candidates) {
   for (std::size_t i = 0; i < strategy_names.size(); ++i) {
     const Candidate& best = candidates[least(candidates, of(static_cast<Strategy>(i)))];
     if (best.shape.strategy == static_cast<Strategy>(i)) {
-      text +=
-          fmt::format("{}{} {:.3g} us", text.empty() ? "" : ", ", strategy_names[i], best.cost.sum() / 1000);
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", strategy_names[i],
+                          short_time_text(best.cost.sum()));
     }
   }
   return text;

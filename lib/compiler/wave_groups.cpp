@@ -17,16 +17,16 @@
 namespace tidegate::compiler {
 namespace {
 
-// The place of the first dependency that is this one; derived ones have none.
+// The pointer to the first dependency that is this one; derived ones have none.
 std::optional<std::string> pointer_to(const ResolvedProgram& program, std::uint64_t before,
                                       std::uint64_t after) {
   const auto found = std::ranges::find_if(program.dependencies, [&](const ResolvedDependency& dependency) {
     return dependency.before == before && dependency.after == after;
   });
-  if (program.derived || found == program.dependencies.end()) {
+  if (found == program.dependencies.end() || !found->place) {
     return {};
   }
-  return fmt::format("/dependencies/{}", found - program.dependencies.begin());
+  return fmt::format("/dependencies/{}", *found->place);
 }
 
 // What of a wave a person would make smaller.
@@ -57,7 +57,9 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
     result.message = fmt::format("{} alone needs {} and a group may have {}{}", program.wave_text(wave),
                                  bytes_text(error.required_bytes), bytes_text(error.budget_bytes),
                                  largest_buffer(program, wave));
-    result.fix = "raise device_memory_budget_bytes, or make the wave's buffers smaller";
+    result.fix = program.budget_bytes != 0
+                     ? "raise device_memory_budget_bytes, or make the wave's buffers smaller"
+                     : "make the wave's buffers smaller: the budget is all that the device has";
     result.required_bytes = error.required_bytes;
     result.budget_bytes = error.budget_bytes;
     result.pointer = fmt::format("/waves/{}", error.wave);

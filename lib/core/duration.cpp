@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 
 namespace tidegate {
 namespace {
@@ -42,6 +43,19 @@ Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_n
   const double ns = number * (unit.empty() ? static_cast<double>(unit_ns) : found->ns);
   return ns > most_ns ? Result<std::uint64_t>(refused("is more than a year"))
                       : static_cast<std::uint64_t>(std::llround(ns));
+}
+
+std::string short_time_text(double ns) {
+  constexpr std::array<std::string_view, 3> names{"us", "ms", "s"};
+  constexpr double thousand = 1000;
+  constexpr double rounds_up = 999.5;
+  double time = ns / thousand;
+  std::size_t unit = 0;
+  for (; time >= rounds_up && unit + 1 < names.size(); ++unit) {
+    time /= thousand;
+  }
+  return time < rounds_up ? fmt::format("{:.3g} {}", time, names[unit])
+                          : fmt::format("{:.0f} {}", time, names[unit]);
 }
 
 } // namespace tidegate

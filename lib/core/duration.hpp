@@ -4,6 +4,7 @@
 #include <tidegate/core/error.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace tidegate {
@@ -11,5 +12,8 @@ namespace tidegate {
 // "10s", "2m", "1.5 h", "150ms", or a plain number of `unit_ns`; in nanoseconds. invalid_usage otherwise, and
 // for more than a year.
 Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_ns);
+
+// "155 us", "2.26 ms", "12.3 s": three digits.
+std::string short_time_text(double ns);
 
 } // namespace tidegate

@@ -11,6 +11,9 @@ namespace tidegate {
 namespace {
 
 std::string place(const Error& error) {
+  if (!error.line && (error.code == ErrorCode::cannot_read || error.code == ErrorCode::input_too_large)) {
+    return ""; // the message names the file
+  }
   std::string text = printable(error.source.value_or(""));
   if (error.line) {
     if (text.empty()) {

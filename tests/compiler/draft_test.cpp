@@ -153,12 +153,54 @@ TEST_CASE("structures, enumerations, vectors, images and samplers") {
   CHECK(args.at(2).u32->size() == 3);
   CHECK(buffer(program, "out").type == ElementType::u8);
   CHECK(buffer(program, "out").count == 1024 * 24);
+  CHECK(buffer(program, "out").note == "made up: count, init; u8 for struct Point, 24 bytes each");
   CHECK(args.at(4).image == "picture");
   CHECK(args.at(5).sampler);
   CHECK(program.images.at(1).second.layers == 4);
   CHECK(program.images.at(1).second.output == "rows.npy");
   CHECK_FALSE(program.images.at(0).second.output);
   CHECK(args.at(7).u8 == std::vector<Number>{std::uint64_t{255}});
+}
+
+TEST_CASE("elements without a type of buffers") {
+  const WaveProgram program =
+      draft({"struct Bits { int a : 3; };\n"
+             "kernel void k(global struct Bits* bits, global const void* raw) { bits[0].a = 1; }\n"});
+  CHECK(buffer(program, "bits").note ==
+        "made up: count, init; u8 for struct Bits, 64 bytes each at a guess: it has bit-fields");
+  CHECK(buffer(program, "raw").note == "made up: count, init; u8 for void, 64 bytes each");
+}
+
+TEST_CASE("functions that return what queue ops do are ops of one queue a source") {
+  const std::string ops =
+      "uint half_of(uint x) { return x == 0 ? TIDEGATE_DONE : TIDEGATE_REQUEUE; }\n" // only called
+      "uint first(global const uint* in, global ulong2* out, uint i) {\n"
+      "  if (in[i] == 0) return TIDEGATE_FAULT(i);\n"
+      "  out[i].x += in[i];\n"
+      "  return half_of(0);\n"
+      "}\n"
+      "uint second(global const uint* in, global uint* sums, uint i) { sums[i] = in[i]; return "
+      "TIDEGATE_DONE; }\n"
+      "uint at(global const uint* in, global uint* sums, uint i) { return in[i]; }\n";
+  const WaveProgram program =
+      draft({ops + "kernel void k(global uint* sums) { sums[get_global_id(0)] = 1; }\n",
+             "uint only(global uint* in, global uint* sums, uint i) { return TIDEGATE_DONE; }"});
+  REQUIRE(program.ops.size() == 4);
+  CHECK(program.ops[0].first == "k");
+  CHECK_FALSE(program.ops[0].second.queue);
+  CHECK(program.ops[1].first == "first");
+  CHECK(program.ops[1].second.queue);
+  CHECK(program.ops[3].first == "only");
+  REQUIRE(program.waves.size() == 3);
+  CHECK(program.waves[1].note == "made up: items");
+  const std::vector<QueueItem>& items = *program.waves[1].queue->items;
+  REQUIRE(items.size() == 8);
+  CHECK(program.buffers.at(0).first == "sums"); // the kernel's, and that of the ops
+  CHECK(program.buffers.at(1).first == "in");
+  CHECK(items.front() == QueueItem{.op_handle = 1, .input_handle = 1, .output_handle = 2, .param = 1});
+  CHECK(items.back() == QueueItem{.op_handle = 2, .input_handle = 1, .output_handle = 0, .param = 4});
+  CHECK(buffer(program, "out").count == 2 * 1024);
+  CHECK(program.waves[2].queue->items->size() == 4);
 }
 
 TEST_CASE("every note has its place") {

@@ -36,5 +36,15 @@ TEST_CASE("what is no time is refused with what is one") {
   CHECK(refusal("99999999999999999999999") == "\"99999999999999999999999\" is more than a year; " + fix);
 }
 
+TEST_CASE("times in three digits") {
+  CHECK(short_time_text(0) == "0 us");
+  CHECK(short_time_text(51'400) == "51.4 us");
+  CHECK(short_time_text(999'400) == "999 us");
+  CHECK(short_time_text(999'600) == "1 ms");
+  CHECK(short_time_text(2.26e6) == "2.26 ms");
+  CHECK(short_time_text(999.7e6) == "1 s");
+  CHECK(short_time_text(1234e9) == "1234 s");
+}
+
 } // namespace
 } // namespace tidegate

@@ -287,6 +287,27 @@ class Check(unittest.TestCase):
                              [("unknown_name" if document is program else "duplicate_name", first),
                               ("cycle", "/dependencies/1")])
 
+    def test_cycles_are_told_beside_dependencies_that_are_wrong(self) -> None:
+        self.file("k.cl", b"kernel void k(global int* a) { a[0] = 1; }\n")
+        wrong = [{"before": 2, "after": 2}, {"before": "none", "after": 0}, {"before": 0, "after": 1}, {"before": 7, "after": 0},
+                 {"before": 1, "after": 0}]
+        program = {"buffers": {"a": {"type": "i32", "count": 4}}, "ops": {"k": {"source": "k.cl"}},
+                   "waves": [{"op": "k", "global_size": [4], "args": [{"buffer": "a"}]}] * 3, "dependencies": wrong}
+        dag = {"waves": [{"frontier_bytes": 1, "scratch_bytes": 0, "output_bytes": 1}] * 3, "dependencies": wrong,
+               "resident_graph_bytes": 0, "budget_bytes": 100, "readback_bytes": 0}
+        for document in (program, dag):
+            result = run("check", self.file("document.json", json.dumps(document).encode()), "--errors", "json")
+            self.assertEqual([(error["code"], error["pointer"]) for error in map(json.loads, result.stderr.splitlines())],
+                             [("self_dependency", "/dependencies/0"), ("invalid_wave", "/dependencies/1/before"),
+                              ("invalid_wave", "/dependencies/3/before"), ("cycle", "/dependencies/4")])
+
+    def test_a_wave_that_is_wrong_is_called_by_its_op(self) -> None:
+        self.file("k.cl", b"kernel void k(global int* a) { a[0] = 1; }\n")
+        program = {"buffers": {"a": {"type": "i32", "count": 4}}, "ops": {"k": {"source": "k.cl"}},
+                   "waves": [{"op": "k", "global_size": [4], "args": []}], "dependencies": [{"before": 0, "after": 0}]}
+        result = run("check", self.file("document.json", json.dumps(program).encode()))
+        self.assertIn("error: wave 0 (k) depends on itself", result.stderr)
+
     def test_nothing_is_told_that_follows(self) -> None:
         """Every key and value of the examples wrong in turn: each time only errors of form are told."""
         def mistakes(value: Any, named: frozenset[str], path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], str]]:

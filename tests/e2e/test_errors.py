@@ -189,6 +189,15 @@ class Files(Folder):
                          "[cannot_read]\n"
                          "  fix: name a readable file, or pipe the document in and name no file\n")
 
+    def test_missing_input_as_json(self) -> None:
+        missing = str(self.folder / "none.json")
+        for arguments in (["recommend"], ["recommend", "--stream"], ["run"], ["plan"], ["arena"], ["tune", "measure"],
+                          ["check"], ["check", "graph"], ["recommend", "--policy", missing],
+                          ["check", "plan", "--dag", missing]):
+            with self.subTest(arguments):
+                error = json.loads(run(*arguments, missing, "--errors", "json").stderr)
+                self.assertEqual((error["code"], error["source"]), ("cannot_read", missing))
+
     def test_unwritable_output(self) -> None:
         result = run("recommend", "-o", str(self.folder / "no" / "out.json"), input=REQUEST)
         self.assertEqual(result.rc, 4)

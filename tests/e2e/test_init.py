@@ -100,6 +100,8 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
         self.assertEqual((missing.rc, missing.stderr), (3, "".join(
             f"tidegate: error: cannot read {self.folder}/{name}: No such file or directory [cannot_read]\n"
             "  fix: name a file of OpenCL C\n" for name in ("none.cl", "no.cl"))))
+        told = run("init", str(self.folder / "none.cl"), "-o", str(self.folder / "p"), "--errors", "json")
+        self.assertEqual(json.loads(told.stderr)["source"], str(self.folder / "none.cl"))
         # A source where a program is expected.
         mistaken = run("run", kernel)
         self.assertEqual(mistaken.rc, 3)
@@ -117,7 +119,7 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
                 self.assertEqual(result.rc, 0, result.stderr)
 
     def test_some_run(self) -> None:
-        for source in (EXAMPLES / "programs" / "life" / "life.cl", EXAMPLES / "programs" / "mlp" / "mlp.cl",
+        for source in (EXAMPLES / "programs" / "life" / "life.cl", EXAMPLES / "programs" / "queue" / "queue.cl", EXAMPLES / "programs" / "mlp" / "mlp.cl",
                        REPOSITORY / "tests" / "corpus" / "ops" / "saxpy.cl",
                        REPOSITORY / "tests" / "corpus" / "ops" / "scan.cl"):
             with self.subTest(source.name):

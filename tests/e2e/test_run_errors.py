@@ -305,6 +305,7 @@ class Words(Mistakes):
         result = self.result_of(in_buffer(count=2**40, init={"fill": 1}), *ON_DEVICE)
         self.assertRegex(result.stderr, r'error: "one" alone needs 4 TiB and a group may have [0-9.]+ [GM]iB; its largest '
                                         r'buffer is "first", 4 TiB \[group_over_budget\]\n')
+        self.assertIn("  fix: make the wave's buffers smaller: the budget is all that the device has\n", result.stderr)
         self.assertEqual(result.rc, 1)
 
     def test_local_size_that_does_not_divide(self) -> None:
