@@ -1,0 +1,15 @@
+// {fmt} for the precompiled headers: the templates that fmt.cpp instantiates are not instantiated again by
+// whoever measures or appends a text.
+#pragma once
+
+#include <fmt/format.h>
+
+FMT_BEGIN_NAMESPACE
+namespace detail {
+
+extern template void vformat_to(buffer<char>&, string_view, format_args, locale_ref);
+extern template appender write_escaped_string(appender, string_view);
+extern template counting_iterator write_escaped_string(counting_iterator, string_view);
+
+} // namespace detail
+FMT_END_NAMESPACE
