@@ -11,7 +11,8 @@ namespace tidegate {
 namespace {
 
 std::string place(const Error& error) {
-  if (!error.line && (error.code == ErrorCode::cannot_read || error.code == ErrorCode::input_too_large)) {
+  if (!error.line && error.source && error.message.find(*error.source) != std::string::npos &&
+      (error.code == ErrorCode::cannot_read || error.code == ErrorCode::input_too_large)) {
     return ""; // the message names the file
   }
   std::string text = printable(error.source.value_or(""));

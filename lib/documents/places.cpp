@@ -94,11 +94,13 @@ void for_each_prefix(std::string pointer, Visit visit) {
   }
 }
 
-// Errors of the document by their place, all others behind them.
+// Errors of the document by their place; cycles behind them, as they are of several dependencies, each of
+// which may be right; and all others.
 auto order(const Error& error) {
   constexpr auto last = std::numeric_limits<std::uint64_t>::max();
   const bool has_place = error.line && !error.source;
-  return std::tuple(has_place ? *error.line : last, has_place ? error.column.value_or(0) : last);
+  return std::tuple(!has_place, error.code == ErrorCode::cycle, has_place ? *error.line : last,
+                    has_place ? error.column.value_or(0) : last);
 }
 
 } // namespace
