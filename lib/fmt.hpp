@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#if FMT_VERSION < 100000 // these are named as in Debian 12's 9.1
 FMT_BEGIN_NAMESPACE
 namespace detail {
 
@@ -13,3 +14,4 @@ extern template counting_iterator write_escaped_string(counting_iterator, string
 
 } // namespace detail
 FMT_END_NAMESPACE
+#endif

@@ -123,6 +123,17 @@ private:
         }
       }
     }
+    // A plain launch of the kernel compiles its file as it is, where the words of queue ops mean nothing.
+    for (const DraftKernel& op : queue_ops_) {
+      if (std::ranges::find(kernels_, op.source, &DraftKernel::source) != kernels_.end()) {
+        errors.add(with_line_of(
+            units_[op.source]->files,
+            opencl_c::error_at(*op.unit, op.function->begin, ErrorCode::kernel_source,
+                               in_quotes(op.function->name) + " is a queue op in a file with kernels",
+                               "put queue ops in a file of their own")));
+      }
+    }
+    TIDEGATE_CHECK(errors.result());
     if (kernels_.empty() && queue_ops_.empty()) {
       for (const auto& unit : units_) {
         const auto& functions = unit->unit.functions;
@@ -135,7 +146,8 @@ private:
       return tl::unexpected(
           Error{.code = ErrorCode::unknown_name,
                 .message = fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
-                .fix = "name an OpenCL C file with a function that begins with kernel void"});
+                .fix = "name an OpenCL C file with a function that begins with kernel void, or one that "
+                       "returns TIDEGATE_DONE"});
     }
     return {};
   }
@@ -269,8 +281,7 @@ private:
     return unique;
   }
 
-  // The buffer of this name and type; another one where the kernel has it already, or has another type. Its
-  // index is its handle.
+  // The buffer of this name and type, a new one where there is none. Its index is its handle.
   std::size_t memory_for(const Parameter& parameter, const DraftKernel& kernel, const ParameterUse& use) {
     const auto key = std::pair(parameter.name, parameter.type);
     auto found = memory_index_.find(key);

@@ -29,8 +29,8 @@ struct DraftRequest {
 };
 
 // A wave for each kernel of the sources, in their order, and behind them a queue for each source with ops of
-// one. What is made up says so in its `note`. Errors:
-// unknown_name where there is no kernel, unsupported_kernel, and those of the sources.
+// one. What is made up says so in its `note`. Errors: unknown_name where there is neither a kernel nor a
+// queue op, kernel_source where a source has both, unsupported_kernel, and those of the sources.
 Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer);
 
 // What has a note: its place in the program (RFC 6901), and the note.

@@ -183,7 +183,7 @@ TEST_CASE("functions that return what queue ops do are ops of one queue a source
       "TIDEGATE_DONE; }\n"
       "uint at(global const uint* in, global uint* sums, uint i) { return in[i]; }\n";
   const WaveProgram program =
-      draft({ops + "kernel void k(global uint* sums) { sums[get_global_id(0)] = 1; }\n",
+      draft({"kernel void k(global uint* sums) { sums[get_global_id(0)] = 1; }\n", ops,
              "uint only(global uint* in, global uint* sums, uint i) { return TIDEGATE_DONE; }"});
   REQUIRE(program.ops.size() == 4);
   CHECK(program.ops[0].first == "k");
@@ -223,9 +223,15 @@ TEST_CASE("sources without a kernel, and those that cannot be run") {
   CHECK(function.error().excerpt == "void k(global int* a) {}");
   const auto none = try_draft({"typedef int number;"});
   REQUIRE_FALSE(none);
-  CHECK(describe(none.error()) ==
-        "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"
-        "  fix: name an OpenCL C file with a function that begins with kernel void");
+  CHECK(describe(none.error()) == "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"
+                                  "  fix: name an OpenCL C file with a function that begins with kernel "
+                                  "void, or one that returns TIDEGATE_DONE");
+  const auto both = try_draft({"kernel void k(global int* a) {}\n"
+                               "uint op(global int* a, global int* b, uint i) { return TIDEGATE_DONE; }"});
+  REQUIRE_FALSE(both);
+  CHECK(both.error().message == "\"op\" is a queue op in a file with kernels");
+  CHECK(both.error().fix == "put queue ops in a file of their own");
+  CHECK(both.error().line == 2);
   const auto pipe = try_draft({"kernel void k(read_only pipe int p) {}"});
   REQUIRE_FALSE(pipe);
   CHECK(pipe.error().code == ErrorCode::unsupported_kernel);
