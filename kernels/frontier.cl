@@ -7,20 +7,8 @@
 // position that it left; without a device barrier a launch is one step. What is between them, is the same.
 //
 // A small frontier is worked by one group alone, wave after wave behind local barriers, while the others wait at the
-// device barrier and then take its position over.
-
-// Counters that the next step adds to, cleared by one group: they were read before the last barrier.
-void tg_clear_counters(const tg_job* job, const tg_position* at) {
-  volatile global uint* const next = tg_slot(job, at->round + 1);
-  for (uint i = (uint)get_local_id(0); i < TG_SLOT_WORDS; i += TG_GROUP_SIZE) {
-    next[i] = 0;
-  }
-#if TG_ALGORITHM == TG_SSSP
-  if (get_local_id(0) == 0) {
-    *tg_far_tail(job, at->far_turn + 2) = 0; // of what was gone through a turn ago
-  }
-#endif
-}
+// device barrier and then take its position over. One that is larger, but has few edges, is worked by all groups, wave
+// after wave with less between them (frontier_together.cl).
 
 // What everything holds at first.
 void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
@@ -50,6 +38,14 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
   const bool all = true;
 #else
   const bool all = false;
+#endif
+#if TG_MAY_WORK_TOGETHER
+  if (unconstrained) {
+    TG_EACH_ITEM(job, i, min(job->queue_room, job->groups * (TG_GROUP_SIZE / TG_LANES)), 1) {
+      job->queues[i] = (uint4)(0);
+      job->queues[(ulong)job->queue_room + i] = (uint4)(0);
+    }
+  }
 #endif
   TG_EACH_ITEM(job, word, job->words, 1) {
     const uint rest = job->vertices - word * 32;
@@ -147,6 +143,41 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
   tg_flush(to);
 }
 
+// One step by all groups, or waves by one of them, and then all meet.
+void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
+                  local tg_group* group, global tg_log_row* log, uint log_begin, uint limit_wave, tg_meeting meeting) {
+  const bool alone = tg_works_alone(at, setting);
+  if (job->group == 0) {
+    tg_clear_counters(job, at);
+  }
+  if (!alone) {
+    tg_found found = {0, 0, 0, 0, 0, 0, 0};
+    tg_run_step(job, at, setting, sources, &found);
+    tg_sum_up(group->sums, found);
+  }
+#if TG_MAY_WORK_ALONE
+  if (alone && job->group == 0) {
+    tg_work_alone(job, setting, group, log, log_begin, limit_wave);
+  }
+#endif
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (!tg_watches()) {
+    return;
+  }
+  if (!alone) {
+    tg_tell(group->sums, tg_slot(job, at->round));
+    group->at.executed = 1;
+  }
+  if (meeting.arrivals != 0) {
+    tg_meet(group, meeting);
+    if (alone && group->gave_up == 0) {
+      const uint arrivals = group->at.arrivals;
+      group->at = job->state->alone[at->round & 1u];
+      group->at.arrivals = arrivals;
+    }
+  }
+}
+
 // What a launch is for. All of it is one kernel, as drivers for CPUs compile each by itself, with everything.
 #define TG_ACTION_RUN 0u
 #define TG_ACTION_POLL 1u // how many groups are resident together? `limit_wave` polls to settle
@@ -165,65 +196,40 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     return;
   }
   TG_MAKE_JOB(job);
-  const tg_setting set = *setting;
   const uint lane = (uint)get_local_id(0);
+  const bool watches = tg_watches();
   for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
     group.sums[i] = 0;
   }
-  if (lane == 0) {
+  if (watches) {
     group.gave_up = 0;
+    group.at = state->launch[launch & 1u];
   }
-  tg_position at = state->launch[launch & 1u];
+  const tg_meeting meeting = {counters, reports + 8 * job.group, most_polls, arrivals_per_barrier};
   for (uint left = 0xffffffffu; left != 0; --left) {
-    if (lane == 0) {
-      if (at.executed != 0 && group.gave_up == 0) {
-        tg_absorb(&at, &set, tg_counts_of(tg_slot(&job, at.round)), job.group == 0 ? log : 0, log_begin);
+    if (watches && group.gave_up == 0) {
+      tg_position next = group.at;
+      if (next.executed != 0) {
+        tg_absorb(&next, &setting, tg_counts_of(tg_slot(&job, next.round)), job.group == 0 ? log : 0, log_begin);
+        group.at = next;
       }
-      group.at = at;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    at = group.at;
+    const tg_position at = group.at;
     if (group.gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= limit_wave) {
       break;
     }
-    const bool alone = tg_works_alone(&at, &set);
-    const uint round = at.round;
-    if (job.group == 0) {
-      tg_clear_counters(&job, &at);
-    }
-    if (!alone) {
-      tg_found found = {0, 0, 0, 0, 0, 0, 0};
-      tg_run_step(&job, &at, &set, sources, &found);
-      tg_sum_up(group.sums, found);
-    }
-#if TG_MAY_WORK_ALONE
-    if (alone && job.group == 0) {
-      tg_work_alone(&job, &set, &group, &at, log, log_begin, limit_wave);
-      if (lane == 0) {
-        state->alone[round & 1u] = at;
-      }
-    }
+    if (tg_works_together(&at, &setting, meeting)) {
+#if TG_MAY_WORK_TOGETHER
+      tg_work_together(&job, &setting, &group, log, log_begin, limit_wave, meeting);
 #endif
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (lane == 0 && !alone) {
-      tg_tell(group.sums, tg_slot(&job, round));
-      at.executed = 1;
+    } else {
+      tg_work_step(&job, &at, &setting, sources, &group, log, log_begin, limit_wave, meeting);
     }
-    if (arrivals_per_barrier == 0) {
-      break;
-    }
-    if (lane == 0) {
-      const uint arrivals = at.arrivals + arrivals_per_barrier;
-      if (!tg_arrive_and_await(counters, arrivals, most_polls, reports + 8 * job.group, (uint3)(at.wave, at.step, at.topology))) {
-        group.gave_up = 1;
-      } else if (alone) {
-        at = state->alone[round & 1u];
-      }
-      at.arrivals = arrivals;
-    }
+    left = arrivals_per_barrier == 0 ? 1 : left; // a step, and the next launch goes on
   }
-  if (job.group == 0 && lane == 0) {
-    state->launch[(launch + 1) & 1u] = at;
+  if (job.group == 0 && watches) {
+    state->launch[(launch + 1) & 1u] = group.at;
     state->stuck = tg_load_acquire(&counters[TG_GAVE_UP]);
   }
 }

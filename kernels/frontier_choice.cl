@@ -13,18 +13,18 @@ typedef struct {
   uint nearest;
 } tg_counts;
 
-// From counters `line` words apart, in whichever memory.
-#define TG_READ_COUNTS(counts, counters, line)                              \
-  do {                                                                      \
-    (counts).entries = (counters)[TG_TAIL * (line)];                        \
-    (counts).long_runs = (counters)[TG_LONG_TAIL * (line)];                 \
-    (counts).vertices = (counters)[TG_VERTICES * (line)];                   \
-    (counts).edges = TG_PARTS((counters) + TG_EDGES * (line));              \
-    (counts).scanned = TG_PARTS((counters) + TG_SCANNED * (line));          \
-    (counts).far = (counters)[TG_FAR * (line)];                             \
-    (counts).nearest = ~(counters)[TG_NEAREST * (line)];                    \
-    (counts).change = TG_WIDE_SUM((counters) + TG_CHANGE * (line));         \
-    (counts).idle = TG_WIDE_SUM((counters) + TG_IDLE * (line));             \
+// From counters `line` words apart, in whichever memory: those that the algorithm counts.
+#define TG_READ_COUNTS(counts, counters, line)                                                         \
+  do {                                                                                                 \
+    (counts).entries = (counters)[TG_TAIL * (line)];                                                   \
+    (counts).long_runs = (counters)[TG_LONG_TAIL * (line)];                                            \
+    (counts).vertices = (counters)[TG_VERTICES * (line)];                                              \
+    (counts).edges = TG_PARTS((counters) + TG_EDGES * (line));                                         \
+    (counts).scanned = TG_PARTS((counters) + TG_SCANNED * (line));                                     \
+    (counts).far = TG_ALGORITHM == TG_SSSP ? (counters)[TG_FAR * (line)] : 0;                          \
+    (counts).nearest = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_NEAREST * (line)] : 0xffffffffu;       \
+    (counts).change = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_CHANGE * (line)) : 0;  \
+    (counts).idle = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_IDLE * (line)) : 0;      \
   } while (0)
 
 tg_counts tg_counts_of(volatile global const uint* slot) {

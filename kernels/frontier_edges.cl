@@ -76,6 +76,10 @@ TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, 
     if (!TG_FOUND_ONCE(at) && tg_stamp(job, to, v) == to.wave) {
       return;
     }
+    tg_prefetch(job->neighbours + begin);
+#if TG_WEIGHTS
+    tg_prefetch(job->weights + begin);
+#endif
     tg_enqueue(to, v, begin, degree);
     if (to.bitmap != 0) {
       atomic_or(&to.bitmap[v >> 5], bit);
@@ -103,6 +107,32 @@ tg_edge tg_fetch_edge(const tg_job* job, ulong e) {
   edge.begin = job->offsets[edge.w];
   edge.end = job->offsets[edge.w + 1ul];
   return edge;
+}
+
+// The first edge that a work-item has to go along in a wave.
+typedef struct {
+  tg_edge edge;
+  uint4 entry;
+  uint value;
+  bool is_there;
+} tg_errand;
+
+// Fetches as much of it as can be known before the wave begins: that of item `item` of `entries`, in whichever queue.
+tg_errand tg_first_errand(const tg_job* job, const tg_position* at, uint item, uint entries, global const uint4* queue,
+                          local const uint4* local_queue) {
+  const uint lane = (uint)get_local_id(0) % TG_LANES;
+  tg_errand errand;
+  errand.entry = (uint4)(0);
+  errand.value = 0;
+  if (item < entries) {
+    errand.entry = queue != 0 ? queue[item] : local_queue[item];
+    errand.value = tg_value(job, at, errand.entry.x);
+  }
+  errand.is_there = lane < errand.entry.w;
+  if (errand.is_there) {
+    errand.edge = tg_fetch_edge(job, tg_first_edge(errand.entry) + lane);
+  }
+  return errand;
 }
 
 TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, tg_edge edge,

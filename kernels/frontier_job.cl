@@ -27,6 +27,7 @@
 #define TG_CC 3
 #define TG_PAGERANK 4
 #define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // those begin with all vertices
+#define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // those of CPUs wait in vain for a core that is busy
 
 #define TG_CHUNK 64u
 #define TG_LONG_ROW (TG_GROUP_SIZE == 1 ? 0xffffffffu : 1024u)
@@ -73,12 +74,12 @@ typedef struct {
   global const tg_offset *offsets, global const uint *neighbours, global const uint *weights,                   \
       global const tg_offset *in_offsets, global const uint *in_neighbours, global const uint *in_weights,      \
       global uint *values, global uint *others, global uint *stamps, global uint *bitmaps, global uint4 *queues, \
-      global uint *far, global tg_state *state, global const tg_setting *setting, global const uint *sources
+      global uint *far, global tg_state *state, global const uint *sources, tg_setting setting
 
 #define TG_MAKE_JOB(job)                                                                                            \
   const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values,                  \
-                      others,  stamps,     bitmaps, queues,     far,           state,      setting->vertices,       \
-                      setting->words, setting->queue_room, (uint)get_group_id(0), (uint)get_num_groups(0)}
+                      others,  stamps,     bitmaps, queues,     far,           state,      setting.vertices,        \
+                      setting.words, setting.queue_room, (uint)get_group_id(0), (uint)get_num_groups(0)}
 
 // The bitmap and the queue of a wave's frontier. All of pagerank's waves have the same one.
 global uint* tg_bitmap_of(const tg_job* job, uint wave) {
@@ -200,6 +201,27 @@ typedef struct {
   tg_held* held;               // or 0
   uint wave;                   // that the frontier is of
 } tg_target;
+
+// Asks for what will be read in the next wave. It costs nothing to be wrong.
+TG_INLINE void tg_prefetch(global const uint* at) {
+#if TG_ORDERING == TG_ORDERING_PTX
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(at));
+#endif
+}
+
+// The frontier behind `wave`, as a queue.
+TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave) {
+  tg_target to;
+  to.wave = wave + 1;
+  to.queue = tg_queue_of(job, to.wave);
+  to.bitmap = 0;
+  to.room = job->queue_room;
+  to.tails = 0;
+  to.local_tails = 0;
+  to.local_queue = 0;
+  to.held = 0;
+  return to;
+}
 
 // Whether one work-item works alone, as groups do on CPUs: nobody else reads or writes meanwhile, and without atomics
 // the memory system looks at many vertices at a time.

@@ -5,11 +5,33 @@ typedef struct {
 #if TG_MAY_WORK_ALONE
   uint4 queues[2 * TG_ALONE_ROOM]; // of a wave that it works alone, and of the next one
 #endif
-  tg_position at;         // as work-item 0 has made it out
+  tg_position at;         // as the work-item that watches has made it out
   uint sums[3 * TG_SUMS]; // of the step; of three waves in turn where it works alone
   uint gave_up;           // somebody has waited too long
-  uint goes_on;           // alone
+  uint goes_on;           // with waves of the same kind
+  uint entries;           // of the next of them
 } tg_group;
+
+// The work-item that waits for other groups, and absorbs: the last one, as it seldom has edges to go along.
+TG_INLINE bool tg_watches(void) { return get_local_id(0) == TG_GROUP_SIZE - 1; }
+
+// The device barrier as a group meets the others there.
+typedef struct {
+  volatile global tg_word* counters;
+  global uint* report;
+  uint most_polls;
+  uint arrivals; // a round
+} tg_meeting;
+
+// One work-item's, behind a local barrier.
+TG_INLINE void tg_meet(local tg_group* group, tg_meeting meeting) {
+  const uint wanted = group->at.arrivals + meeting.arrivals;
+  const uint3 place = (uint3)(group->at.wave, group->at.step, group->at.topology);
+  group->at.arrivals = wanted;
+  if (!tg_arrive_and_await(meeting.counters, wanted, meeting.most_polls, meeting.report, place)) {
+    group->gave_up = 1;
+  }
+}
 
 // Adds what a work-item has found to its group's sums; nothing is written for nothing.
 void tg_sum_up(local uint* sums, tg_found found) {
@@ -55,4 +77,17 @@ void tg_tell(local uint* sums, volatile global uint* slot) {
   for (uint i = 0; i < TG_SUMS; ++i) {
     sums[i] = 0;
   }
+}
+
+// Counters that the next step adds to, cleared by one group: they were read before the last barrier.
+void tg_clear_counters(const tg_job* job, const tg_position* at) {
+  volatile global uint* const next = tg_slot(job, at->round + 1);
+  for (uint i = (uint)get_local_id(0); i < TG_SLOT_WORDS; i += TG_GROUP_SIZE) {
+    next[i] = 0;
+  }
+#if TG_ALGORITHM == TG_SSSP
+  if (get_local_id(0) == 0) {
+    *tg_far_tail(job, at->far_turn + 2) = 0; // of what was gone through a turn ago
+  }
+#endif
 }

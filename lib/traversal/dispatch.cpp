@@ -41,6 +41,8 @@ cl_uint set_graph(cl::Kernel& kernel, const ResidentGraph& resident) {
   for (; index < static_cast<cl_uint>(Part::log); ++index) {
     require(kernel.setArg(index, resident.parts[index]), "setting an argument of the traversal");
   }
+  require(kernel.setArg(index++, resident.setting.size(), resident.setting.data()),
+          "setting an argument of the traversal");
   return index;
 }
 
@@ -58,6 +60,7 @@ void set_launch(cl::Kernel& kernel, cl_uint index, const LaunchArguments& argume
 void set_poll(cl::Kernel& kernel, const cl::Buffer& poll, cl_uint settle_polls, cl_uint most_polls) {
   ResidentGraph nothing;
   nothing.parts.fill(poll);
+  nothing.setting.resize(sizeof(tg_setting));
   set_launch(kernel, set_graph(kernel, nothing),
              {.log = poll,
               .counters = poll,

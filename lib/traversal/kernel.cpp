@@ -62,7 +62,8 @@ compiler::KernelSource frontier_kernel(const TraversalShape& shape, bool float_w
         std::string_view("frontier_job.cl"), std::string_view(family), std::string_view("frontier_edges.cl"),
         std::string_view("frontier_pull.cl"), std::string_view("frontier_topologies.cl"),
         std::string_view("frontier_choice.cl"), std::string_view("frontier_sums.cl"),
-        std::string_view("frontier_alone.cl"), std::string_view("frontier.cl")}) {
+        std::string_view("frontier_alone.cl"), std::string_view("frontier_together.cl"),
+        std::string_view("frontier.cl")}) {
     source += device::with_place(file, device::frontier_source(file));
   }
   constexpr std::uint32_t few_edges = 65'536; // too few to keep the memory busy

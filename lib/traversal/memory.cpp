@@ -41,8 +41,7 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   add("bitmaps", (ranks ? 1 : 3) * words * word);
   add("queues", constrained ? 0 : (ranks ? 1 : 2) * entries(shape) * entry_bytes);
   add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
-  add("state and log",
-      sizeof(tg_state) + sizeof(tg_setting) + shape.sources * word + log_rows * sizeof(tg_log_row));
+  add("state and log", sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row));
   return parts;
 }
 

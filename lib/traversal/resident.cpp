@@ -44,44 +44,14 @@ cl::Buffer upload_weights(const device::Session& session, const Rows& rows, std:
   return run::allocate(session, sizeof(cl_ulong));
 }
 
-tg_setting setting_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                      const FrontierMemory& memory, const FrontierGeometry& geometry,
-                      const TraversalPolicy& policy) {
-  const policy::LaunchPolicy& launch = program.policy.launch;
-  const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
-  tg_setting setting{};
-  setting.policy = {.edges = graphs::edge_count(graph),
-                    .vertices = graphs::vertex_count(graph),
-                    .switch_rule = static_cast<tg_u32>(policy.switch_rule),
-                    .forced = static_cast<tg_u32>(policy.forced.value_or(policy::Topology::empty)),
-                    .pressure_bps = memory.pressure_bps,
-                    .sparse_bps = launch.sparse_frontier_threshold_bps,
-                    .dense_bps = launch.dense_frontier_threshold_bps,
-                    .memory_bps = launch.memory_pressure_threshold_bps,
-                    .fusion_edges = launch.fusion_edge_threshold,
-                    .hot_waves = launch.hot_window_threshold,
-                    .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U,
-                    .leaves_early = program.algorithm == Algorithm::sssp ? 0U : 1U,
-                    .alone_vertices = geometry.alone_vertices};
-  setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
-  setting.vertices = graphs::vertex_count(graph);
-  setting.words = setting.vertices / 32 + (setting.vertices % 32 != 0 ? 1 : 0);
-  setting.queue_room = memory.queue_room;
-  setting.source_count = static_cast<tg_u32>(program.sources.size());
-  setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
-  setting.delta = program.algorithm == Algorithm::sssp ? near_width_bits(graph.out, geometry.wide_near) : 0;
-  setting.constrained = memory.constrained ? 1 : 0;
-  setting.most_waves = ranks.max_iterations;
-  setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
-  return setting;
-}
-
 } // namespace
 
 ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
                             const graphs::Graph& graph, const FrontierMemory& memory,
                             const FrontierGeometry& geometry, const TraversalPolicy& policy) {
-  ResidentGraph resident{.parts = {}, .vertices = graphs::vertex_count(graph)};
+  ResidentGraph resident{.parts = {},
+                         .setting = make_setting(program, graph, memory, geometry, policy),
+                         .vertices = graphs::vertex_count(graph)};
   std::uint64_t& bytes = resident.uploaded_bytes;
   const auto put = [&resident](Part part, cl::Buffer buffer) {
     resident.parts[static_cast<std::size_t>(part)] = std::move(buffer);
@@ -108,19 +78,42 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
   room(Part::queues, "queues");
   room(Part::far, "far queues");
   put(Part::state, run::allocate(session, sizeof(tg_state)));
-  put(Part::setting, make_setting(session, program, graph, memory, geometry, policy));
-  bytes += sizeof(tg_setting);
   put(Part::sources, upload_all<std::uint32_t>(session, program.sources, bytes));
   put(Part::log, run::allocate(session, log_rows * sizeof(tg_log_row)));
   return resident;
 }
 
-cl::Buffer make_setting(const device::Session& session, const graphs::FrontierProgram& program,
-                        const graphs::Graph& graph, const FrontierMemory& memory,
-                        const FrontierGeometry& geometry, const TraversalPolicy& policy) {
-  std::uint64_t bytes = 0;
-  const std::array settings{setting_of(program, graph, memory, geometry, policy)};
-  return upload_all<tg_setting>(session, settings, bytes);
+std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                                    const FrontierMemory& memory, const FrontierGeometry& geometry,
+                                    const TraversalPolicy& policy) {
+  const policy::LaunchPolicy& launch = program.policy.launch;
+  const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
+  tg_setting setting{};
+  setting.policy = {.edges = graphs::edge_count(graph),
+                    .vertices = graphs::vertex_count(graph),
+                    .switch_rule = static_cast<tg_u32>(policy.switch_rule),
+                    .forced = static_cast<tg_u32>(policy.forced.value_or(policy::Topology::empty)),
+                    .pressure_bps = memory.pressure_bps,
+                    .sparse_bps = launch.sparse_frontier_threshold_bps,
+                    .dense_bps = launch.dense_frontier_threshold_bps,
+                    .memory_bps = launch.memory_pressure_threshold_bps,
+                    .fusion_edges = launch.fusion_edge_threshold,
+                    .hot_waves = launch.hot_window_threshold,
+                    .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U,
+                    .leaves_early = program.algorithm == Algorithm::sssp ? 0U : 1U,
+                    .alone_vertices = geometry.alone_vertices};
+  setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
+  setting.vertices = graphs::vertex_count(graph);
+  setting.words = setting.vertices / 32 + (setting.vertices % 32 != 0 ? 1 : 0);
+  setting.queue_room = memory.queue_room;
+  setting.source_count = static_cast<tg_u32>(program.sources.size());
+  setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
+  setting.delta = program.algorithm == Algorithm::sssp ? near_width_bits(graph.out, geometry.wide_near) : 0;
+  setting.constrained = memory.constrained ? 1 : 0;
+  setting.most_waves = ranks.max_iterations;
+  setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
+  const auto bytes = std::as_bytes(std::span(&setting, 1));
+  return {bytes.begin(), bytes.end()};
 }
 
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,

@@ -9,6 +9,7 @@
 #include <tidegate/traversal/memory.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -30,7 +31,6 @@ enum class Part : std::uint8_t {
   queues,
   far,
   state,
-  setting,
   sources,
   log,
   count
@@ -38,6 +38,7 @@ enum class Part : std::uint8_t {
 
 struct ResidentGraph {
   std::array<cl::Buffer, static_cast<std::size_t>(Part::count)> parts;
+  std::vector<std::byte> setting; // as make_setting has it
   std::uint32_t vertices = 0;
   std::uint64_t uploaded_bytes = 0;
 
@@ -54,10 +55,11 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
                             const graphs::Graph& graph, const FrontierMemory& memory,
                             const FrontierGeometry& geometry, const TraversalPolicy& policy);
 
-// The part `setting` alone, for the same graph and layout. Throws device::Refused.
-cl::Buffer make_setting(const device::Session& session, const graphs::FrontierProgram& program,
-                        const graphs::Graph& graph, const FrontierMemory& memory,
-                        const FrontierGeometry& geometry, const TraversalPolicy& policy);
+// What does not change while a traversal runs: tg_setting of frontier_state.h, which its kernel takes by
+// value. From memory a GPU would hold all of it in registers.
+std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                                    const FrontierMemory& memory, const FrontierGeometry& geometry,
+                                    const TraversalPolicy& policy);
 
 // What a traversal leaves: levels, words, distances, labels or ranks as bits, and parents where there are
 // some.

@@ -105,8 +105,8 @@ Result<TraversalBench::Candidate> TraversalBench::make(const Settings& settings)
       traversal::replay_policy(program, graph_, memory_, candidate.geometry, candidate.topologies);
   if (!candidates_.empty()) {
     candidate.resident = candidates_.front().resident;
-    candidate.resident.parts[static_cast<std::size_t>(traversal::Part::setting)] =
-        traversal::make_setting(session_, program, graph_, memory_, candidate.geometry, candidate.topologies);
+    candidate.resident.setting =
+        traversal::make_setting(program, graph_, memory_, candidate.geometry, candidate.topologies);
   }
   return candidate;
 }

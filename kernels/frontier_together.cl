@@ -1,0 +1,87 @@
+// Waves of few edges worked by all groups, one after the other behind the device barrier.
+//
+// As for a group that works alone, waiting for memory is what takes time, and what the next wave needs is asked for while
+// nobody knows yet whether there is one. What makes a choice of topology needless is read from the counters; the
+// work-item that watches absorbs a wave while the others are in the next one.
+
+#define TG_TOGETHER_EDGES 65536u // more keep the memory busy by themselves
+
+bool tg_works_together(const tg_position* at, const tg_setting* setting, tg_meeting meeting) {
+  return TG_MAY_WORK_TOGETHER && meeting.arrivals != 0 && at->step == TG_STEP_WAVE && at->topology == TG_SPARSE &&
+         at->long_runs == 0 && at->frontier_edges <= TG_TOGETHER_EDGES && !tg_works_alone(at, setting);
+}
+
+#if TG_MAY_WORK_TOGETHER
+// Whether the wave behind one of them is surely one of them.
+bool tg_stays_together(tg_counts counts, const tg_setting* setting) {
+  return counts.vertices > setting->policy.alone_vertices && counts.vertices <= tg_surely_sparse(setting->policy) &&
+         counts.edges <= min(tg_small_edges(setting->policy), TG_TOGETHER_EDGES) && counts.long_runs == 0;
+}
+
+// Items that work-items look ahead to: about as many as the last wave had. Those that the next wave does not have are of a
+// wave before it, or empty.
+uint tg_expected_entries(const tg_job* job, uint entries) { return min(entries + entries / 4 + 32, job->queue_room); }
+
+// Until the next wave may be of another kind: the last one has run then, all groups have met, and it waits to be absorbed.
+void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
+                      uint log_begin, uint limit_wave, tg_meeting meeting) {
+  const uint lane = (uint)get_local_id(0) % TG_LANES;
+  const uint first_item = tg_first_item(job, TG_LANES);
+  const bool watches = tg_watches();
+  tg_position at = group->at;
+  uint entries = at.entries;
+  tg_errand errand = tg_first_errand(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);
+  for (uint left = 0xffffffffu; left != 0; --left) {
+    if (job->group == 0) {
+      tg_clear_counters(job, &at);
+    }
+    tg_target to = tg_next_queue(job, at.wave);
+    to.tails = tg_slot(job, at.round);
+    tg_found found = {0, 0, 0, 0, 0, 0, 0};
+    for (uint i = first_item; i < entries; i = tg_next_item(job, i, TG_LANES)) {
+      if (i != first_item) {
+        errand = tg_first_errand(job, &at, i, entries, tg_queue_of(job, at.wave), 0);
+      }
+      if (errand.is_there) {
+        tg_push_fetched(job, &at, to, errand.entry.x, errand.value, errand.edge, &found);
+      }
+      for (uint e = lane + TG_LANES; e < errand.entry.w; e += TG_LANES) {
+        tg_push_edge(job, &at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, true, &found);
+      }
+    }
+    tg_sum_up(group->sums, found);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (watches) {
+      tg_tell(group->sums, to.tails);
+      group->at.executed = 1;
+      tg_meet(group, meeting);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    at.wave += 1;
+    at.round += 1;
+    errand.is_there = false;
+    const uint expected = tg_expected_entries(job, entries);
+    tg_counts counts;
+    if (watches) {
+      counts = tg_counts_of(to.tails);
+      group->goes_on = group->gave_up == 0 && at.wave < limit_wave && tg_stays_together(counts, setting);
+      group->entries = counts.entries;
+    } else if (group->gave_up == 0) {
+      errand = tg_first_errand(job, &at, first_item, expected, tg_queue_of(job, at.wave), 0);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (group->goes_on == 0) {
+      break;
+    }
+    entries = group->entries;
+    if (first_item < entries && (watches || first_item >= expected)) {
+      errand = tg_first_errand(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);
+    }
+    if (watches) {
+      tg_position next = group->at;
+      tg_absorb(&next, setting, counts, job->group == 0 ? log : 0, log_begin);
+      group->at = next;
+    }
+  }
+}
+#endif
