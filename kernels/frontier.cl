@@ -29,7 +29,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
 #if TG_ALGORITHM == TG_BFS && TG_PARENTS
     job->others[v] = TG_NOBODY;
 #endif
-    if (unconstrained) {
+    if (TG_STAMPS_FROM_THE_START && unconstrained) {
       job->stamps[v] = 0xffffffffu;
     }
 #endif
@@ -101,6 +101,7 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
   to.tails = slot;
   to.local_tails = 0;
   to.local_queue = 0;
+  to.prefetches = false;
   tg_held held;
   held.count = 0;
   to.held = TG_GROUP_SIZE == 1 ? &held : 0;

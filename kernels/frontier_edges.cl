@@ -76,10 +76,12 @@ TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, 
     if (!TG_FOUND_ONCE(at) && tg_stamp(job, to, v) == to.wave) {
       return;
     }
-    tg_prefetch(job->neighbours + begin);
+    if (to.prefetches) {
+      tg_prefetch(job->neighbours + begin);
 #if TG_WEIGHTS
-    tg_prefetch(job->weights + begin);
+      tg_prefetch(job->weights + begin);
 #endif
+    }
     tg_enqueue(to, v, begin, degree);
     if (to.bitmap != 0) {
       atomic_or(&to.bitmap[v >> 5], bit);

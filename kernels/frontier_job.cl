@@ -37,6 +37,9 @@
 #define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_NOBODY 0xffffffffu
 
+// Levels need stamps behind fused waves alone, which clear them.
+#define TG_STAMPS_FROM_THE_START (TG_ALGORITHM != TG_BFS)
+
 // What is done for every edge: some compilers for CPUs leave such calls as they are, with the job in memory.
 #define TG_INLINE __attribute__((always_inline))
 
@@ -200,6 +203,7 @@ typedef struct {
   local uint4* local_queue;
   tg_held* held;               // or 0
   uint wave;                   // that the frontier is of
+  bool prefetches;             // rows of what is found: where few edges are under way
 } tg_target;
 
 // Asks for what will be read in the next wave. It costs nothing to be wrong.
@@ -209,7 +213,7 @@ TG_INLINE void tg_prefetch(global const uint* at) {
 #endif
 }
 
-// The frontier behind `wave`, as a queue.
+// The frontier behind a wave of few edges, as a queue.
 TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave) {
   tg_target to;
   to.wave = wave + 1;
@@ -220,6 +224,7 @@ TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave) {
   to.local_tails = 0;
   to.local_queue = 0;
   to.held = 0;
+  to.prefetches = true;
   return to;
 }
 

@@ -1,6 +1,6 @@
 // How vertices look for neighbours in the frontier.
 //
-// On a GPU a work-item looks for two vertices at a time and asks for several neighbours of each, as loads under way are what
+// On a GPU a work-item looks for two or three vertices at a time and asks for several neighbours of each, as loads under way are what
 // counts. A core of a CPU waits for many loads at once by itself as long as it has nothing to guess: there a work-item has a
 // word of vertices, and what decides is asked for all of them, and kept as bits, before anything is done about any.
 
@@ -115,7 +115,7 @@ TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
 // Vertices that a work-item pulls for at a time, and neighbours of each that it asks for together: on a GPU a pull is as fast
 // as loads are under way, until lines of the bitmap are all that its cache is busy with; and what needs more registers than
 // there are slows down all other steps, too.
-#define TG_PULLS 2
+#define TG_PULLS (TG_ALGORITHM == TG_BFS ? 3 : 2)
 #define TG_ASKS 4
 
 // Every vertex looks for neighbours in the frontier, or with `frontier` 0 for any that has something for it. Whoever is done

@@ -98,6 +98,11 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
   const float base = tg_base(job, at, setting);
   global float* const passed = tg_passed(job, at->wave);
 #endif
+  if (!TG_STAMPS_FROM_THE_START) {
+    TG_EACH_ITEM(job, v, job->vertices, 1) {
+      job->stamps[v] = 0xffffffffu;
+    }
+  }
   for (uint sweep = 0; sweep < TG_FUSED_SWEEPS; ++sweep) {
 #if TG_ALGORITHM == TG_PAGERANK
     for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {

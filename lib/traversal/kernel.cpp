@@ -27,7 +27,7 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
                               std::optional<std::uint32_t> alone_vertices) {
   const bool cpu = device.type == device::DeviceType::cpu;
   const device::TraversalProfile profile = traversal_profile(device);
-  // An H200 has 126 registers for each work-item of 512, and 64 for 1024: those keep a barrier waiting
+  // An H200 has 128 registers for each work-item of 512, and 64 for 1024: those keep a barrier waiting
   // longer.
   constexpr std::uint32_t gpu_group = 512;
   const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, 1024));
@@ -45,7 +45,8 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   const std::uint32_t usual = profile.alone_up_to.value_or(cpu ? cpu_alone : gpu_alone);
   geometry.alone_vertices = std::min(alone_vertices.value_or(usual), geometry.alone_room);
   geometry.eager = !cpu;
-  geometry.wide_near = !cpu; // on PoCL grids take 1.4 to 1.7 times as long with three times the width
+  geometry.wide_near = !cpu;  // on PoCL grids take 1.4 to 1.7 times as long with three times the width
+  geometry.hubs_first = !cpu; // on PoCL it takes five times as long as it saves a search
   return geometry;
 }
 

@@ -24,6 +24,7 @@ struct FrontierGeometry {
   std::uint32_t alone_vertices = 0; // a frontier up to this is worked by one group
   bool eager = false;               // a frontier of few edges asks for what it may need at once
   bool wide_near = false;           // near_far.hpp
+  bool hubs_first = false;          // hubs_first.hpp
 };
 
 // The thresholds of the device's profile; without one all are left out.

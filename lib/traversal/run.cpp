@@ -6,6 +6,7 @@
 #include <tidegate/core/try.hpp>
 #include <tidegate/run/report.hpp>
 #include <tidegate/run/watchdog.hpp>
+#include <tidegate/traversal/hubs_first.hpp>
 #include <tidegate/traversal/run.hpp>
 #include <tidegate/traversal/setup.hpp>
 
@@ -15,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -230,6 +232,10 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   if (session.on_host) {
     compile_now(session, kernel, geometry, groups);
   }
+  std::optional<run::BuiltKernel> hubs_first;
+  if (hubs_come_first(shape, report.memory, geometry)) {
+    hubs_first = build_hubs_first(session, device, shape, options.cache_folder);
+  }
   report.build_ns = elapsed_ns(start);
   report.built_from_cache = kernel.from_cache;
   report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.groups};
@@ -237,6 +243,9 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.begin(run::Activity::filling);
   start = Clock::now();
   const ResidentGraph resident = make_resident(session, program, graph, report.memory, geometry, policy);
+  if (hubs_first) {
+    put_hubs_first(session, *hubs_first, resident);
+  }
   device::require(session.queue.finish(), "filling the buffers");
   report.upload_ns = elapsed_ns(start);
   report.bytes_uploaded = resident.uploaded_bytes;

@@ -1,6 +1,7 @@
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/traversal/checks.hpp>
+#include <tidegate/traversal/hubs_first.hpp>
 #include <tidegate/tuning/traversal_bench.hpp>
 
 #include <fmt/format.h>
@@ -170,6 +171,11 @@ Result<std::size_t> TraversalBench::add_first(const Settings& settings) {
     monitor_.begin(run::Activity::filling);
     candidate.resident = traversal::make_resident(session_, with_policy(program_, settings.policy), graph_,
                                                   memory_, candidate.geometry, candidate.topologies);
+    if (traversal::hubs_come_first(shape_, memory_, candidate.geometry)) {
+      run::BuiltKernel hubs_first =
+          traversal::build_hubs_first(session_, device_, shape_, options_.cache_folder);
+      traversal::put_hubs_first(session_, hubs_first, candidate.resident);
+    }
     device::require(session_.queue.finish(), "filling the buffers");
     monitor_.begin(run::Activity::proving);
     TIDEGATE_TRY(expected_, prove(candidate, options_.max_wall_time_ns));

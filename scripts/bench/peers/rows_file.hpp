@@ -3,6 +3,7 @@
 // Nothing of tidegate is in here.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -69,6 +70,20 @@ inline Rows transposed(const Rows& rows) {
     }
   }
   return in;
+}
+
+// With the neighbours of the highest degree in front of each row, as many as tidegate puts there on a GPU.
+inline Rows with_hubs_first(Rows rows) {
+  const auto larger = [&](std::uint32_t a, std::uint32_t b) {
+    return rows.offsets[a + std::size_t{1}] - rows.offsets[a] >
+           rows.offsets[b + std::size_t{1}] - rows.offsets[b];
+  };
+  for (std::uint32_t v = 0; v < rows.vertices(); ++v) {
+    const auto begin = rows.neighbours.begin() + static_cast<std::ptrdiff_t>(rows.offsets[v]);
+    const auto end = rows.neighbours.begin() + static_cast<std::ptrdiff_t>(rows.offsets[v + std::size_t{1}]);
+    std::partial_sort(begin, begin + std::min<std::ptrdiff_t>(end - begin, 4), end, larger);
+  }
+  return rows;
 }
 
 // 32 times the mean weight over the mean degree (Davidson et al.): where the search for a good delta begins.

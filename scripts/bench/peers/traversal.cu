@@ -5,7 +5,7 @@
 //   traversal_cuda GRAPH bfs|sssp SOURCE ROUNDS RESULTS
 //
 // With PEER_READBACK=mapped the last work-group of a kernel writes its counters to the host's memory, where the host waits for
-// them; otherwise they are copied and the stream is waited for.
+// them; otherwise they are copied and the stream is waited for. With PEER_ROWS=hubs what pulls looks at rows with hubs in front.
 //
 // Sources: Merrill, Garland, Grimshaw, Scalable GPU Graph Traversal (PPoPP 2012); Beamer, Asanovic, Patterson,
 // Direction-Optimizing Breadth-First Search (SC 2012); Davidson, Baxter, Garland, Owens, Work-Efficient Parallel GPU Methods for
@@ -63,6 +63,16 @@ Graph upload(const peers::Rows& rows) {
   }
   return {rows.vertices(), uploaded(std::vector<uint32_t>(rows.offsets.begin(), rows.offsets.end())),
           uploaded(rows.neighbours), uploaded(rows.weights)};
+}
+
+bool asked_for(const char* variable, const char* value) {
+  const char* const given = std::getenv(variable);
+  return given != nullptr && std::strcmp(given, value) == 0;
+}
+
+peers::Rows rows_to_pull(const peers::Rows& rows) {
+  peers::Rows in = peers::transposed(rows);
+  return asked_for("PEER_ROWS", "hubs") ? peers::with_hubs_first(std::move(in)) : in;
 }
 
 // What a kernel counts; the last work-group hands it to the host and clears it for the next kernel.
@@ -327,8 +337,7 @@ public:
     check(cudaGetDevice(&device), "cudaGetDevice");
     check(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
     most_groups_ = static_cast<uint32_t>(units) * 8;
-    const char* const readback = std::getenv("PEER_READBACK");
-    mapped_ = readback != nullptr && std::strcmp(readback, "mapped") == 0;
+    mapped_ = asked_for("PEER_READBACK", "mapped");
     check(cudaStreamCreate(&stream), "cudaStreamCreate");
     counter_.counts = device_array<Counts>(1);
     counter_.arrived = device_array<uint32_t>(1);
@@ -383,7 +392,7 @@ private:
 class BreadthFirst {
 public:
   BreadthFirst(Device& device, const peers::Rows& rows)
-      : device_(device), edges_(rows.edges()), graph_(upload(rows)), in_(upload(peers::transposed(rows))),
+      : device_(device), edges_(rows.edges()), graph_(upload(rows)), in_(upload(rows_to_pull(rows))),
         words_((rows.vertices() + 31) / 32), levels_(device_array<uint32_t>(rows.vertices())),
         queue_(device_array<uint32_t>(rows.vertices())), next_(device_array<uint32_t>(rows.vertices())),
         front_(device_array<uint32_t>(words_)), next_front_(device_array<uint32_t>(words_)) {}
