@@ -19,9 +19,9 @@ DeviceClock device_clock(const device::DeviceInfo& device) {
   if (device.extensions.find("cl_khr_kernel_clock") != std::string::npos) {
     return DeviceClock::extension;
   }
-  // PoCL compiles with Clang, which knows the counter by name.
-  const bool pocl = device.platform == "Portable Computing Language";
-  return x86 && pocl && device.type == device::DeviceType::cpu ? DeviceClock::processor : DeviceClock::none;
+  // Clang knows the counter by name.
+  return x86 && device::is_pocl(device) && device.type == device::DeviceType::cpu ? DeviceClock::processor
+                                                                                  : DeviceClock::none;
 }
 
 } // namespace tidegate::compiler

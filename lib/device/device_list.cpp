@@ -225,4 +225,8 @@ Error no_device(const DeviceList& list) {
   return error;
 }
 
+bool is_pocl(const DeviceInfo& device) {
+  return device.platform == "Portable Computing Language";
+}
+
 } // namespace tidegate::device

@@ -66,6 +66,10 @@ struct DeviceInfo {
   std::optional<DeviceProfile> profile; // of the self-test, once it has run
 };
 
+// The Portable Computing Language: it compiles with Clang, when a kernel is launched, and keeps what it
+// compiled.
+bool is_pocl(const DeviceInfo& device);
+
 // A driver that the loader was told of and could not use.
 struct BrokenDriver {
   std::string file; // the .icd file

@@ -1,5 +1,6 @@
-// A built kernel as it lies in the cache folder: a header with a checksum, then the driver's binary. Entries
-// may be damaged or written by anybody; one that is not as it was written is none.
+// A built kernel as it lies in the cache folder: a header with a checksum, then the driver's binary, or
+// nothing where the driver keeps it itself. Entries may be damaged or written by anybody; one that is not as
+// it was written is none.
 #pragma once
 
 #include <cstdint>

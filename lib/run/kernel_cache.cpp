@@ -49,11 +49,22 @@ std::optional<CacheEntry> read_entry(const std::filesystem::path& path) {
   return bytes ? decode_entry(*bytes) : std::nullopt;
 }
 
+// PoCL's binaries hold each kernel compiled for groups of any size, which nobody has compiled yet: to ask for
+// one takes as long as the build itself. It keeps what was launched in a cache of its own, so an entry says
+// only that it did.
+bool keeps_binaries_itself(const device::DeviceInfo& device) {
+  return device::is_pocl(device);
+}
+
 // What cannot be kept costs the next run a build and nothing else.
-void write_entry(const std::filesystem::path& path, const cl::Program& program, std::uint32_t resident) {
-  std::vector<std::vector<unsigned char>> binaries;
-  if (path.empty() || program.getInfo(CL_PROGRAM_BINARIES, &binaries) != CL_SUCCESS || binaries.empty() ||
-      binaries.front().empty()) {
+void write_entry(const device::DeviceInfo& device, const std::filesystem::path& path,
+                 const cl::Program& program, std::uint32_t resident) {
+  if (path.empty()) {
+    return;
+  }
+  std::vector<std::vector<unsigned char>> binaries(1);
+  if (!keeps_binaries_itself(device) && (program.getInfo(CL_PROGRAM_BINARIES, &binaries) != CL_SUCCESS ||
+                                         binaries.empty() || binaries.front().empty())) {
     return;
   }
   const std::string entry =
@@ -88,7 +99,8 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
                          const KernelSource& source, std::uint64_t dynamic_local_bytes,
                          const std::filesystem::path& folder) {
   BuiltKernel built{.entry = entry_path(device, source, dynamic_local_bytes, folder)};
-  if (const auto entry = read_entry(built.entry)) {
+  const auto entry = read_entry(built.entry);
+  if (entry && !entry->binary.empty()) {
     cl_int status = CL_SUCCESS;
     if (auto program = load(session, *entry, source.options)) {
       built.kernel = cl::Kernel(*program, source.kernel.c_str(), &status);
@@ -106,7 +118,10 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
   }
   built.program = std::move(*program);
   built.kernel = kernel_of(built.program, source.kernel);
-  write_entry(built.entry, built.program, 0);
+  built.from_cache = entry && keeps_binaries_itself(device); // from the driver's
+  if (!built.from_cache) {
+    write_entry(device, built.entry, built.program, 0);
+  }
   return built;
 }
 
@@ -146,7 +161,7 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
                            .fix = "try again when the device is not busy, or take --strategy launch"}};
   }
   kernel.resident_groups = std::max(words[participants], 1U);
-  write_entry(kernel.entry, kernel.program, kernel.resident_groups);
+  write_entry(device, kernel.entry, kernel.program, kernel.resident_groups);
   return kernel.resident_groups;
 }
 
