@@ -324,7 +324,7 @@ class Signals(Safety):
 
     def interrupted_at_work(self, document: Document, *args: str, group: bool) -> Document:
         """Interrupted once it has run iterations, however much this machine needs until it does."""
-        for cores in (5, 15, 45):
+        for cores in (1, 5, 25):
             report = self.interrupted(document, *args, group=group, cores=cores)
             if report["items_processed"] != 0:
                 break
