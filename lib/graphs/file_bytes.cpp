@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <new>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -27,11 +26,6 @@ Error damaged(std::string_view how) {
 
 } // namespace
 
-void FileBytes::EndInflation::operator()(z_stream_s* stream) const {
-  ::inflateEnd(stream);
-  delete stream;
-}
-
 FileBytes::FileBytes(Descriptor file, std::string path)
     : file_(std::move(file)), path_(std::move(path)), raw_(raw_bytes) {}
 
@@ -45,7 +39,10 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
   }
   if (bytes.end_ >= gzip_magic.size() &&
       std::equal(gzip_magic.begin(), gzip_magic.end(), bytes.raw_.begin())) {
-    bytes.start_member();
+    bytes.inflater_ = make_isal_inflater();
+    if (!bytes.inflater_) {
+      bytes.inflater_ = make_zlib_inflater();
+    }
   }
   return bytes;
 }
@@ -86,19 +83,6 @@ Result<void> FileBytes::refill() {
   return {};
 }
 
-void FileBytes::start_member() {
-  if (inflater_) {
-    ::inflateReset(inflater_.get());
-    return;
-  }
-  constexpr int gzip_windows = 15 + 16; // zlib's way to say gzip
-  auto stream = std::make_unique<z_stream>();
-  if (::inflateInit2(stream.get(), gzip_windows) != Z_OK) {
-    throw std::bad_alloc();
-  }
-  inflater_.reset(stream.release());
-}
-
 // A file may hold several members, one after the other, and zeros behind them.
 Result<bool> FileBytes::next_member() {
   while (true) {
@@ -107,7 +91,7 @@ Result<bool> FileBytes::next_member() {
       return false;
     }
     if (raw_[begin_] != '\0') {
-      start_member();
+      inflater_->start();
       between_members_ = false;
       return true;
     }
@@ -116,10 +100,7 @@ Result<bool> FileBytes::next_member() {
 }
 
 Result<std::size_t> FileBytes::inflate(char* to, std::size_t most) {
-  z_stream& stream = *inflater_;
-  stream.next_out = reinterpret_cast<Bytef*>(to);
-  stream.avail_out = static_cast<uInt>(most);
-  while (stream.avail_out == most) {
+  while (true) {
     if (between_members_) {
       TIDEGATE_TRY(const bool more, next_member());
       if (!more) {
@@ -127,20 +108,20 @@ Result<std::size_t> FileBytes::inflate(char* to, std::size_t most) {
       }
     }
     TIDEGATE_CHECK(refill());
-    if (begin_ == end_) {
+    const Inflated step =
+        inflater_->inflate(std::span(raw_).subspan(begin_, end_ - begin_), std::span(to, most));
+    if (!step.problem.empty()) {
+      return tl::unexpected(damaged(fmt::format("are damaged: {}", step.problem)));
+    }
+    if (step.taken == 0 && step.given == 0 && !step.ended) {
       return tl::unexpected(damaged("end early"));
     }
-    stream.next_in = reinterpret_cast<Bytef*>(raw_.data() + begin_);
-    stream.avail_in = static_cast<uInt>(end_ - begin_);
-    const int code = ::inflate(&stream, Z_NO_FLUSH);
-    begin_ = end_ - stream.avail_in;
-    between_members_ = code == Z_STREAM_END;
-    if (code != Z_OK && code != Z_STREAM_END) {
-      return tl::unexpected(
-          damaged(fmt::format("are damaged: {}", stream.msg != nullptr ? stream.msg : zError(code))));
+    begin_ += step.taken;
+    between_members_ = step.ended;
+    if (step.given != 0) {
+      return step.given;
     }
   }
-  return most - stream.avail_out;
 }
 
 } // namespace tidegate::graphs

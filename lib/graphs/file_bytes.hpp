@@ -3,13 +3,12 @@
 
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/files.hpp>
+#include <tidegate/graphs/inflater.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
-
-struct z_stream_s; // of zlib
 
 namespace tidegate::graphs {
 
@@ -25,23 +24,18 @@ public:
   Result<std::size_t> read(char* to, std::size_t most);
 
 private:
-  struct EndInflation {
-    void operator()(z_stream_s* stream) const;
-  };
-
   FileBytes(Descriptor file, std::string path);
 
   Result<std::size_t> read_file(char* to, std::size_t most);
   Result<void> refill();
   Result<bool> next_member();
   Result<std::size_t> inflate(char* to, std::size_t most);
-  void start_member();
 
   Descriptor file_;
   std::string path_;
   std::vector<char> raw_;
   std::size_t begin_ = 0, end_ = 0; // of what `raw_` holds and nobody has taken
-  std::unique_ptr<z_stream_s, EndInflation> inflater_;
+  std::unique_ptr<Inflater> inflater_;
   bool between_members_ = false;
 };
 
