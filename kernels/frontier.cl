@@ -215,7 +215,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
         group.at = next;
       }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // all see what the one that met the other groups may see
     const tg_position at = group.at;
     if (group.gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= limit_wave) {
       break;

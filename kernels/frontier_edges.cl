@@ -76,7 +76,7 @@ TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, 
     if (!TG_FOUND_ONCE(at) && tg_stamp(job, to, v) == to.wave) {
       return;
     }
-    if (to.prefetches) {
+    if (to.prefetches && degree != 0) {
       tg_prefetch(job->neighbours + begin);
 #if TG_WEIGHTS
       tg_prefetch(job->weights + begin);

@@ -114,8 +114,12 @@ Result<TraversalBench::Candidate> TraversalBench::make(const Settings& settings)
 
 // The same work-groups come to the same choices: from the numbers of waves that have run follow the next.
 bool TraversalBench::runs_as_another(const Candidate& candidate) const {
+  // How many vertices decide by themselves that a wave goes on as the one before: of one group, and of all of
+  // them.
   const auto sure = [](const Candidate& of) {
-    return std::min(of.geometry.alone_vertices, traversal::surely_sparse(of.policy));
+    const std::uint32_t vertices = traversal::surely_sparse(of.policy);
+    const bool together = of.strategy == Strategy::barrier && of.geometry.group_size > 1;
+    return together ? vertices : std::min(of.geometry.alone_vertices, vertices);
   };
   return std::ranges::any_of(candidates_, [&](const Candidate& other) {
     return other.strategy == candidate.strategy && other.groups.groups == candidate.groups.groups &&
