@@ -1,7 +1,9 @@
 #include <tidegate/graphs/inflater.hpp>
 
+#if TIDEGATE_ISAL
 #include <dlfcn.h>
 #include <isa-l/igzip_lib.h>
+#endif
 #include <zlib.h>
 
 #include <array>
@@ -44,6 +46,7 @@ private:
   z_stream stream_{};
 };
 
+#if TIDEGATE_ISAL
 struct IsalFunctions {
   decltype(&::isal_inflate_init) init = nullptr;
   decltype(&::isal_inflate_reset) reset = nullptr;
@@ -129,6 +132,7 @@ private:
   std::array<char, 3> start_{}; // what is in front of its flags
   std::optional<ZlibInflater> by_zlib_;
 };
+#endif
 
 } // namespace
 
@@ -137,11 +141,13 @@ std::unique_ptr<Inflater> make_zlib_inflater() {
 }
 
 std::unique_ptr<Inflater> make_isal_inflater() {
+#if TIDEGATE_ISAL
   static const IsalFunctions isal = load_isal();
-  if (isal.init == nullptr || isal.reset == nullptr || isal.inflate == nullptr) {
-    return nullptr;
+  if (isal.init != nullptr && isal.reset != nullptr && isal.inflate != nullptr) {
+    return std::make_unique<IsalInflater>(isal);
   }
-  return std::make_unique<IsalInflater>(isal);
+#endif
+  return nullptr;
 }
 
 } // namespace tidegate::graphs
