@@ -43,6 +43,11 @@ inline ProgramArgument reads(std::uint32_t buffer) {
 inline ProgramArgument writes(std::uint32_t buffer) {
   return {.kind = ProgramArgument::Kind::buffer, .buffer = buffer, .access = Access::write, .value = {}};
 }
+inline ProgramArgument overwrites(std::uint32_t buffer) {
+  ProgramArgument argument = writes(buffer);
+  argument.overwrites = true;
+  return argument;
+}
 inline ProgramArgument updates(std::uint32_t buffer) {
   return {.kind = ProgramArgument::Kind::buffer, .buffer = buffer, .access = Access::read_write, .value = {}};
 }

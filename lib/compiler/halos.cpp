@@ -23,6 +23,12 @@ std::uint32_t pointee_bytes(const opencl_c::Parameter& parameter) {
                  : 0;
 }
 
+// Vectors of 3 take the room of 4.
+bool has_gaps(const opencl_c::Parameter& parameter) {
+  const auto type = opencl_c::arithmetic_type(parameter.type);
+  return !type || type->width == 3;
+}
+
 } // namespace
 
 Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
@@ -59,9 +65,9 @@ void derive_halos(ResolvedProgram& program) {
     }
     const auto [found, is_new] = by_op.try_emplace(wave.op);
     const opencl_c::Function& kernel = program.function(wave.op);
+    const opencl_c::TranslationUnit& unit = program.units[program.ops[wave.op].unit].unit;
     if (is_new) {
-      found->second =
-          opencl_c::subscripts_by_global_id(program.units[program.ops[wave.op].unit].unit, kernel);
+      found->second = opencl_c::subscripts_by_global_id(unit, kernel);
     }
     for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
       ProgramArgument& argument = wave.arguments[i];
@@ -75,6 +81,11 @@ void derive_halos(ResolvedProgram& program) {
       const std::uint64_t local = wave.range.local[0];
       argument.halo = {static_cast<std::uint32_t>((reach + local - 1) / local), 0, 0};
       argument.element_bytes = bytes;
+      const bool every_element =
+          reach == 0 && wave.range.offset[0] == 0 &&
+          std::uint64_t{wave.range.global[0]} * bytes == program.buffers[argument.buffer].bytes;
+      argument.overwrites = every_element && !has_gaps(kernel.parameters[i]) &&
+                            opencl_c::is_assigned_first(unit, kernel, kernel.parameters[i]);
     }
   }
 }

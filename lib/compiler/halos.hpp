@@ -17,8 +17,8 @@ namespace tidegate::compiler {
 Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
                                                  const std::string& pointer);
 
-// The halos of arguments whose elements follow from the global id, where the program states none. Only waves
-// of one dimension: in others several work-items share an id in x.
+// The halos of arguments whose elements follow from the global id, where the program states none, and which
+// buffers are overwritten whole. Only waves of one dimension: in others several work-items share an id in x.
 void derive_halos(ResolvedProgram& program);
 
 // What the program states of two waves, `before` running earlier in an iteration: of the buffer, tile t of

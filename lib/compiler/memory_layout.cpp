@@ -14,7 +14,7 @@ namespace {
 struct Lifetime {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-  bool carried = false; // read by an iteration before it is written there
+  bool carried = false; // an iteration may need what the one before it left
 };
 
 // The groups that repeat.
@@ -53,7 +53,7 @@ std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program, const 
         if (repeats) {
           std::uint64_t& first = first_in_each[argument.buffer];
           first = std::min(first, group);
-          use->carried |= first == group && argument.access != Access::write;
+          use->carried |= first == group && !argument.overwrites;
         }
       }
     }

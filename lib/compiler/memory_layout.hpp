@@ -32,8 +32,9 @@ struct MemoryLayout {
 std::uint64_t image_bytes(const ResolvedProgram& program);
 
 // Transient buffers live from the first group of waves that touches them to the last, and through all groups
-// that repeat where an iteration reads them before it writes them. All others live throughout. Errors:
-// arena_over_capacity and arena_search_exhausted when the arena does not fit `capacity_bytes` (0: no limit).
+// that repeat unless an iteration is known to overwrite all of them first. All others live throughout.
+// Errors: arena_over_capacity and arena_search_exhausted when the arena does not fit `capacity_bytes` (0: no
+// limit).
 Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes);
 

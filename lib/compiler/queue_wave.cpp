@@ -344,7 +344,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
     wave.own_buffers.push_back({.name = title + ": left",
                                 .spec = {.type = ElementType::u32, .count = lanes},
                                 .bytes = lanes * sizeof(std::uint32_t)});
-    wave.own_accesses.push_back(Access::write); // before it is read
+    wave.own_accesses.push_back(Access::write);
   }
   const auto tiles = static_cast<std::uint32_t>(published.tiles.size());
   if (published.tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {

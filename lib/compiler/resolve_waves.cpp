@@ -177,6 +177,7 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
                               .buffer = static_cast<std::uint32_t>(memory.buffers.size()),
                               .access = made.own_accesses[i],
                               .access_stated = true,
+                              .overwrites = made.own_accesses[i] == Access::write, // all that it reads
                               .value = {}});
     memory.buffers.push_back(std::move(made.own_buffers[i]));
   }

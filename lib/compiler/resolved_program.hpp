@@ -69,6 +69,7 @@ struct ProgramArgument {
   std::uint32_t buffer = 0; // or image
   Access access = Access::read;
   bool access_stated = false; // by the program, not by the kernel's signature
+  bool overwrites = false;    // known: what the buffer held before the wave is lost, and not needed
   std::string reinterpreted;  // the type that the kernel takes its elements for, where nobody meant to
   std::uint64_t local_bytes = 0;
   std::vector<std::byte> value; // as clSetKernelArg takes it: a vector of 3 has the room of 4

@@ -35,8 +35,12 @@ Result<Extent> extent_of(const ProgramBuffer& buffer, std::uint64_t offset,
   return Extent{.offset = offset * width, .bytes = wanted * width};
 }
 
-ProgramArgument buffer_argument(std::uint32_t buffer, Access access) {
-  return {.kind = ProgramArgument::Kind::buffer, .buffer = buffer, .access = access, .value = {}};
+ProgramArgument buffer_argument(std::uint32_t buffer, Access access, bool overwrites = false) {
+  return {.kind = ProgramArgument::Kind::buffer,
+          .buffer = buffer,
+          .access = access,
+          .overwrites = overwrites,
+          .value = {}};
 }
 
 ProgramArgument word_argument(std::uint64_t word) {
@@ -61,10 +65,6 @@ Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
   return NdRange{.global = {count * items, 1, 1}, .local = {items, 1, 1}, .groups = {count, 1, 1}};
 }
 
-Access written(const ProgramBuffer& buffer, std::uint64_t bytes) {
-  return bytes == buffer.bytes ? Access::write : Access::read_write; // the rest is kept
-}
-
 Result<ProgramWave> resolve_fill(const FillSpec& spec, std::span<const ProgramBuffer> buffers,
                                  const FindBuffer& find_buffer, const std::string& pointer) {
   TIDEGATE_TRY(const std::uint32_t to, find_buffer(spec.buffer, pointer + "/buffer"));
@@ -85,8 +85,9 @@ Result<ProgramWave> resolve_fill(const FillSpec& spec, std::span<const ProgramBu
   const std::uint64_t first_word = extent.offset / sizeof word * sizeof word;
   ProgramWave wave;
   TIDEGATE_TRY(wave.range, range_over(extent.offset + extent.bytes - first_word, pointer));
-  wave.arguments = {buffer_argument(to, written(buffers[to], extent.bytes)), word_argument(extent.offset),
-                    word_argument(extent.offset + extent.bytes), word_argument(word)};
+  wave.arguments = {buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
+                    word_argument(extent.offset), word_argument(extent.offset + extent.bytes),
+                    word_argument(word)};
   wave.transfer = std::move(transfer);
   return wave;
 }
@@ -117,8 +118,8 @@ Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBu
   ProgramWave wave;
   TIDEGATE_TRY(wave.range, range_over(extent.bytes, pointer));
   wave.arguments = {buffer_argument(from, Access::read),
-                    buffer_argument(to, written(buffers[to], extent.bytes)), word_argument(extent.offset),
-                    word_argument(to_offset), word_argument(extent.bytes)};
+                    buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
+                    word_argument(extent.offset), word_argument(to_offset), word_argument(extent.bytes)};
   wave.transfer = Transfer{.from = from,
                            .to = to,
                            .from_offset = extent.offset,

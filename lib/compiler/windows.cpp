@@ -268,8 +268,7 @@ private:
         type = parameter.type;
         // An iteration may want what the one before it has left.
         const bool repeats = spec.phase == WavePhase::each && program_.iterations > 1;
-        const bool fresh =
-            argument.access == Access::write || opencl_c::is_assigned_first(unit, kernel, parameter);
+        const bool fresh = opencl_c::is_assigned_first(unit, kernel, parameter);
         if (first && (++uses > 1 || (repeats && !fresh))) {
           return false;
         }

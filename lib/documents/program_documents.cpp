@@ -203,7 +203,9 @@ constexpr Field queue_fields[] = {
 
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
-    optional<&ArgumentSpec::access>("access", "what the kernel does with it, where the signature says more"),
+    optional<&ArgumentSpec::access>(
+        "access", "what the kernel does with it, where the signature says less: one that says write "
+                  "reads nothing of the buffer, and may leave parts of it as they are"),
     defaulted<&ArgumentSpec::reinterpret>(
         "reinterpret", "whether the kernel takes the buffer's elements for others on purpose"),
     optional<&ArgumentSpec::halo>(

@@ -29,20 +29,19 @@ std::string first_clash(const ResolvedProgram& program, const planning::WaveGrou
                         const MemoryLayout& layout) {
   constexpr std::uint32_t nobody = ~std::uint32_t{0};
   std::vector<std::uint32_t> owner(layout.arena_bytes, nobody);
-  const auto write = [&](std::uint32_t buffer) {
-    std::fill_n(owner.begin() + static_cast<std::ptrdiff_t>(layout.offsets[buffer]),
-                program.buffers[buffer].bytes, buffer);
+  std::vector<std::uint64_t> written(program.buffers.size(), 0); // bytes from the first on
+  const auto write = [&](std::uint32_t buffer, std::uint64_t bytes) {
+    std::fill_n(owner.begin() + static_cast<std::ptrdiff_t>(layout.offsets[buffer]), bytes, buffer);
+    written[buffer] = std::max(written[buffer], bytes);
   };
   const auto intact = [&](std::uint32_t buffer) {
     const auto first = owner.begin() + static_cast<std::ptrdiff_t>(layout.offsets[buffer]);
-    return std::all_of(first, first + static_cast<std::ptrdiff_t>(program.buffers[buffer].bytes),
+    return std::all_of(first, first + static_cast<std::ptrdiff_t>(written[buffer]),
                        [buffer](std::uint32_t found) { return found == buffer; });
   };
-  std::vector<bool> written(program.buffers.size(), false);
   for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
     if (!program.buffers[i].transient()) {
-      write(i);
-      written[i] = true;
+      write(i, program.buffers[i].bytes);
     }
   }
   const std::uint32_t iterations = std::min(program.iterations, 3U);
@@ -61,14 +60,14 @@ std::string first_clash(const ResolvedProgram& program, const planning::WaveGrou
         }
       };
       for_each([&](const ProgramArgument& argument) {
-        if (argument.access != Access::read) {
-          write(argument.buffer);
-          written[argument.buffer] = true;
+        if (argument.access != Access::read) { // what is not overwritten is written in part
+          const std::uint64_t bytes = program.buffers[argument.buffer].bytes;
+          write(argument.buffer, argument.overwrites ? bytes : (bytes + 1) / 2);
         }
       });
       std::string clash; // after all writes of the group: its waves run at the same time
       for_each([&](const ProgramArgument& argument) {
-        if (written[argument.buffer] && !intact(argument.buffer)) {
+        if (!intact(argument.buffer)) {
           clash = "iteration " + std::to_string(iteration) + " group " + std::to_string(group) + " buffer " +
                   std::to_string(argument.buffer);
         }
@@ -97,8 +96,8 @@ MemoryLayout plan(const ResolvedProgram& program, const Groups& groups, std::uin
 // Three buffers in a chain of waves: 0 to 1, 1 to 2.
 ResolvedProgram chain() {
   ResolvedProgram program = program_of(1, {100, 100, 100});
-  program.waves = {wave_of(0, {writes(0)}), wave_of(0, {reads(0), writes(1)}),
-                   wave_of(0, {reads(1), writes(2)})};
+  program.waves = {wave_of(0, {overwrites(0)}), wave_of(0, {reads(0), overwrites(1)}),
+                   wave_of(0, {reads(1), overwrites(2)})};
   return program;
 }
 
@@ -120,9 +119,9 @@ TEST_CASE("transient buffers live from the first group that touches them to the 
 TEST_CASE("what one phase leaves for another lives until then, and no longer") {
   // 0 to 1 before, 1 to 2 and 2 to 3 repeated, 3 to 4 after.
   ResolvedProgram program = program_of(1, {100, 100, 100, 100, 100});
-  program.waves = {wave_of(0, {writes(0)}), wave_of(0, {reads(0), writes(1)}),
-                   wave_of(0, {reads(1), writes(2)}), wave_of(0, {reads(2), writes(3)}),
-                   wave_of(0, {reads(3), writes(4)})};
+  program.waves = {wave_of(0, {overwrites(0)}), wave_of(0, {reads(0), overwrites(1)}),
+                   wave_of(0, {reads(1), overwrites(2)}), wave_of(0, {reads(2), overwrites(3)}),
+                   wave_of(0, {reads(3), overwrites(4)})};
   program.waves[0].phase = program.waves[1].phase = WavePhase::before;
   program.waves[4].phase = WavePhase::after;
   program.iterations = 3;
@@ -165,12 +164,14 @@ TEST_CASE("a buffer that no wave touches still has its place") {
 TEST_CASE("in a loop, what is read before it is written keeps its contents") {
   ResolvedProgram program = chain();
   program.iterations = 3;
-  CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 200); // all are written first
-  program.waves[0].arguments = {updates(0)};
-  CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 300);
-  program.waves[0].arguments = {writes(0)};
-  program.waves[2].arguments = {writes(2)};
-  program.waves[1].arguments = {reads(2), reads(0), writes(1)}; // of the iteration before
+  CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 200);         // all are overwritten first
+  for (const ProgramArgument& argument : {updates(0), writes(0)}) { // the rest of it stays as it is
+    program.waves[0].arguments = {argument};
+    CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 300);
+  }
+  program.waves[0].arguments = {overwrites(0)};
+  program.waves[2].arguments = {overwrites(2)};
+  program.waves[1].arguments = {reads(2), reads(0), overwrites(1)}; // of the iteration before
   const MemoryLayout layout = plan(program, {{0}, {1}, {2}});
   CHECK_FALSE(overlap(program, layout, 0, 2));
   CHECK_FALSE(overlap(program, layout, 1, 2));
@@ -258,6 +259,7 @@ TEST_CASE("random programs never read what another buffer has overwritten") {
       for (std::uint32_t k = 1 + random.below(3); k > 0; --k) {
         const std::uint32_t buffer = random.below(sizes.size());
         arguments.push_back(random.chance(50)   ? reads(buffer)
+                            : random.chance(50) ? overwrites(buffer)
                             : random.chance(50) ? writes(buffer)
                                                 : updates(buffer));
       }

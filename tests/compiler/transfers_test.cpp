@@ -50,7 +50,8 @@ TEST_CASE("a fill") {
   const auto part =
       resolved({.fill = FillSpec{.buffer = "shorts", .value = std::int64_t{-2}, .offset = 3, .count = 4}});
   REQUIRE(part);
-  CHECK(part->arguments[0].access == Access::read_write); // the rest is kept
+  CHECK(part->arguments[0].access == Access::write);
+  CHECK_FALSE(part->arguments[0].overwrites); // the rest is kept
   CHECK(word(*part, 1) == 6);
   CHECK(word(*part, 2) == 14);
   CHECK(word(*part, 3) == 0xfffefffefffefffe);
@@ -59,7 +60,7 @@ TEST_CASE("a fill") {
   CHECK(part->range.tiles() == 1);
   const auto whole = resolved({.fill = FillSpec{.buffer = "longs", .value = std::uint64_t{1}}});
   REQUIRE(whole);
-  CHECK(whole->arguments[0].access == Access::write);
+  CHECK(whole->arguments[0].overwrites);
   CHECK(whole->range.tiles() == 10); // of 4 KiB
 }
 
@@ -68,7 +69,8 @@ TEST_CASE("a copy") {
       resolved({.copy = CopySpec{.from = "shorts", .to = "longs", .from_offset = 2, .to_offset = 1}});
   REQUIRE(copy);
   CHECK(copy->arguments[0].access == Access::read);
-  CHECK(copy->arguments[1].access == Access::read_write);
+  CHECK(copy->arguments[1].access == Access::write);
+  CHECK_FALSE(copy->arguments[1].overwrites);
   CHECK(word(*copy, 2) == 4);
   CHECK(word(*copy, 3) == 8);
   CHECK(word(*copy, 4) == 16);

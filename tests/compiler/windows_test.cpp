@@ -151,11 +151,29 @@ TEST_CASE("an iteration may read what the one before it has left") {
   ResolvedProgram program = chain({guarded, whole});
   program.iterations = 3;
   CHECK(found(program) == "0+1 []");
-  program.waves[0].arguments[1].access = Access::write; // all of it, says the program
-  CHECK(found(program) == "0+1 [1]");
+  program.waves[0].arguments[1].access = Access::write; // and it may leave what it does not write
+  CHECK(found(program) == "0+1 []");
   program = chain({whole, whole});
   program.iterations = 3;
   CHECK(found(program) == "0+1 [1]");
+}
+
+TEST_CASE("a buffer is overwritten where every work-item assigns its element, and those are all") {
+  const auto overwritten = [](Op op, NdRange range, std::uint32_t bytes = 1024) {
+    ResolvedProgram program = program_with(2);
+    program.buffers[1].bytes = bytes;
+    program.waves = {wave_of(op, {reads(0), writes(1)}, range)};
+    derive_halos(program);
+    CHECK_FALSE(program.waves[0].arguments[0].overwrites);
+    return program.waves[0].arguments[1].overwrites;
+  };
+  CHECK(overwritten(whole, range_of(256, 64)));
+  CHECK_FALSE(overwritten(guarded, range_of(256, 64)));
+  CHECK_FALSE(overwritten(whole, range_of(192, 64)));
+  CHECK_FALSE(overwritten(whole, range_of(256, 64), 1028));
+  NdRange moved = range_of(256, 64);
+  moved.offset[0] = 1;
+  CHECK_FALSE(overwritten(whole, moved));
 }
 
 TEST_CASE("no path leaves a window and comes back") {

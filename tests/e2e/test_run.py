@@ -522,6 +522,20 @@ class Memory(Small):
         error = json.loads(refused.stderr)
         self.assertEqual((refused.rc, error["code"]), (1, "arena_over_capacity"))
 
+    def test_what_is_written_in_part_is_kept(self) -> None:
+        """A wave with the access "write" writes half of what was filled before the loop; a later wave has memory to share."""
+        def write_to(name: str) -> Document:
+            return {"buffer": name, "access": "write"}
+
+        document = program({"a": buffer(init=IOTA), "kept": buffer(), "b": buffer(), "c": buffer(), "out": buffer(output="out.npy")},
+                           wave("twice", "a", write_to("kept"), 4), wave("plus", "kept", write_to("b"), 1),
+                           wave("plus", "b", write_to("c"), 1), wave("plus", "c", "out", 1), repeat=3)
+        document["waves"].insert(0, {"fill": {"buffer": "kept", "value": 100}, "phase": "before"})
+        for promote in ("none", "windows"):
+            for strategy in STRATEGIES:
+                self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--promote", promote, "--verify")
+                self.assertEqual(self.output("out.npy"), [3, 5, 7, 9, 103, 103, 103, 103], f"{strategy} {promote}")
+
     def test_the_budget_splits_groups(self) -> None:
         """Four waves side by side, of which the budget holds two at a time."""
         count = 2**18
