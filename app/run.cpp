@@ -34,6 +34,11 @@ Error at_program(Error error, const RunSettings& settings) {
   return commands::at_document(std::move(error), settings.program, settings.text);
 }
 
+// What only launches needs no proof that work-groups may wait for each other.
+static bool needs_self_test(const compiler::CompileOptions& options) {
+  return !options.dry_run && (!options.strategy || is_persistent(*options.strategy));
+}
+
 Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   const auto list = device::list_devices();
   if (!list) {
@@ -48,8 +53,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
     return tl::unexpected(std::move(error));
   }
   device::DeviceInfo device = **found;
-  // What only launches needs no proof that work-groups may wait for each other.
-  if (!settings.options.compile.dry_run && settings.options.compile.strategy != compiler::Strategy::launch) {
+  if (needs_self_test(settings.options.compile)) {
     if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }
@@ -220,6 +224,69 @@ Result<void> refuse_frontier_options(const RunSettings& settings) {
             .fix = "leave it out"});
 }
 
+// How a program is launched whose command line leaves it open.
+struct ChosenWay {
+  std::optional<run::FirstRun> report;
+  std::optional<compiler::Warning> warning;
+};
+
+// What an earlier run has kept, or else what this one finds out: it sets the tuning and the policy.
+Result<ChosenWay> choose_way(RunSettings& settings, compiler::WaveProgram& program,
+                             const device::DeviceInfo* device, const std::string& key,
+                             const commands::TakenTuning& taken, run::Monitor& monitor) {
+  run::RunOptions& options = settings.options;
+  const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
+  if (device == nullptr || instead || options.compile.strategy || settings.no_verify_first) {
+    return ChosenWay{};
+  }
+  const commands::TunedFiles files =
+      settings.no_cache ? commands::TunedFiles{} : commands::tuned_files(*device, key);
+  ChosenWay chosen;
+  std::error_code unknown;
+  if (taken.kept) {
+    const bool differs = std::filesystem::exists(files.difference, unknown);
+    run::FirstRun report{.compared = true,
+                         .equal = !differs,
+                         .kept = true,
+                         .reason = differs ? "plain launches: outputs differed from theirs on an earlier run"
+                                           : "measured on an earlier run here, equal to plain launches"};
+    if (differs) {
+      report.difference_file = files.difference.string();
+      chosen.warning = commands::difference_warning(report, "");
+    }
+    options.compile.why = report.reason;
+    chosen.report = std::move(report);
+    return chosen;
+  }
+  tuning::MeasureProgress progress;
+  auto found = tuning::first_run(
+      program, commands::program_folder(settings.program), *device, options, settings.measure_budget_ns,
+      !settings.no_measure && !settings.profile && !settings.policy, monitor, progress);
+  if (!found) {
+    return tl::unexpected(std::move(found.error()));
+  }
+  if (found->different) {
+    if (!files.difference.empty() &&
+        commands::write_difference(files.difference, key, *device, *found->different)) {
+      found->report.difference_file = files.difference.string();
+    }
+    chosen.warning = commands::difference_warning(found->report, found->fault_at);
+  }
+  if (found->report.compared && found->report.measured) {
+    device::DeviceProfile profile = device->profile.value_or(
+        device::DeviceProfile{.device = device->name, .driver_version = device->driver_version});
+    profile.tuning = found->settings.tuning;
+    profile.tidegate = TIDEGATE_VERSION;
+    profile.tuned_for = display_name(settings.program);
+    found->report.kept = commands::keep_tuned(files, profile, found->settings.policy);
+  }
+  options.compile.tuning = found->settings.tuning;
+  options.compile.why = found->report.reason;
+  program.policy = found->settings.policy;
+  chosen.report = std::move(found->report);
+  return chosen;
+}
+
 } // namespace
 
 Result<ExitCode> run_program(RunSettings& settings) {
@@ -335,23 +402,34 @@ Result<ExitCode> run_program(RunSettings& settings) {
     }
     device = std::move(*found);
   }
+  const std::string folder = commands::program_folder(settings.program);
+  const std::string key =
+      device ? commands::program_key(settings.text, *program, folder, *device, options, TIDEGATE_VERSION)
+             : std::string();
   auto taken = commands::take_tuning(
       {.profile = settings.profile, .policy = settings.policy, .look_for_kept = !settings.no_cache},
-      settings.program, settings.text, device ? &*device : nullptr);
+      settings.program, key, device ? &*device : nullptr);
   if (!taken) {
     return tl::unexpected(taken.error());
   }
   options.compile.tuning = taken->tuning.value_or(options.compile.tuning);
   program->policy = taken->policy.value_or(program->policy);
+  auto first_run = choose_way(settings, *program, device ? &*device : nullptr, key, *taken, monitor);
+  if (!first_run) {
+    return tl::unexpected(at_program(first_run.error(), settings));
+  }
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
-  auto report = run::run_program(*program, commands::program_folder(settings.program),
-                                 device ? &*device : nullptr, options, monitor);
+  auto report = run::run_program(*program, folder, device ? &*device : nullptr, options, monitor);
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
   }
   report->profile_file = taken->profile_file;
   report->policy_file = taken->policy_file;
+  report->first_run = std::move(first_run->report);
+  if (first_run->warning) {
+    report->warnings.push_back(std::move(*first_run->warning));
+  }
   return tell(std::move(*report), settings);
 }
 

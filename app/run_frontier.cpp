@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 6> frontier_fault_names{
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
   const run::RunOptions& options = settings.options;
-  const std::array<std::pair<bool, std::string_view>, 11> given{{
+  const std::array<std::pair<bool, std::string_view>, 12> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
       {options.compile.fp_contract_off, "--fp-contract"},
@@ -39,6 +39,7 @@ Result<void> refuse_others(const RunSettings& settings) {
       {settings.side_by_side != 0, "--side-by-side"},
       {options.compile.order.has_value(), "--order"},
       {options.compile.strategy == compiler::Strategy::counters, "--strategy counters"},
+      {options.compile.strategy == compiler::Strategy::plain, "--strategy plain"},
   }};
   for (const auto& [is_given, name] : given) {
     if (is_given) {

@@ -13,7 +13,7 @@
 namespace tidegate::app {
 namespace {
 
-constexpr std::array<std::string_view, 4> strategy_choices{"auto", "launch", "barrier", "counters"};
+constexpr std::array<std::string_view, 5> strategy_choices{"auto", "launch", "barrier", "counters", "plain"};
 constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
 constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
 constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
@@ -42,9 +42,19 @@ CommandModel run_command() {
                settings->selector,
                "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; $TIDEGATE_DEVICE, "
                "or the first GPU, or else the first device when left out"),
-           choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
-                          "launch: one launch per group of waves; barrier: one persistent launch; auto "
-                          "(default): what the cost model says is least"),
+           choice_or_auto(
+               "--strategy", options.compile.strategy, strategy_choices,
+               "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
+               "persistent launch; auto (default): measured on the first run of a program here"),
+           flag("--no-measure", settings->no_measure,
+                "Without --strategy: take what the cost model says is least, compared with plain launches "
+                "but not timed"),
+           flag("--no-verify-first", settings->no_verify_first,
+                "Without --strategy: neither compare nor time anything on the first run; take what the cost "
+                "model says"),
+           duration_option("--measure-budget", settings->measure_budget_ns, 1'000'000'000,
+                           "How long the first run may compare and time candidates: 10s (default), 2m, or a "
+                           "number of seconds"),
            choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
                           "launch policy says"),

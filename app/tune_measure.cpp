@@ -48,16 +48,6 @@ std::string progress_of(const tuning::MeasureProgress& progress, std::uint64_t b
                      std::chrono::duration<double>(elapsed).count(), static_cast<double>(budget_ns) / 1e9);
 }
 
-// In the user's folder, where `tidegate run` finds them.
-void keep(const tuning::TuningReport& report, const commands::TunedFiles& kept) {
-  if (!kept.profile.empty()) {
-    std::error_code unwritable;
-    std::filesystem::create_directories(kept.profile.parent_path(), unwritable);
-    // A folder that cannot be written to costs what the next runs could have gained, and nothing else.
-    (void)commands::write_tuned(report, kept.profile.string(), kept.policy.string());
-  }
-}
-
 using EitherProgram = std::variant<compiler::WaveProgram, graphs::FrontierProgram>;
 
 Result<EitherProgram> read_either(const RunSettings& common) {
@@ -132,7 +122,12 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
     return tl::unexpected(std::move(written.error()));
   }
   if (!settings.no_keep) {
-    keep(*report, commands::tuned_files(*device, common.text));
+    const auto* const waves = std::get_if<compiler::WaveProgram>(&*program);
+    const std::string key = waves == nullptr ? common.text
+                                             : commands::program_key(common.text, *waves,
+                                                                     commands::program_folder(common.program),
+                                                                     *device, options, TIDEGATE_VERSION);
+    (void)commands::keep_tuned(commands::tuned_files(*device, key), report->profile, report->policy);
   }
   const bool colour = common.output == "-" && use_colour(STDOUT_FILENO);
   return commands::write_text(common.output, common.format == Format::table

@@ -10,9 +10,12 @@
 #include <tidegate/documents/device_documents.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/run/compiler_macros.hpp>
 
 #define XXH_INLINE_ALL
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -59,15 +62,96 @@ Result<T> read_as(const std::string& file) {
 
 } // namespace
 
-TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_text) {
+TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key) {
   const std::filesystem::path folder = cache_folder();
   if (folder.empty()) {
     return {};
   }
   std::string key = device_key(device);
-  key += program_text;
-  const std::string name = fmt::format("tuned-{:016x}", XXH3_64bits(key.data(), key.size()));
-  return {.profile = folder / (name + ".profile.json"), .policy = folder / (name + ".policy.json")};
+  key += program_key;
+  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+  const std::string name = fmt::format("tuned-{:016x}{:016x}", hash.high64, hash.low64);
+  return {.profile = folder / (name + ".profile.json"),
+          .policy = folder / (name + ".policy.json"),
+          .difference = folder / (name + ".difference.json")};
+}
+
+std::string program_key(std::string_view program_text, const compiler::WaveProgram& program,
+                        const std::string& folder, const device::DeviceInfo& device,
+                        const run::RunOptions& options, std::string_view tool_version) {
+  constexpr std::size_t most = std::size_t{64} << 20U;
+  const compiler::CompileOptions& compile = options.compile;
+  const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
+  std::string key = fmt::format("{}\n{} {} {} {} {} {}\n", program_text, number(compile.mode),
+                                number(compile.workers), number(compile.side_by_side),
+                                number(compile.promote), number(compile.order), compile.fp_contract_off);
+  if (compile.plan) {
+    key += fmt::format("{}\n{}\n", fmt::join(compile.plan->order, " "),
+                       fmt::join(compile.plan->group_begin, " "));
+  }
+  // What cannot be resolved cannot be run either, and the run says why.
+  const auto resolved =
+      compiler::resolve(program, folder, run::ask_compiler(device, options.cache_folder), compile.scope);
+  for (std::size_t i = 0; resolved && i < resolved->units.size(); ++i) {
+    const compiler::ProgramUnit& unit = resolved->units[i];
+    for (const std::string& file : unit.built_in ? std::vector<std::string>() : unit.files) {
+      key += fmt::format("// {}\n{}\n", file, read_all(file, most).value_or(""));
+    }
+  }
+  return key + std::string(tool_version);
+}
+
+bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
+                const policy::LaunchPolicy& policy) {
+  if (kept.profile.empty()) {
+    return false;
+  }
+  std::error_code unwritable;
+  std::filesystem::create_directories(kept.profile.parent_path(), unwritable);
+  // A folder that cannot be written to costs what the next runs could have gained, and nothing else.
+  return write_text(kept.profile.string(), documents::encode(profile) + '\n') &&
+         write_text(kept.policy.string(), documents::encode(policy) + '\n');
+}
+
+Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
+                              const device::DeviceInfo& device, const tuning::Different& different) {
+  const run::Difference& first = *different.parity.first_difference;
+  const nlohmann::ordered_json report{{"device", device.name},
+                                      {"platform", device.platform},
+                                      {"driver_version", device.driver_version},
+                                      {"launched_as", different.way},
+                                      {"buffer", first.buffer},
+                                      {"element", first.element},
+                                      {"expected", first.expected},
+                                      {"found", first.found},
+                                      {"differing_elements", different.parity.differing_elements},
+                                      {"program_and_sources", program_key},
+                                      {"generated_kernel", different.kernel}};
+  auto written = write_text(
+      file.string(), report.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+  return written ? Result<void>() : tl::unexpected(std::move(written.error()));
+}
+
+compiler::Warning difference_warning(const run::FirstRun& first_run, const std::string& place) {
+  std::string message = "outputs differ from those of plain launches, so plain launches are taken: ";
+  if (first_run.difference && first_run.difference->first_difference) {
+    const run::Difference& first = *first_run.difference->first_difference;
+    message += fmt::format("element {} of {} is {}, plain launches make it {}", first.element,
+                           in_quotes(first.buffer), first.found, first.expected);
+  } else {
+    message += "an earlier run found that";
+  }
+  const auto cause = first_run.difference ? first_run.difference->likely_cause : std::nullopt;
+  std::string fix =
+      cause == run::DifferenceCause::race
+          ? "plain launches do not repeat themselves either: look for work-items that race"
+      : cause == run::DifferenceCause::rounding
+          ? "the compiler rounds differently in the two kernels: --fp-contract off makes them equal"
+          : "this may be a bug in tidegate: please report it";
+  if (first_run.difference_file) {
+    fix += ", with " + *first_run.difference_file;
+  }
+  return {.message = std::move(message), .fix = std::move(fix), .pointer = place};
 }
 
 Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device) {
@@ -86,7 +170,7 @@ Result<policy::LaunchPolicy> read_policy(const std::string& file) {
 }
 
 Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string& program_file,
-                                std::string_view program_text, const device::DeviceInfo* device) {
+                                std::string_view program_key, const device::DeviceInfo* device) {
   const std::array<std::string, 3> inputs{program_file, sources.profile.value_or(""),
                                           sources.policy.value_or("")};
   if (std::ranges::count(inputs, standard_stream) > 1) {
@@ -98,7 +182,7 @@ Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string&
   TakenTuning taken;
   if (!sources.profile && !sources.policy) {
     const TunedFiles kept =
-        device == nullptr || !sources.look_for_kept ? TunedFiles{} : tuned_files(*device, program_text);
+        device == nullptr || !sources.look_for_kept ? TunedFiles{} : tuned_files(*device, program_key);
     std::error_code unknown;
     if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
       const auto profile = read_profile(kept.profile.string(), device);
@@ -108,7 +192,8 @@ Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string&
                  .traversal = profile->traversal,
                  .policy = *policy,
                  .profile_file = kept.profile.string(),
-                 .policy_file = kept.policy.string()};
+                 .policy_file = kept.policy.string(),
+                 .kept = true};
       }
     }
     return taken;

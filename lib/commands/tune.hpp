@@ -5,6 +5,8 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/launch_request.hpp>
+#include <tidegate/run/run_options.hpp>
+#include <tidegate/tuning/measure.hpp>
 #include <tidegate/tuning/tuning_report.hpp>
 
 #include <filesystem>
@@ -14,13 +16,27 @@
 
 namespace tidegate::commands {
 
-// Where the user's folder has what was measured for this text of a program on this device and driver; empty
-// without a folder.
+// Where the user's folder has what was measured for a program on this device and driver; empty without a
+// folder.
 struct TunedFiles {
   std::filesystem::path profile;
   std::filesystem::path policy;
+  std::filesystem::path difference; // there is one where outputs were not those of plain launches
 };
-TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_text);
+TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key);
+
+// All that decides what a program launches on a device: its text, the files of its kernels, the options that
+// fix something, and this version of the tool.
+std::string program_key(std::string_view program_text, const compiler::WaveProgram& program,
+                        const std::string& folder, const device::DeviceInfo& device,
+                        const run::RunOptions& options, std::string_view tool_version);
+
+// Everything that a report of unequal outputs needs, in one file. Errors of writing.
+Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
+                              const device::DeviceInfo& device, const tuning::Different& different);
+
+// The warning that an output was not that of plain launches, and that these are taken.
+compiler::Warning difference_warning(const run::FirstRun& first_run, const std::string& place);
 
 // A profile of the device: its tuning is what a run takes of it, never its self-test. Errors: of reading and
 // decoding; invalid_usage for the profile of another device. `device` may be null: then of any.
@@ -28,8 +44,8 @@ Result<device::DeviceProfile> read_profile(const std::string& file, const device
 
 Result<policy::LaunchPolicy> read_policy(const std::string& file);
 
-// What a run takes of all that: of the files that it names, or else what was kept for this very text of its
-// program on this device. What was kept and is damaged costs nothing but what was gained. Errors: of the
+// What a run takes of all that: of the files that it names, or else what was kept for this very program on
+// this device. What was kept and is damaged costs nothing but what was gained. Errors: of the
 // files that are named; invalid_usage where two of the program and these are standard input.
 struct TuningSources {
   std::optional<std::string> profile; // "none": not what was kept either
@@ -42,9 +58,14 @@ struct TakenTuning {
   std::optional<policy::LaunchPolicy> policy;
   std::optional<std::string> profile_file;
   std::optional<std::string> policy_file;
+  bool kept = false; // by an earlier run, or by `tidegate tune measure`
 };
 Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string& program_file,
-                                std::string_view program_text, const device::DeviceInfo* device);
+                                std::string_view program_key, const device::DeviceInfo* device);
+
+// In the user's folder, where take_tuning finds it; false where it cannot be written.
+bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
+                const policy::LaunchPolicy& policy);
 
 // Writes both documents. Errors of writing.
 Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,

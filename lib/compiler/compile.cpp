@@ -178,21 +178,23 @@ struct Input {
   std::uint64_t budget_bytes = 0;
 };
 
-// That of launches, and a persistent one for each number of tiles side by side that makes a difference.
-Result<std::vector<Schedule>> make_schedules(const ResolvedProgram& program, const OutlinedOps& ops,
-                                             const planning::MemoryPlan& plan,
-                                             const device::DeviceInfo* device,
-                                             const std::vector<std::uint32_t>& packings) {
-  std::vector<Schedule> schedules(1);
-  TIDEGATE_TRY(schedules[0], make_schedule(program, ops, plan, Strategy::launch, kernel_limits(device, 1)));
+// A persistent schedule for each number of tiles side by side that makes a difference.
+Result<Schedules> make_schedules(const ResolvedProgram& program, const OutlinedOps& ops,
+                                 const planning::MemoryPlan& plan, const device::DeviceInfo* device,
+                                 const std::vector<std::uint32_t>& packings) {
+  std::vector<Schedule> schedules(2);
+  const KernelLimits limits = kernel_limits(device, 1);
+  TIDEGATE_TRY(schedules[Schedules::launch], make_schedule(program, ops, plan, Strategy::launch, limits));
+  TIDEGATE_TRY(schedules[Schedules::plain], make_schedule(program, ops, plan, Strategy::plain, limits));
   for (const std::uint32_t side_by_side : packings) {
     TIDEGATE_TRY(Schedule schedule,
                  make_schedule(program, ops, plan, Strategy::barrier, kernel_limits(device, side_by_side)));
-    if (schedules.size() == 1 || schedules.back().group_size != schedule.group_size) {
+    if (schedules.size() == Schedules::first_persistent ||
+        schedules.back().group_size != schedule.group_size) {
       schedules.push_back(std::move(schedule));
     }
   }
-  return schedules;
+  return Schedules{std::move(schedules)};
 }
 
 // What the command line fixes, or else the profile.
@@ -251,13 +253,14 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
   const device::Tuning& tuning = options.tuning;
   const DeviceModel model = model_of(device, tuning);
   const FixedShape fixed = fixed_shape(options);
-  TIDEGATE_TRY(std::vector<Schedule> schedules,
+  TIDEGATE_TRY(Schedules schedules,
                make_schedules(program, ops, plan, device,
                               packings(program, model.compute_units, tuning, fixed, interpreted)));
 
   // Where each buffer lies; those that are never needed together share memory.
-  const bool asked_persistent = options.strategy && is_persistent(*options.strategy);
-  const Schedule& likely = asked_persistent ? schedules[1] : schedules[0];
+  const std::optional<Strategy> asked_for = options.strategy ? options.strategy : preferred(tuning.strategy);
+  const bool asked_persistent = asked_for && is_persistent(*asked_for);
+  const Schedule& likely = schedules.all[asked_persistent ? Schedules::first_persistent : Schedules::launch];
   const auto capacity_beside = [&](std::uint64_t table_bytes) {
     return arena_capacity(program, table_bytes, input.budget_bytes, device);
   };
@@ -271,14 +274,15 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                        .device = device,
                        .dry_run = options.dry_run,
                        .distrust_litmus = options.distrust_litmus,
-                       .tuning = tuning},
-                      find_candidates(program, ops, schedules, memory, fixed, interpreted, model));
+                       .tuning = tuning,
+                       .why = options.why},
+                      find_candidates(program, ops, schedules, memory, fixed, interpreted, model, asked_for));
   const Strategy strategy = choice.strategy;
   const Candidate taken = choice.candidates[choice.taken];
   if (!model.measured && !options.dry_run) {
     choice.candidates.clear(); // of this device nothing is known
   }
-  Schedule schedule = std::move(schedules[taken.schedule]);
+  Schedule schedule = std::move(schedules.all[taken.schedule]);
   const std::uint64_t table_bytes =
       most_table_bytes(program, schedule, is_persistent(strategy), device, options.workers);
   TIDEGATE_TRY(capacity, capacity_beside(table_bytes));
@@ -361,6 +365,8 @@ Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, Outline
                                          std::uint64_t budget_bytes, const device::DeviceInfo* device,
                                          const CompileOptions& options) {
   const KernelLimits limits = kernel_limits(device, 1);
+  const bool plain =
+      (options.strategy ? options.strategy : preferred(options.tuning.strategy)) == Strategy::plain;
   std::vector<Window> windows = options.plan
                                     ? std::vector<Window>() // that says which waves share a group
                                     : find_windows(program, ops, shared_launch(program, ops, limits), limits);
@@ -368,8 +374,8 @@ Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, Outline
   const HotCounts hot = hot_counts(program, hot_ops, windows);
   TIDEGATE_TRY(const Recommendation recommendation,
                recommend(program, adapter_of(device), 0, budget_bytes, hot));
-  PromotionChoice promotion =
-      choose_promotion(options.promote, recommendation, std::move(windows), std::move(hot_ops));
+  PromotionChoice promotion = choose_promotion(plain ? Promotion::none : options.promote, recommendation,
+                                               std::move(windows), std::move(hot_ops));
 
   if (!promotion.windows.empty()) {
     TIDEGATE_TRY(FusedProgram fused, fuse(program, ops, promotion.windows));

@@ -40,7 +40,8 @@ struct CompileOptions {
   FileCheck files = FileCheck::none;         // what is asked of the files of buffers and images
   AnswerMacros answer_macros;                // what the device's compiler predefines; empty: assumed
   device::Tuning tuning;                     // what the choices rest on that are left open
-  bool fp_contract_off = false;              // a * b + c is rounded twice, here and in plain launches
+  std::string why = "measured as the fastest, by the profile"; // the tuning has a strategy, for people
+  bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
   bool trace = false;           // work-groups tell when they wait and work, by the device's clock
   bool dry_run = false;         // ends before a device is touched; none need be known
   bool distrust_litmus = false; // as if the device's self-test had proved no ordering

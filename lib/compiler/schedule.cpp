@@ -84,22 +84,23 @@ bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const pl
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
   const auto add = [&](Stage& shared) {
     // A window is no kernel of the user's.
-    shared.plain = strategy == Strategy::launch && shared.waves.size() == 1 &&
+    shared.plain = !is_persistent(strategy) && shared.waves.size() == 1 &&
                    program.waves[shared.waves.front()].window.empty();
     if (!shared.waves.empty()) {
       schedule.stages.push_back(std::exchange(shared, {}));
     }
-    if (strategy == Strategy::launch) {
+    if (!is_persistent(strategy)) {
       images.next_launch();
     }
   };
   for (std::size_t group = 0; group < groups.group_count(); ++group) {
     Stage shared;
     std::vector<Stage> alone;
-    const bool has_launch = strategy == Strategy::launch && groups.group(group).size() == 1; // of its own
+    const bool apart = strategy == Strategy::plain;
+    const bool has_launch = apart || (strategy == Strategy::launch && groups.group(group).size() == 1);
     for (const std::uint32_t wave : groups.group(group)) {
       const std::uint32_t tiles = program.waves[wave].range.tiles();
-      std::string reason = obstacles[wave];
+      std::string reason = apart ? std::string() : obstacles[wave];
       if (reason.empty() && !has_launch) {
         reason = images.obstacle(wave);
       }
@@ -125,7 +126,7 @@ bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const pl
         shared.waves.push_back(wave);
         shared.tiles += tiles_as_written(program.waves[wave]);
         shared.packs += packs;
-        if (in_rounds) {
+        if (in_rounds || apart) {
           add(shared);
         }
       }

@@ -20,11 +20,12 @@ enum class Strategy : std::uint8_t {
   launch,   // one launch for each stage
   barrier,  // persistent: device-wide barriers between the stages
   counters, // persistent: a work-group waits for those whose tiles its own depend on
+  plain,    // one launch for each wave, of the user's own kernel: nothing is generated
 };
-inline constexpr std::array<std::string_view, 3> strategy_names{"launch", "barrier", "counters"};
+inline constexpr std::array<std::string_view, 4> strategy_names{"launch", "barrier", "counters", "plain"};
 
 constexpr bool is_persistent(Strategy strategy) {
-  return strategy != Strategy::launch;
+  return strategy == Strategy::barrier || strategy == Strategy::counters;
 }
 
 struct Stage {

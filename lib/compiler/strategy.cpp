@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -79,7 +80,7 @@ std::string estimates_text(const Candidates& candidates) {
 // In one kernel every op has the registers of the hungriest: what gains little in starting and meeting loses
 // it in the work, hence the margin on those.
 std::size_t cheapest(const Candidates& candidates, double margin, std::string& reason) {
-  const std::size_t launch = least(candidates, of(Strategy::launch));
+  const std::size_t launch = least(candidates, std::not_fn(is_persistent_one));
   const std::size_t persistent = least(candidates, is_persistent_one);
   const device::CostParts& cost = candidates[persistent].cost;
   const bool pays = is_persistent_one(candidates[persistent]) &&
@@ -137,18 +138,28 @@ std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_
 }
 
 std::vector<Candidate> find_candidates(const ResolvedProgram& program, const OutlinedOps& ops,
-                                       const std::vector<Schedule>& schedules, const MemoryLayout& memory,
-                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model) {
+                                       const Schedules& schedules, const MemoryLayout& memory,
+                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model,
+                                       std::optional<Strategy> asked_for) {
   Candidates candidates;
-  for (const Strategy strategy : {Strategy::launch, Strategy::barrier, Strategy::counters}) {
-    const std::size_t end = is_persistent(strategy) ? schedules.size() : 1;
-    for (std::size_t i = is_persistent(strategy) ? 1 : 0; i < end; ++i) {
-      const Synchronization waits = synchronize(program, schedules[i], memory, strategy);
-      candidates.push_back(
-          candidate_of(load_of(program, ops, schedules[i], waits, interpreted), strategy, fixed, model));
-      candidates.back().schedule = i;
-      candidates.back().side_by_side = is_persistent(strategy) ? most_tiles_per_pack(schedules[i]) : 1;
+  const auto add = [&](Strategy strategy, std::size_t schedule) {
+    const Synchronization waits = synchronize(program, schedules.all[schedule], memory, strategy);
+    candidates.push_back(candidate_of(load_of(program, ops, schedules.all[schedule], waits, interpreted),
+                                      strategy, fixed, model));
+    candidates.back().schedule = schedule;
+    candidates.back().side_by_side =
+        is_persistent(strategy) ? most_tiles_per_pack(schedules.all[schedule]) : 1;
+  };
+  add(Strategy::launch, Schedules::launch);
+  for (const Strategy strategy : {Strategy::barrier, Strategy::counters}) {
+    for (std::size_t i = Schedules::first_persistent; i < schedules.all.size(); ++i) {
+      add(strategy, i);
     }
+  }
+  // Where launches share nothing, they are plain already.
+  if (schedules.all[Schedules::plain].stages.size() != schedules.all[Schedules::launch].stages.size() ||
+      asked_for == Strategy::plain) {
+    add(Strategy::plain, Schedules::plain);
   }
   return candidates;
 }
@@ -164,26 +175,28 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Can
     return std::move(choice);
   };
   const bool unknown = device == nullptr || !device->profile;
+  const std::optional<Strategy> preference = preferred(question.tuning.strategy);
+  const std::optional<Strategy> wanted = question.asked_for ? question.asked_for : preference;
+  const std::string why = question.asked_for ? "asked for" : question.why;
   if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering || question.distrust_litmus)) {
     refuse_persistent(candidates, "the device has not passed the self-test: no memory ordering between "
                                   "work-groups is proved, so nothing may wait inside a launch");
-    return take(0, question.asked_for == Strategy::launch ? "asked for" : candidates.back().refused);
+    const bool launches = wanted && !is_persistent(*wanted);
+    const auto refused = std::ranges::find_if(candidates, is_persistent_one);
+    return take(launches ? least(candidates, of(*wanted)) : 0, launches ? why : refused->refused);
   }
-  if (question.asked_for) {
-    return take(least(candidates, of(*question.asked_for)), "asked for");
+  if (wanted && (question.asked_for || !unknown)) {
+    return take(least(candidates, of(*wanted)), why);
   }
   if (unknown) {
     return take(least(candidates, is_persistent_one),
                 "planned for a device whose self-test passes: " + estimates_text(candidates) +
                     " by the costs of an H200");
   }
-  if (const auto strategy = preferred(question.tuning.strategy)) {
-    return take(least(candidates, of(*strategy)), "measured as the fastest, by the profile");
-  }
   if (device->type == device::DeviceType::cpu) {
     refuse_persistent(candidates,
                       "on a CPU a wait for a work-group whose core is busy costs more than a launch");
-    return take(0, candidates.back().refused);
+    return take(0, std::ranges::find_if(candidates, is_persistent_one)->refused);
   }
   std::string reason;
   const std::size_t taken = cheapest(candidates, question.tuning.persistent_margin, reason);

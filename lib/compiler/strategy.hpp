@@ -47,10 +47,18 @@ std::optional<TileOrder> preferred(device::PreferredOrder order);
 std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_t compute_units,
                                     const device::Tuning& tuning, const FixedShape& fixed, bool interpreted);
 
-// Each strategy with each schedule that it can have, the first of which is that of launches.
+// The schedules that a program can have: of launches, of plain launches, and persistent ones with more and
+// fewer tiles side by side.
+struct Schedules {
+  enum Place : std::uint8_t { launch, plain, first_persistent };
+  std::vector<Schedule> all;
+};
+
+// Each strategy with each schedule that it can have.
 std::vector<Candidate> find_candidates(const ResolvedProgram& program, const OutlinedOps& ops,
-                                       const std::vector<Schedule>& schedules, const MemoryLayout& memory,
-                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model);
+                                       const Schedules& schedules, const MemoryLayout& memory,
+                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model,
+                                       std::optional<Strategy> asked_for);
 
 // What the choice rests on.
 struct StrategyQuestion {
@@ -59,6 +67,7 @@ struct StrategyQuestion {
   bool dry_run = false;
   bool distrust_litmus = false; // as if the self-test had proved no ordering
   device::Tuning tuning;
+  std::string why; // the tuning asks for a strategy, for people
 };
 
 struct StrategyChoice {

@@ -11,9 +11,9 @@
 namespace tidegate::device {
 
 // In the order of compiler::Strategy and compiler::TileOrder, behind what leaves it to the estimates.
-enum class PreferredStrategy : std::uint8_t { automatic, launch, barrier, counters };
-inline constexpr std::array<std::string_view, 4> preferred_strategy_names{"auto", "launch", "barrier",
-                                                                          "counters"};
+enum class PreferredStrategy : std::uint8_t { automatic, launch, barrier, counters, plain };
+inline constexpr std::array<std::string_view, 5> preferred_strategy_names{"auto", "launch", "barrier",
+                                                                          "counters", "plain"};
 enum class PreferredOrder : std::uint8_t { automatic, strided, blocked, serpentine };
 inline constexpr std::array<std::string_view, 4> preferred_order_names{"auto", "strided", "blocked",
                                                                        "serpentine"};

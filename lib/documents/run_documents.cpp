@@ -13,6 +13,7 @@ using run::Comparison;
 using run::DeviceReport;
 using run::Difference;
 using run::FallbackReport;
+using run::FirstRun;
 using run::Geometry;
 using run::HaloReport;
 using run::HaloViolation;
@@ -27,6 +28,7 @@ using run::SimulatorFinding;
 using run::StuckGroup;
 using run::Telemetry;
 using run::TraceReport;
+using run::TriedWay;
 using run::UntilReport;
 using run::UnwatchedAccess;
 using run::WindowReport;
@@ -94,6 +96,14 @@ struct Description<HaloReport> {
 };
 template <>
 struct Description<WindowReport> {
+  static const Record record;
+};
+template <>
+struct Description<TriedWay> {
+  static const Record record;
+};
+template <>
+struct Description<FirstRun> {
   static const Record record;
 };
 template <>
@@ -165,6 +175,33 @@ constexpr Field candidate_fields[] = {
     optional<&CandidateReport::measured_ns>(
         "measured_ns", "what the dispatch of what was taken took; with --compare the median"),
     optional<&CandidateReport::refused>("refused", "why it may not be taken"),
+};
+
+constexpr Field tried_fields[] = {
+    required<&TriedWay::knob>("knob", "what was changed"),
+    required<&TriedWay::value>("value", "to what"),
+    optional<&TriedWay::ratio>("ratio", "of its time to that of the best before it; left out where it was "
+                                        "not timed"),
+    required<&TriedWay::taken>("taken", "whether it was faster beyond doubt, and taken"),
+    required<&TriedWay::thrown_out>("thrown_out", "why it does not count, or empty"),
+};
+
+constexpr Field first_run_fields[] = {
+    required<&FirstRun::compared>("compared", "whether what was taken was compared with plain launches"),
+    required<&FirstRun::equal>("equal", "whether everything that was compared was equal, byte for byte"),
+    required<&FirstRun::measured>("measured", "whether candidates were timed"),
+    required<&FirstRun::kept>("kept", "whether later runs of the same program find the choice"),
+    required<&FirstRun::reason>("reason", "why the program is launched as it is"),
+    required<&FirstRun::iterations>("iterations", "that each candidate ran; 0 where nothing was compared"),
+    required<&FirstRun::budget_ns>("budget_ns", "that comparing and timing could take"),
+    required<&FirstRun::elapsed_ns>("elapsed_ns", "that it took, building included"),
+    required<&FirstRun::runs>("runs", "dispatches of the program, in all"),
+    optional<&FirstRun::plain_ns>("plain_ns", "median of a dispatch as plain launches"),
+    optional<&FirstRun::taken_ns>("taken_ns", "that of what was taken, by the ratios measured in turn"),
+    required<&FirstRun::tried>("tried", "every way that was tried"),
+    optional<&FirstRun::difference>("difference", "how the outputs differed from those of plain launches"),
+    optional<&FirstRun::difference_file>("difference_file",
+                                         "program, sources, kernel and difference, to report the fault"),
 };
 
 constexpr Field comparison_fields[] = {
@@ -398,6 +435,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::candidates>(
         "candidates", "every way to launch it, with the cost model's figure; left out where nothing was "
                       "measured of the device"),
+    reported<&RunReport::first_run>(
+        "first_run", "how the way to launch it was chosen; left out where the command line says how"),
     reported<&RunReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that were run"),
     reported<&RunReport::items_remaining>("items_remaining",
@@ -459,6 +498,8 @@ constinit const Record Description<OutputParity>::record =
     record_of<OutputParity>("output_parity", parity_fields);
 constinit const Record Description<CandidateReport>::record =
     record_of<CandidateReport>("launch_candidate", candidate_fields);
+constinit const Record Description<TriedWay>::record = record_of<TriedWay>("tried_way", tried_fields);
+constinit const Record Description<FirstRun>::record = record_of<FirstRun>("first_run", first_run_fields);
 constinit const Record Description<Comparison>::record =
     record_of<Comparison>("comparison", comparison_fields);
 constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);

@@ -5,6 +5,7 @@ namespace tidegate::documents {
 using tuning::Duel;
 using tuning::KnobReport;
 using tuning::ThrownOut;
+using tuning::TimedValue;
 using tuning::TuningReport;
 
 template <>
@@ -13,6 +14,10 @@ struct Description<Duel> {
 };
 template <>
 struct Description<ThrownOut> {
+  static const Record record;
+};
+template <>
+struct Description<TimedValue> {
   static const Record record;
 };
 template <>
@@ -39,6 +44,11 @@ constexpr Field thrown_out_fields[] = {
     required<&ThrownOut::reason>("reason", "why it does not count"),
 };
 
+constexpr Field timed_fields[] = {
+    required<&TimedValue::value>("value", "the value that was timed"),
+    required<&TimedValue::ratio>("ratio", "of its time to that of the value before: median of the rounds"),
+};
+
 constexpr Field knob_fields[] = {
     required<&KnobReport::knob>("knob", "what was turned"),
     required<&KnobReport::verdict>(
@@ -49,6 +59,7 @@ constexpr Field knob_fields[] = {
     required<&KnobReport::candidates>("candidates", "others that were timed"),
     optional<&KnobReport::duel>("duel", "the best of the others against the value that it had"),
     required<&KnobReport::thrown_out>("thrown_out", "values that were refused, or gave other outputs"),
+    required<&KnobReport::timed>("timed", "the others, each with the rounds that it came to"),
 };
 
 constexpr Field tuning_report_fields[] = {
@@ -71,6 +82,7 @@ constexpr Field tuning_report_fields[] = {
 
 constinit const Record Description<Duel>::record = record_of<Duel>("duel", duel_fields);
 constinit const Record Description<ThrownOut>::record = record_of<ThrownOut>("thrown_out", thrown_out_fields);
+constinit const Record Description<TimedValue>::record = record_of<TimedValue>("timed_value", timed_fields);
 constinit const Record Description<KnobReport>::record = record_of<KnobReport>("knob_report", knob_fields);
 constinit const Record Description<TuningReport>::record =
     record_of<TuningReport>("tuning_report", tuning_report_fields);

@@ -253,6 +253,34 @@ struct CandidateReport {
   std::optional<std::string> refused; // why it may not be taken
 };
 
+// A way to launch the program that its first run tried.
+struct TriedWay {
+  std::string knob;            // what was changed
+  std::string value;           // to what
+  std::optional<double> ratio; // of its time to that of what was best before; none where it was not timed
+  bool taken = false;
+  std::string thrown_out; // why it does not count; or empty
+};
+
+// How the first run of a program on a device chose the way to launch it: candidates were compared with plain
+// launches on the program's own data, and timed. Later runs take what was kept.
+struct FirstRun {
+  bool compared = false;        // with plain launches: all that could be taken
+  bool equal = false;           // in every byte of the outputs
+  bool measured = false;        // candidates were timed
+  bool kept = false;            // in the user's folder, for later runs
+  std::string reason;           // for people
+  std::uint64_t iterations = 0; // that were compared; 0 where nothing was
+  std::uint64_t budget_ns = 0;
+  std::uint64_t elapsed_ns = 0;
+  std::uint64_t runs = 0;
+  std::optional<double> plain_ns; // medians of a dispatch of those iterations
+  std::optional<double> taken_ns;
+  std::vector<TriedWay> tried;
+  std::optional<OutputParity> difference;     // of what was not equal to plain launches
+  std::optional<std::string> difference_file; // that holds everything that a report of the fault needs
+};
+
 struct Geometry { // of the launches
   std::uint32_t workgroup_size = 0;
   std::uint32_t worker_groups = 0;
@@ -294,6 +322,7 @@ struct RunReport {
   std::string mode_reason;
   PromotionReport promotion;
   std::optional<std::vector<CandidateReport>> candidates; // where something is known of the device
+  std::optional<FirstRun> first_run;                      // where the way to launch was left open
   std::optional<device::Ordering> ordering;               // persistent launches only
   std::uint64_t items_processed = 0;                      // tiles
   std::uint64_t items_remaining = 0;

@@ -29,6 +29,10 @@ inline constexpr std::array<std::string_view, 12> knob_names{
 inline constexpr std::array wave_program_knobs{Knob::workgroup_size, Knob::strategy, Knob::route,
                                                Knob::side_by_side,   Knob::workers,  Knob::order,
                                                Knob::slice};
+// Of a first run, whose budget is short. `Knob::strategy` alone has what the cost model is most often wrong
+// about; it comes first.
+inline constexpr std::array first_run_knobs{Knob::strategy, Knob::side_by_side, Knob::workers, Knob::route,
+                                            Knob::order};
 inline constexpr std::array frontier_program_knobs{
     Knob::strategy,         Knob::workers,         Knob::alone_up_to, Knob::switch_rule,
     Knob::sparse_threshold, Knob::dense_threshold, Knob::fusion};

@@ -127,14 +127,26 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
                  number);
     }
     break;
-  case Knob::strategy:
+  case Knob::strategy: {
+    using device::PreferredStrategy;
     add_values(options, settings, &device::Tuning::strategy,
-               self_test_passed
-                   ? std::vector{device::PreferredStrategy::launch, device::PreferredStrategy::barrier,
-                                 device::PreferredStrategy::counters}
-                   : std::vector{device::PreferredStrategy::launch},
+               self_test_passed ? std::vector{PreferredStrategy::plain, PreferredStrategy::launch,
+                                              PreferredStrategy::barrier, PreferredStrategy::counters}
+                                : std::vector{PreferredStrategy::plain, PreferredStrategy::launch},
                [](auto value) { return name_in(device::preferred_strategy_names, value); });
+    // Tiles side by side decide by how many registers each has, and so whether a persistent launch pays.
+    const std::size_t strategies = settings.tuning.side_by_side == 0 ? options.size() : 0;
+    for (std::size_t i = 0; i < strategies; ++i) {
+      if (is_persistent(*compiler::preferred(options[i].settings.tuning.strategy)) &&
+          device.type != device::DeviceType::cpu) {
+        Option one = options[i];
+        one.value += ", 1 tile in a work-group";
+        one.settings.tuning.side_by_side = 1;
+        options.push_back(std::move(one));
+      }
+    }
     break;
+  }
   case Knob::route: {
     const auto& evidence = compiled.recommendation.promotion_evidence;
     for (const PromotionRoute route : routes_of(evidence)) {

@@ -2,11 +2,14 @@
 #include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/device/driver_output.hpp>
+#include <tidegate/run/report.hpp>
 #include <tidegate/run/watchdog.hpp>
 #include <tidegate/tuning/halving.hpp>
 #include <tidegate/tuning/measure.hpp>
 #include <tidegate/tuning/traversal_bench.hpp>
 #include <tidegate/tuning/workbench.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,23 +24,25 @@ using Clock = run::Monitor::Clock;
 using std::chrono::nanoseconds;
 
 constexpr std::uint64_t duel_rounds = 11;
+constexpr std::uint64_t first_run_budget_parts = 100; // of which plain launches may take one
+
 constexpr std::uint64_t fewest_rounds = 7; // by which anything can be said with the required confidence
 constexpr nanoseconds grace = std::chrono::seconds(3);
 
 class Search {
 public:
-  Search(Bench& bench, const MeasureOptions& options, Clock::time_point start, MeasureProgress& progress)
-      : bench_(bench), options_(options), progress_(progress),
+  Search(Bench& bench, std::uint64_t budget_ns, std::uint64_t max_wall_time_ns, Clock::time_point start,
+         MeasureProgress& progress)
+      : bench_(bench), max_wall_time_ns_(max_wall_time_ns), progress_(progress),
         // What is left at the end is for the result against the beginning.
-        search_end_(start + nanoseconds(options.budget_ns / 10 * 9)),
-        end_(start + nanoseconds(options.budget_ns)) {}
+        search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)) {}
 
   Result<TuningReport> run(const Settings& first) {
     TIDEGATE_TRY(const std::size_t beginning, bench_.add_first(first));
     std::vector<double> times;
     for (int i = 0; i < 3 && !InterruptWatch::interrupted(); ++i) {
       const auto begin = Clock::now();
-      if (const auto ns = bench_.time(beginning, options_.run.max_wall_time_ns)) {
+      if (const auto ns = bench_.time(beginning, max_wall_time_ns_)) {
         times.push_back(*ns);
         times_[beginning].push_back(*ns);
       }
@@ -81,7 +86,7 @@ private:
   [[nodiscard]] std::uint64_t most_ns() const {
     constexpr double times = 10;
     constexpr double least_ns = 1e9;
-    return std::min(options_.run.max_wall_time_ns, static_cast<std::uint64_t>(least_ns + times * run_ns_));
+    return std::min(max_wall_time_ns_, static_cast<std::uint64_t>(least_ns + times * run_ns_));
   }
 
   // Builds what an option says and proves its outputs; nothing when it is out.
@@ -122,7 +127,7 @@ private:
       return report;
     }
     const TimeIsUp time_is_up = up_at(search_end_);
-    if (!in_time || time_is_up()) {
+    if (time_is_up() || (!in_time && added.empty())) {
       report.verdict = Verdict::out_of_time;
       return report;
     }
@@ -131,6 +136,11 @@ private:
       return report;
     }
     const Halving halving = halve(incumbent_, added, timer(), time_is_up);
+    for (const Contender& contender : halving.contenders) {
+      if (!contender.ratios.empty()) {
+        report.timed.push_back({values[contender.candidate], median(contender.ratios)});
+      }
+    }
     std::size_t best = halving.best;
     if (knob == Knob::workers && best != incumbent_) {
       best = refine(best, halving, values, report);
@@ -205,7 +215,7 @@ private:
   }
 
   Bench& bench_;
-  const MeasureOptions& options_;
+  const std::uint64_t max_wall_time_ns_; // of one run
   MeasureProgress& progress_;
   const Clock::time_point search_end_;
   const Clock::time_point end_;
@@ -241,7 +251,7 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
     const Settings first{.tuning = options.run.compile.tuning,
                          .traversal = known.traversal.value_or(device::TraversalProfile()),
                          .policy = policy};
-    Search search(bench, options, start, progress);
+    Search search(bench, options.budget_ns, options.run.max_wall_time_ns, start, progress);
     TIDEGATE_TRY(TuningReport report, search.run(first));
     const device::DeviceProfile measured = std::move(report.profile);
     report.profile = known;
@@ -257,14 +267,75 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
   }
 }
 
+// Every value that was tried, knob by knob.
+std::vector<run::TriedWay> tried_ways(const std::vector<KnobReport>& knobs) {
+  std::vector<run::TriedWay> ways;
+  for (const KnobReport& knob : knobs) {
+    const std::string name(knob_names[static_cast<std::size_t>(knob.knob)]);
+    const auto is_taken = [&](const std::string& value) {
+      return knob.verdict == Verdict::adopted && value == knob.best;
+    };
+    for (const TimedValue& timed : knob.timed) {
+      ways.push_back({.knob = name,
+                      .value = timed.value,
+                      .ratio = timed.ratio,
+                      .taken = is_taken(timed.value),
+                      .thrown_out = {}});
+    }
+    if (knob.timed.empty() && knob.duel && knob.duel->rounds != 0) {
+      ways.push_back({.knob = name,
+                      .value = knob.best,
+                      .ratio = knob.duel->ratio,
+                      .taken = is_taken(knob.best),
+                      .thrown_out = {}});
+    }
+    for (const ThrownOut& out : knob.thrown_out) {
+      ways.push_back({.knob = name, .value = out.value, .ratio = {}, .thrown_out = out.reason});
+    }
+  }
+  return ways;
+}
+
+Settings plain_launches(Settings settings) {
+  settings.tuning.strategy = device::PreferredStrategy::plain;
+  return settings;
+}
+
+// The last wave that writes a buffer, as a place in the program.
+std::string last_writer(const compiler::ResolvedProgram& program, const std::string& buffer) {
+  for (std::size_t wave = program.waves.size(); wave-- != 0;) {
+    for (const compiler::ProgramArgument& argument : program.waves[wave].arguments) {
+      if (argument.is_memory() && argument.access != compiler::Access::read &&
+          program.buffers[argument.buffer].name == buffer) {
+        return fmt::format("/waves/{}", wave);
+      }
+    }
+  }
+  return "/buffers";
+}
+
+// What would be launched by the cost model's choice, compared and no more.
+Result<Settings> compare_choice(Workbench& bench, const Settings& open, std::uint64_t most_ns) {
+  TIDEGATE_TRY(const std::size_t plain, bench.add_first(plain_launches(open)));
+  TIDEGATE_TRY(const std::optional<std::size_t> chosen, bench.add(open, most_ns));
+  if (!chosen) {
+    return bench.settings(plain);
+  }
+  Settings settings = open;
+  settings.tuning.strategy =
+      static_cast<device::PreferredStrategy>(static_cast<int>(bench.compiled(*chosen).strategy.strategy) + 1);
+  return settings;
+}
+
 } // namespace
 
 Result<TuningReport> measure(const compiler::WaveProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              run::Monitor& monitor, MeasureProgress& progress) {
-  return measure_on([&] { return Workbench(program, folder, device, options.run, monitor); }, program.policy,
-                    "look for a loop without an end in the program's kernels; nothing was written", device,
-                    options, monitor, progress);
+  return measure_on(
+      [&] { return Workbench(program, folder, device, options.run, monitor, wave_program_knobs); },
+      program.policy, "look for a loop without an end in the program's kernels; nothing was written", device,
+      options, monitor, progress);
 }
 
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
@@ -274,6 +345,75 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
       [&] { return TraversalBench(program, folder, device, options.run, options.fault, monitor); },
       program.policy.launch, "give --max-wall-time more; nothing was written", device, options, monitor,
       progress);
+}
+
+Result<FirstRunResult> first_run(const compiler::WaveProgram& program, const std::string& folder,
+                                 const device::DeviceInfo& device, const run::RunOptions& options,
+                                 std::uint64_t budget_ns, bool measure, run::Monitor& monitor,
+                                 MeasureProgress& progress) {
+  const auto start = Clock::now();
+  const InterruptWatch interrupts;
+  const device::PrintsToStandardError prints;
+  run::RunOptions limited = options;
+  limited.compile.trace = false;
+  limited.max_wall_time_ns = std::min(options.max_wall_time_ns, budget_ns);
+  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = program.policy};
+  FirstRunResult result{.report = {.measured = measure, .budget_ns = budget_ns},
+                        .settings = plain_launches(open)};
+  std::optional<Workbench> bench;
+  const run::Watchdog watchdog(monitor, grace, [&](bool by_signal) {
+    options.abandon(
+        bench && bench->iterations() != 0
+            ? run::report_of_silence(bench->compiled(0), monitor, by_signal, options, elapsed_ns(start))
+            : run::RunReport{.error = silence(by_signal, "try another device or driver")});
+  });
+  Result<void> compared;
+  try {
+    bench.emplace(program, folder, device, limited, monitor, first_run_knobs,
+                  budget_ns / first_run_budget_parts);
+    if (measure) {
+      Search search(*bench, budget_ns, limited.max_wall_time_ns, start, progress);
+      const auto report = search.run(plain_launches(open));
+      compared = report.map([&](const TuningReport& found) {
+        result.settings = {.tuning = found.profile.tuning, .traversal = {}, .policy = found.policy};
+        result.report.plain_ns = found.before_ns;
+        result.report.taken_ns = found.after_ns;
+        result.report.tried = tried_ways(found.knobs);
+      });
+    } else {
+      const auto chosen = compare_choice(*bench, open, limited.max_wall_time_ns);
+      compared = chosen.map([&](const Settings& settings) { result.settings = settings; });
+    }
+  } catch (device::Refused& refused) {
+    compared = tl::unexpected(std::move(refused.error));
+  }
+  if (InterruptWatch::interrupted()) {
+    return tl::unexpected(interrupted());
+  }
+  run::FirstRun& report = result.report;
+  report.elapsed_ns = elapsed_ns(start);
+  report.runs = bench ? bench->runs() : 0;
+  report.iterations = bench ? bench->iterations() : 0;
+  if (bench && bench->different()) {
+    result.different = bench->different();
+    result.fault_at =
+        last_writer(bench->compiled(0).written, result.different->parity.first_difference->buffer);
+    result.settings = plain_launches(open);
+    report.compared = true;
+    report.difference = result.different->parity;
+    report.reason = fmt::format("plain launches: outputs differ from theirs with {}", result.different->way);
+  } else if (!compared) {
+    report.reason = "plain launches: nothing could be compared with them: " + compared.error().message;
+  } else if (bench->outputs() == 0) {
+    result.settings = plain_launches(open);
+    report.reason = "plain launches: the program has no output that could be compared with theirs";
+  } else {
+    report.compared = true;
+    report.equal = true;
+    report.reason = measure ? "the fastest on its first run here, equal to plain launches"
+                            : "by the cost model; equal to plain launches on its first run here";
+  }
+  return result;
 }
 
 } // namespace tidegate::tuning

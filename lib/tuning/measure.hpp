@@ -10,7 +10,9 @@
 #include <tidegate/run/monitor.hpp>
 #include <tidegate/run/run_options.hpp>
 #include <tidegate/traversal/run.hpp>
+#include <tidegate/tuning/settings.hpp>
 #include <tidegate/tuning/tuning_report.hpp>
+#include <tidegate/tuning/workbench.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -46,5 +48,22 @@ Result<TuningReport> measure(const compiler::WaveProgram& program, const std::st
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              run::Monitor& monitor, MeasureProgress& progress);
+
+// What the first run of a program found out, and how it is to be launched from then on.
+struct FirstRunResult {
+  run::FirstRun report;
+  Settings settings;
+  std::optional<Different> different; // from plain launches; then the settings are plain launches
+  std::string fault_at;               // RFC 6901 pointer to the wave that wrote it last
+};
+
+// Compares what would be launched with plain launches, on the program's own data, and where `measure` says so
+// times the candidates that the cost model does not rule out. It ends within the budget but for builds that
+// have begun; iterations are as many as keep plain launches within a hundredth of it. What differs in a byte,
+// or could not be compared, is launched plainly: the report says why. Errors: interrupted.
+Result<FirstRunResult> first_run(const compiler::WaveProgram& program, const std::string& folder,
+                                 const device::DeviceInfo& device, const run::RunOptions& options,
+                                 std::uint64_t budget_ns, bool measure, run::Monitor& monitor,
+                                 MeasureProgress& progress);
 
 } // namespace tidegate::tuning

@@ -29,6 +29,11 @@ struct ThrownOut {
   std::string reason;
 };
 
+struct TimedValue {
+  std::string value;
+  double ratio = 1; // of its time to that of the value before: median of the rounds
+};
+
 struct KnobReport {
   Knob knob = Knob::strategy;
   Verdict verdict = Verdict::nothing_to_try;
@@ -37,6 +42,7 @@ struct KnobReport {
   std::uint64_t candidates = 0; // beside the one before
   std::optional<Duel> duel;     // between the two
   std::vector<ThrownOut> thrown_out;
+  std::vector<TimedValue> timed; // the others, as far as they came
 };
 
 struct TuningReport {

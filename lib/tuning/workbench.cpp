@@ -44,12 +44,28 @@ bool alike(const CompiledProgram& a, const CompiledProgram& b) {
           (a.synchronization.order == b.synchronization.order && a.tuning.slice_ns == b.tuning.slice_ns));
 }
 
-Error different(const run::OutputParity& parity) {
+Error different_from_plain(const run::OutputParity& parity) {
   const run::Difference& difference = *parity.first_difference;
   return {.code = ErrorCode::outputs_differ,
           .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
                                  in_quotes(difference.buffer), difference.found, difference.expected),
           .fix = "`tidegate run --verify` tells more; nothing is tuned that is not right"};
+}
+
+std::string way_text(const Candidate& candidate) {
+  const CompiledProgram& compiled = candidate.compiled;
+  std::string text(compiler::strategy_names[static_cast<std::size_t>(compiled.strategy.strategy)]);
+  if (!compiled.tables.cases.empty()) {
+    text += fmt::format(", {}, promoted: {}, work-groups of {}",
+                        policy::execution_mode_names[static_cast<std::size_t>(compiled.mode.mode)],
+                        compiler::promotion_names[static_cast<std::size_t>(compiled.promotion.promoted)],
+                        compiled.schedule.group_size);
+  }
+  if (compiled.persistent()) {
+    text += fmt::format(", {} of them, tiles {}", candidate.residency.workers,
+                        compiler::tile_order_names[static_cast<std::size_t>(compiled.synchronization.order)]);
+  }
+  return text;
 }
 
 } // namespace
@@ -73,9 +89,11 @@ Error interrupted() {
 }
 
 Workbench::Workbench(const compiler::WaveProgram& program, const std::string& folder,
-                     const device::DeviceInfo& device, const run::RunOptions& options, run::Monitor& monitor)
+                     const device::DeviceInfo& device, const run::RunOptions& options, run::Monitor& monitor,
+                     std::span<const Knob> knobs, std::uint64_t most_plain_ns)
     : program_(program), folder_(folder), device_(device), options_(options), monitor_(monitor),
-      session_(session_on(device)), answer_macros_(run::ask_compiler(device, options.cache_folder)) {}
+      knobs_(knobs), most_plain_ns_(most_plain_ns), session_(session_on(device)),
+      answer_macros_(run::ask_compiler(device, options.cache_folder)) {}
 
 Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   compiler::CompileOptions options = options_.compile;
@@ -86,7 +104,22 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   program.policy = settings.policy;
   monitor_.begin(run::Activity::compiling);
   monitor_.deadline = Clock::now() + run::build_limit;
-  return compiler::compile(program, folder_, &device_, options);
+  TIDEGATE_TRY(CompiledProgram compiled, compiler::compile(program, folder_, &device_, options));
+  limit(compiled);
+  return compiled;
+}
+
+std::size_t Workbench::outputs() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(candidates_.front().compiled.written.buffers,
+                            [](const auto& buffer) { return buffer.spec.output.has_value(); }));
+}
+
+void Workbench::limit(CompiledProgram& compiled) const {
+  if (iterations_ != 0) {
+    compiled.written.iterations = std::min(compiled.written.iterations, iterations_);
+    compiled.program.iterations = std::min(compiled.program.iterations, iterations_);
+  }
 }
 
 Result<bool> Workbench::make(const Settings& settings) {
@@ -126,8 +159,25 @@ Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
   if (done.outcome.status != run::RunStatus::done) {
     return tl::unexpected(ended(done.outcome.status));
   }
-  const run::OutputParity parity = run::compare_outputs(candidate.compiled.written, expected_, done.outputs);
-  return parity.equal ? Result<void>() : tl::unexpected(different(parity));
+  run::OutputParity parity = run::compare_outputs(candidate.compiled.written, expected_, done.outputs);
+  if (parity.equal) {
+    return {};
+  }
+  // Each way once more: what does not repeat itself is a race.
+  const run::PlainRun again = reference_->run(Clock::now() + std::chrono::nanoseconds(most_ns));
+  const run::ArenaRun rerun = run(candidate, most_ns);
+  if (again.in_time && rerun.outcome.status == run::RunStatus::done) {
+    parity.likely_cause =
+        run::likely_cause(parity, again.outputs == expected_, rerun.outputs == done.outputs);
+  }
+  Error error = different_from_plain(parity);
+  if (!different_) {
+    const bool generated = !candidate.compiled.tables.cases.empty();
+    different_ = Different{.parity = std::move(parity),
+                           .way = way_text(candidate),
+                           .kernel = generated ? candidate.compiled.source.source : std::string()};
+  }
+  return tl::unexpected(std::move(error));
 }
 
 run::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
@@ -151,19 +201,39 @@ Result<std::size_t> Workbench::add_first(const Settings& settings) {
         first_, run::first_contents(session_, candidate.compiled.program, settings.tuning.most_pinned_bytes));
     run::check_images(session_, candidate.compiled.program);
     monitor_.deadline = Clock::now() + run::build_limit;
-    run::Reference reference(session_, candidate.compiled.written, candidate.compiled.schedule.places,
-                             first_);
+    reference_.emplace(session_, candidate.compiled.written, candidate.compiled.schedule.places, first_);
     monitor_.begin(run::Activity::proving);
-    monitor_.deadline = Clock::now() + std::chrono::nanoseconds(options_.max_wall_time_ns);
-    run::PlainRun plain = reference.run(monitor_.deadline);
-    if (!plain.in_time) {
-      return tl::unexpected(InterruptWatch::interrupted() ? interrupted() : ended(run::RunStatus::deadline));
-    }
+    TIDEGATE_TRY(run::PlainRun plain, run_plain(candidate));
     expected_ = std::move(plain.outputs);
     TIDEGATE_CHECK(prove(candidate, options_.max_wall_time_ns));
     return std::size_t{0};
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
+  }
+}
+
+// With as many iterations as take `most_plain_ns_`: more and more, until the next step would take longer.
+Result<run::PlainRun> Workbench::run_plain(Candidate& candidate) {
+  const std::uint32_t all = candidate.compiled.written.iterations;
+  const bool bounded = most_plain_ns_ != ~std::uint64_t{0};
+  iterations_ = bounded ? 1 : all;
+  while (true) {
+    limit(candidate.compiled);
+    monitor_.deadline = Clock::now() + std::chrono::nanoseconds(options_.max_wall_time_ns);
+    run::PlainRun plain = reference_->run(monitor_.deadline);
+    if (!plain.in_time) {
+      return tl::unexpected(InterruptWatch::interrupted() ? interrupted() : ended(run::RunStatus::deadline));
+    }
+    // The first run of all may have compiled something: it counts for no more than a step of 8.
+    const double room = static_cast<double>(most_plain_ns_) /
+                        static_cast<double>(std::max<std::uint64_t>(plain.dispatch_ns, 1));
+    const auto times = static_cast<std::uint32_t>(std::clamp(room, 1.0, 8.0));
+    if (iterations_ >= all || times == 1) {
+      return plain;
+    }
+    iterations_ = all / times < iterations_ ? all : iterations_ * times;
+    candidate.compiled.written.iterations = all;
+    candidate.compiled.program.iterations = all;
   }
 }
 
@@ -236,8 +306,12 @@ std::string Workbench::value_of(Knob knob, std::size_t candidate) const {
 
 std::vector<Option> Workbench::options_of(Knob knob, std::size_t candidate, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering && !options_.compile.distrust_litmus;
+  // On a CPU what a persistent launch gains while the cores are free is lost many times over when one is not:
+  // a first run does not look whether they are.
+  const bool may_wait =
+      passed && (knobs_.data() != first_run_knobs.data() || !candidates_.front().compiled.model.cpu);
   return tuning::options_of(knob, settings(candidate), incumbent(candidate, dispatch_ns), program_, device_,
-                            passed);
+                            may_wait);
 }
 
 Settings Workbench::with_workers(Settings settings, std::uint32_t workers) const {

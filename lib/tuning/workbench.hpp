@@ -7,6 +7,7 @@
 #include <tidegate/device/handles.hpp>
 #include <tidegate/run/execute.hpp>
 #include <tidegate/run/monitor.hpp>
+#include <tidegate/run/proof.hpp>
 #include <tidegate/run/run_options.hpp>
 #include <tidegate/tuning/bench.hpp>
 #include <tidegate/tuning/knobs.hpp>
@@ -29,13 +30,30 @@ struct Candidate {
   run::DispatchLimits limits;
 };
 
+// Outputs of a candidate that are not those of plain launches.
+struct Different {
+  run::OutputParity parity;
+  std::string way;    // how the candidate was launched, for people
+  std::string kernel; // that was generated for it; empty where none was
+};
+
 class Workbench final : public Bench {
 public:
-  // All references outlive it. Throws device::Refused.
+  // Candidates run as many iterations as take plain launches `most_plain_ns`, one at least. All references
+  // outlive it. Throws device::Refused.
   Workbench(const compiler::WaveProgram& program, const std::string& folder, const device::DeviceInfo& device,
-            const run::RunOptions& options, run::Monitor& monitor);
+            const run::RunOptions& options, run::Monitor& monitor, std::span<const Knob> knobs,
+            std::uint64_t most_plain_ns = ~std::uint64_t{0});
 
-  [[nodiscard]] std::span<const Knob> knobs() const override { return wave_program_knobs; }
+  [[nodiscard]] std::span<const Knob> knobs() const override { return knobs_; }
+  // Of each run, once there is a first candidate.
+  [[nodiscard]] std::uint32_t iterations() const { return iterations_; }
+  [[nodiscard]] std::size_t outputs() const; // that are compared
+  // The first candidate that was not equal to plain launches.
+  [[nodiscard]] const std::optional<Different>& different() const { return different_; }
+  [[nodiscard]] const compiler::CompiledProgram& compiled(std::size_t candidate) const {
+    return candidates_[candidate].compiled;
+  }
   Result<std::size_t> add_first(const Settings& settings) override;
   Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) override;
   std::optional<double> time(std::size_t candidate, std::uint64_t most_ns) override;
@@ -57,6 +75,8 @@ public:
 private:
   Result<compiler::CompiledProgram> compile(const Settings& settings);
   Result<bool> make(const Settings& settings); // false for one that runs as another
+  void limit(compiler::CompiledProgram& compiled) const;
+  Result<run::PlainRun> run_plain(Candidate& candidate);
   [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
   // What was measured of a candidate, by the cost model with other factors for its parts.
   [[nodiscard]] device::CostParts estimated(std::size_t candidate, const device::CostParts& scales) const;
@@ -70,11 +90,16 @@ private:
   const device::DeviceInfo& device_;
   const run::RunOptions& options_;
   run::Monitor& monitor_;
+  std::span<const Knob> knobs_;
+  std::uint64_t most_plain_ns_;
   device::Session session_;
   compiler::AnswerMacros answer_macros_;
   std::deque<Candidate> candidates_; // which stay where they are: what was built refers to what was compiled
   run::HostContents first_;
-  run::HostContents expected_; // outputs of plain launches
+  std::optional<run::Reference> reference_; // of the first candidate's program
+  std::uint32_t iterations_ = 0;            // 0: not known yet
+  run::HostContents expected_;              // outputs of plain launches
+  std::optional<Different> different_;
   std::uint64_t runs_ = 0;
 };
 
