@@ -280,8 +280,10 @@ Result<ChosenWay> choose_way(RunSettings& settings, compiler::WaveProgram& progr
     profile.tuned_for = display_name(settings.program);
     found->report.kept = commands::keep_tuned(files, profile, found->settings.policy);
   }
+  if (!found->report.equal || options.compile.tuning.strategy == device::PreferredStrategy::automatic) {
+    options.compile.why = found->report.reason;
+  }
   options.compile.tuning = found->settings.tuning;
-  options.compile.why = found->report.reason;
   program.policy = found->settings.policy;
   chosen.report = std::move(found->report);
   return chosen;

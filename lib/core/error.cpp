@@ -107,6 +107,7 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::ambiguous_device:
   case ErrorCode::opencl_failure:
   case ErrorCode::driver_crash:
+  case ErrorCode::kernel_does_not_fit:
   case ErrorCode::build_failure: return ExitCode::environment;
   case ErrorCode::interrupted: return ExitCode::interrupted;
   case ErrorCode::internal_error: break;

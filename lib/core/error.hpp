@@ -93,6 +93,7 @@ enum class ErrorCode : std::uint8_t {
   not_a_queue_op,
   build_failure,
   // runs
+  kernel_does_not_fit,
   invalid_schedule,
   too_many_workers,
   wall_time_exceeded,
@@ -166,6 +167,7 @@ inline constexpr auto error_code_names = std::to_array<std::string_view>({
     "invalid_item",
     "not_a_queue_op",
     "build_failure",
+    "kernel_does_not_fit",
     "invalid_schedule",
     "too_many_workers",
     "wall_time_exceeded",

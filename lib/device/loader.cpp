@@ -130,6 +130,8 @@ PASS_ON(cl_int, clEnqueueReadImage, (cl_command_queue queue, cl_mem image, cl_bo
 PASS_ON(cl_sampler, clCreateSampler, (cl_context context, cl_bool normalized, cl_addressing_mode address, cl_filter_mode filter, cl_int* error), (context, normalized, address, filter, error), tidegate::device::not_there(error))
 PASS_ON(cl_int, clRetainSampler, (cl_sampler sampler), (sampler), CL_INVALID_SAMPLER)
 PASS_ON(cl_int, clReleaseSampler, (cl_sampler sampler), (sampler), CL_INVALID_SAMPLER)
+PASS_ON(cl_int, clGetMemObjectInfo, (cl_mem object, cl_mem_info what, size_t size, void* value, size_t* returned), (object, what, size, value, returned), CL_INVALID_MEM_OBJECT)
+PASS_ON(cl_int, clGetKernelWorkGroupInfo, (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size, void* value, size_t* returned), (kernel, device, what, size, value, returned), CL_INVALID_KERNEL)
 PASS_ON(cl_int, clRetainEvent, (cl_event event), (event), CL_INVALID_EVENT)
 PASS_ON(cl_int, clReleaseEvent, (cl_event event), (event), CL_INVALID_EVENT)
 PASS_ON(cl_int, clEnqueueNDRangeKernel, (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset, const size_t* global_size, const size_t* local_size, cl_uint n, const cl_event* events, cl_event* event), (queue, kernel, dimensions, offset, global_size, local_size, n, events, event), CL_INVALID_COMMAND_QUEUE)

@@ -15,14 +15,12 @@ bool has_failed(const QueueOutcome& queue) {
 }
 
 // Clears what a program may rely on. Some drivers make the memory only now.
-void clear(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-           const cl::Buffer& arena) {
+void clear_rest(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
+                const cl::Buffer& arena) {
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
     if (buffer.in_arena() && first[i].empty() && !buffer.transient()) {
-      const cl_uchar zero = 0;
-      device::require(session.queue.enqueueFillBuffer(arena, zero, compiled.memory.offsets[i], buffer.bytes),
-                      "clearing a buffer");
+      run::clear(session, arena, compiled.memory.offsets[i], buffer.bytes);
     }
   }
   device::require(session.queue.finish(), "clearing the buffers");
@@ -70,7 +68,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
                         compiled.synchronization.order, built.kernel ? &*built.kernel : nullptr,
                         plain ? &*plain : nullptr, queues, arena.memory, limits, monitor);
-  clear(session, compiled, first, arena.memory);
+  clear_rest(session, compiled, first, arena.memory);
   const auto cleared = std::chrono::steady_clock::now();
   run.uploaded_bytes = fill(session, compiled, first, arena.memory);
   run.uploaded_bytes += fill_images(session, program, first, images);

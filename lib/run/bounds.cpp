@@ -100,9 +100,7 @@ void fill(const device::Session& session, const ResolvedProgram& program, const 
     if (!first[i].empty()) {
       upload(session, memory.buffers[i], 0, first[i]);
     } else {
-      device::require(
-          session.queue.enqueueFillBuffer(memory.buffers[i], cl_uchar{0}, 0, program.buffers[i].bytes),
-          "clearing a buffer");
+      clear(session, memory.buffers[i], 0, program.buffers[i].bytes);
     }
   }
   device::require(session.queue.finish(), "filling the buffers");

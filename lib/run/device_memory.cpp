@@ -95,6 +95,36 @@ std::vector<cl::Buffer> allocate_apart(const device::Session& session, const Res
   return buffers;
 }
 
+void fill(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
+          std::span<const std::byte> pattern, cl_event* event) {
+  constexpr std::uint64_t most_end = std::uint64_t{1} << 31U;
+  constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 20U;
+  const std::uint64_t begin = to.getInfo<CL_MEM_OFFSET>() + offset;
+  const auto fill_with = [&](const cl::Buffer& memory, std::uint64_t at, std::uint64_t size, cl_event* done) {
+    require(clEnqueueFillBuffer(session.queue(), memory(), pattern.data(), pattern.size(), at, size, 0,
+                                nullptr, done),
+            "filling device memory");
+  };
+  if (begin + bytes <= most_end) {
+    fill_with(to, offset, bytes, event);
+    return;
+  }
+  const std::uint64_t piece = std::min(bytes, piece_bytes);
+  const cl::Buffer from = allocate(session, piece);
+  fill_with(from, 0, piece, nullptr);
+  for (std::uint64_t at = 0; at < bytes; at += piece) {
+    const std::uint64_t size = std::min(piece, bytes - at);
+    require(clEnqueueCopyBuffer(session.queue(), from(), to(), 0, offset + at, size, 0, nullptr,
+                                at + size == bytes ? event : nullptr),
+            "filling device memory");
+  }
+}
+
+void clear(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes) {
+  constexpr std::byte zero{0};
+  fill(session, to, offset, bytes, std::span(&zero, 1));
+}
+
 void upload(const device::Session& session, const cl::Buffer& to, std::uint64_t offset,
             std::span<const std::byte> bytes, Transferred when) {
   const cl_bool blocking = when == Transferred::now ? CL_TRUE : CL_FALSE;

@@ -43,6 +43,13 @@ std::vector<cl::Buffer> allocate_apart(const device::Session& session, const Res
 // When a transfer has ended: as the call returns, or as the queue has finished.
 enum class Transferred : std::uint8_t { now, later };
 
+// Enqueues a fill; `bytes` and `offset` are multiples of the pattern's size. NVIDIA's clEnqueueFillBuffer
+// (driver 580) fails, and loses the queue, where offset + size passes 2 GiB: beyond that a piece that was
+// filled is copied. Throws device::Refused.
+void fill(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
+          std::span<const std::byte> pattern, cl_event* event = nullptr);
+void clear(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes);
+
 // Writes or reads bytes. Throws device::Refused.
 void upload(const device::Session& session, const cl::Buffer& to, std::uint64_t offset,
             std::span<const std::byte> bytes, Transferred when = Transferred::now);

@@ -190,9 +190,8 @@ public:
 
 private:
   void clear(const cl::Buffer& memory, std::uint64_t begin, std::uint64_t words) {
-    require(session_.queue.enqueueFillBuffer(memory, cl_uint{0}, begin * sizeof(cl_uint),
-                                             std::max<std::uint64_t>(words, 1) * sizeof(cl_uint)),
-            "clearing what was kept of tiles");
+    run::clear(session_, memory, begin * sizeof(cl_uint),
+               std::max<std::uint64_t>(words, 1) * sizeof(cl_uint));
   }
 
   const device::Session& session_;
@@ -208,12 +207,14 @@ private:
 std::vector<cl::Buffer> filled(const device::Session& session, const ResolvedProgram& program,
                                const HostContents& first) {
   std::vector<cl::Buffer> memory = allocate_apart(session, program);
-  for (std::size_t i = 0; i < memory.size() && !program.buffers[i].image; ++i) {
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (program.buffers[i].image) {
+      continue;
+    }
     if (!first[i].empty()) {
       upload(session, memory[i], 0, first[i]);
     } else {
-      require(session.queue.enqueueFillBuffer(memory[i], cl_uchar{0}, 0, program.buffers[i].bytes),
-              "clearing a buffer");
+      clear(session, memory[i], 0, program.buffers[i].bytes);
     }
   }
   return memory;

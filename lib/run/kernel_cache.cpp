@@ -95,6 +95,23 @@ cl::Kernel kernel_of(const cl::Program& program, const std::string& name) {
 
 } // namespace
 
+Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_size) {
+  return {.code = ErrorCode::kernel_does_not_fit,
+          .message = fmt::format("the generated kernel takes more registers or local memory than {} has for "
+                                 "work-groups of {} work-items",
+                                 device.name, group_size),
+          .fix = "take smaller work-groups, --side-by-side 1 or --strategy plain"};
+}
+
+void check_fit(const device::Session& session, const device::DeviceInfo& device, const BuiltKernel& kernel,
+               std::uint32_t group_size) {
+  std::size_t most = 0;
+  if (kernel.kernel.getWorkGroupInfo(session.device, CL_KERNEL_WORK_GROUP_SIZE, &most) == CL_SUCCESS &&
+      most < group_size) {
+    throw device::Refused{does_not_fit(device, group_size)};
+  }
+}
+
 BuiltKernel build_kernel(const device::Session& session, const device::DeviceInfo& device,
                          const KernelSource& source, std::uint64_t dynamic_local_bytes,
                          const std::filesystem::path& folder) {
@@ -149,11 +166,14 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   const cl::Buffer poll = allocate(session, words.size() * sizeof(cl_uint));
   upload(session, poll, 0, std::as_bytes(std::span(words)));
   set_arguments(poll, settle_polls, most_polls);
-  require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
-                                             cl::NDRange(std::size_t{units} * offered * group_size),
-                                             cl::NDRange(group_size)),
-          "launching the discovery of resident work-groups");
-  require(session.queue.finish(), "discovering how many work-groups are resident together");
+  cl_int status = session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
+                                                     cl::NDRange(std::size_t{units} * offered * group_size),
+                                                     cl::NDRange(group_size));
+  status = status == CL_SUCCESS ? session.queue.finish() : status;
+  if (status == CL_OUT_OF_RESOURCES || status == CL_INVALID_WORK_GROUP_SIZE) {
+    throw device::Refused{does_not_fit(device, group_size)};
+  }
+  require(status, "discovering how many work-groups are resident together");
   download(session, poll, 0, std::as_writable_bytes(std::span(words)));
   if (words[gave_up] != 0) {
     throw device::Refused{{.code = ErrorCode::opencl_failure,

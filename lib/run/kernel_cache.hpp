@@ -25,6 +25,11 @@ struct BuiltKernel {
 // From the cache when source, options, device and driver are the same, or else built and kept. A damaged
 // entry, or one that the driver refuses, is built again. `folder` may be empty: then nothing is kept. Throws
 // device::Refused with build_failure and a log whose places are the user's.
+// Throws device::Refused with kernel_does_not_fit where the device says that work-groups of so many
+// work-items have too few registers. That is an answer: a smaller geometry may fit.
+void check_fit(const device::Session& session, const device::DeviceInfo& device, const BuiltKernel& kernel,
+               std::uint32_t group_size);
+
 BuiltKernel build_kernel(const device::Session& session, const device::DeviceInfo& device,
                          const KernelSource& source, std::uint64_t dynamic_local_bytes,
                          const std::filesystem::path& folder);

@@ -3,6 +3,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
 #include <tidegate/run/compiled.hpp>
+#include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/plain_waves.hpp>
 #include <tidegate/run/source_errors.hpp>
 
@@ -147,9 +148,9 @@ cl_int PlainWaves::transfer(const Transfer& what, const Prepared& prepared, cl::
     return session_.queue.enqueueCopyBuffer(prepared.from, prepared.to, what.from_offset, what.to_offset,
                                             what.bytes, nullptr, event);
   }
-  return clEnqueueFillBuffer(session_.queue(), prepared.to(), what.pattern.data(), what.pattern.size(),
-                             what.to_offset, what.bytes, 0, nullptr,
-                             event == nullptr ? nullptr : &(*event)());
+  fill(session_, prepared.to, what.to_offset, what.bytes, what.pattern,
+       event == nullptr ? nullptr : &(*event)());
+  return CL_SUCCESS;
 }
 
 bool PlainWaves::repeats(std::uint32_t wave) const {

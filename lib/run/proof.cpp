@@ -74,9 +74,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
     if (!first_[i].empty()) {
       upload(session_, memory[i], 0, first_[i]);
     } else {
-      const cl_uchar zero = 0;
-      device::require(session_.queue.enqueueFillBuffer(memory[i], zero, 0, program_.buffers[i].bytes),
-                      "clearing a buffer");
+      clear(session_, memory[i], 0, program_.buffers[i].bytes);
     }
   }
   PlainWaves waves(session_, programs_, program_, waves_, places_, memory, images);

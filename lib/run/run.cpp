@@ -14,6 +14,7 @@
 #include <tidegate/run/run.hpp>
 #include <tidegate/run/watchdog.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -44,6 +45,19 @@ Error explained(Error error, const Monitor& monitor) {
   return error;
 }
 
+// A geometry that did not fit leaves fewer tiles side by side, then launches, then plain ones; false where
+// that is what it was.
+bool narrow(CompileOptions& options, const CompiledProgram& compiled) {
+  const std::vector<std::uint32_t>& tiles = compiled.schedule.tiles_per_pack;
+  const std::uint32_t side_by_side = tiles.empty() ? 1 : *std::ranges::max_element(tiles);
+  if (compiled.persistent() && side_by_side > 1) {
+    options.side_by_side = side_by_side / 2;
+  } else {
+    options.strategy = compiled.persistent() ? Strategy::launch : Strategy::plain;
+  }
+  return compiled.strategy.strategy != Strategy::plain;
+}
+
 Result<void> write_kernel(const std::string& path, const KernelSource& source) {
   TIDEGATE_TRY(Output file, Output::open(path));
   TIDEGATE_CHECK(file.write(source.source));
@@ -64,7 +78,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   if (device != nullptr) {
     compile_options.answer_macros = ask_compiler(*device, options.cache_folder);
   }
-  TIDEGATE_TRY(const CompiledProgram compiled, compile(program, folder, device, compile_options));
+  TIDEGATE_TRY(CompiledProgram compiled, compile(program, folder, device, compile_options));
   TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
   if (!options.emit_kernel.empty()) {
@@ -100,6 +114,14 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     return report_of_halos(compiled, halos, *device, options, elapsed_ns(start));
   }
   auto executed = execute(compiled, *device, options, monitor);
+  while (!executed && executed.error().code == ErrorCode::kernel_does_not_fit &&
+         narrow(compile_options, compiled)) {
+    const std::string why = compiled.strategy.reason + "; " + executed.error().message;
+    monitor.begin(Activity::compiling);
+    TIDEGATE_TRY(compiled, compile(program, folder, device, compile_options));
+    compiled.strategy.reason = why;
+    executed = execute(compiled, *device, options, monitor);
+  }
   if (!executed) {
     return tl::unexpected(explained(std::move(executed.error()), monitor));
   }
