@@ -152,12 +152,15 @@ Result<bool> Workbench::make(const Settings& settings) {
 }
 
 Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
-  const auto done = run(candidate, most_ns);
+  run::ArenaRun done = run(candidate, most_ns);
   if (InterruptWatch::interrupted()) {
     return tl::unexpected(interrupted());
   }
   if (done.outcome.status != run::RunStatus::done) {
     return tl::unexpected(ended(done.outcome.status));
+  }
+  if (options_.fault == run::Fault::wrong_output && !candidate.compiled.tables.cases.empty()) {
+    run::spoil(done.outputs);
   }
   run::OutputParity parity = run::compare_outputs(candidate.compiled.written, expected_, done.outputs);
   if (parity.equal) {

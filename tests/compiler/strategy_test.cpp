@@ -31,7 +31,7 @@ device::DeviceInfo gpu() {
 struct Chain {
   ResolvedProgram program;
   OutlinedOps ops;
-  std::vector<Schedule> schedules; // of launches, and persistent
+  Schedules schedules;
   MemoryLayout memory;
 };
 
@@ -43,14 +43,14 @@ Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t perio
   for (std::uint32_t i = 0; i < waves; ++i) {
     chain.program.waves.push_back(wave_of(0, {updates(0)}, range_of(132 * 256, 256)));
   }
-  for (const bool persistent : {false, true}) {
+  for (const bool persistent : {false, false, true}) {
     Schedule schedule{.group_size = 256, .repeat_end = waves, .tiles_per_pack = {}, .places = {{0}}};
     schedule.tiles_per_pack.assign(waves, 1);
     for (std::uint32_t i = 0; i < waves; ++i) {
       schedule.stages.push_back(
           {.waves = {i}, .tiles = 132, .packs = 132, .plain = !persistent || i % period < plain});
     }
-    chain.schedules.push_back(std::move(schedule));
+    chain.schedules.all.push_back(std::move(schedule));
   }
   return chain;
 }
@@ -58,7 +58,7 @@ Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t perio
 std::vector<Candidate> candidates_of(const Chain& chain, const device::Tuning& tuning = {}) {
   const device::DeviceInfo device = gpu();
   return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {}, false,
-                         model_of(&device, tuning));
+                         model_of(&device, tuning), {});
 }
 
 Strategy chosen(const Chain& chain, const device::Tuning& tuning = {}) {

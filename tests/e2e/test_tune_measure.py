@@ -14,7 +14,7 @@ from test_run import Programs, buffer, cache_home, device, environment, program,
 OPS = """kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }
 kernel void sizes(global const int* in, global int* out) { out[get_global_id(0)] = in[0] + (int)get_local_size(0); }
 """
-STRATEGIES = {"launch", "barrier", "counters"}
+STRATEGIES = {"launch", "barrier", "counters", "plain"}
 KNOBS = ["workgroup_size", "strategy", "route", "side_by_side", "workers", "order", "slice"]
 FRONTIER_KNOBS = ["strategy", "workers", "alone_up_to", "switch_rule", "sparse_threshold", "dense_threshold", "fusion"]
 

@@ -1,0 +1,117 @@
+"""The first run of a program on a device: what it compares, times, keeps and says, and what it does about outputs that
+are not those of plain launches. How fast anything is on a busy machine is no part of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support import Document, parse, run
+from test_run import Programs, buffer, cache_home, device, environment, program, wave
+
+OPS = """kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }
+kernel void sum(global const int* a, global const int* b, global int* out) { size_t i = get_global_id(0); out[i] = a[i] + b[i]; }
+"""
+
+
+class FirstRun(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", OPS)
+        for kept in Path(cache_home(), "tidegate").glob("tuned-*"):
+            kept.unlink()
+
+    def two_side_by_side(self, **more: object) -> Path:
+        """Two waves that share a launch, and a third that waits for both."""
+        document = program({"a": buffer("i32", count=64, init={"iota": {}}), "b": buffer("i32", count=64), "c": buffer("i32", count=64),
+                            "d": buffer("i32", count=64, output="d.npy")},
+                           wave("twice", "a", "b", size=64, local=32), wave("twice", "a", "c", size=64, local=32),
+                           wave("sum", "b", "c", "d", size=64, local=32), **more)
+        return self.file("program.json", json.dumps(document))
+
+    def report(self, path: Path, *args: str, rc: int = 0, warned: bool = False, **env: str) -> Document:
+        result = run("run", str(path), *args, env=environment(**env))
+        self.assertEqual(result.rc, rc, result.stderr)
+        self.assertEqual("warning: outputs differ from those of plain launches" in result.stderr, warned, result.stderr)
+        document: Document = parse(result.stdout)
+        return document
+
+    def kept(self, kind: str) -> list[Path]:
+        return sorted(Path(cache_home(), "tidegate").glob(f"tuned-*.{kind}.json"))
+
+    def test_measured_once(self) -> None:
+        path = self.two_side_by_side()
+        first = self.report(path)["first_run"]
+        self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept", "iterations")], [True, True, True, True, 1])
+        self.assertIn("launch", [tried["value"] for tried in first["tried"] if tried["knob"] == "strategy"])
+        self.assertGreater(first["runs"], len(first["tried"]))
+        self.assertGreater(first["plain_ns"], 0)
+        self.assertLessEqual(first["taken_ns"], first["plain_ns"])
+        again = self.report(path)
+        self.assertEqual([again["first_run"][key] for key in ("compared", "equal", "measured", "kept", "runs")], [True, True, False, True, 0])
+        self.assertEqual(again["profile_file"], str(self.kept("profile")[0]))
+        # Another kernel is another program; so is another fixed choice, and a program that was edited.
+        self.file("ops.cl", OPS.replace("2 *", "3 *"))
+        self.assertTrue(self.report(path)["first_run"]["measured"])
+        self.assertTrue(self.report(path, "--mode", "jit")["first_run"]["measured"])
+        path.write_text(path.read_text() + "\n")
+        self.assertTrue(self.report(path)["first_run"]["measured"])
+        self.assertEqual(len(self.kept("profile")), 4)
+
+    def test_nothing_kept_without_a_cache(self) -> None:
+        first = self.report(self.two_side_by_side(), "--no-cache")["first_run"]
+        self.assertEqual((first["measured"], first["kept"]), (True, False))
+        self.assertEqual(self.kept("profile"), [])
+
+    def test_compared_and_not_timed(self) -> None:
+        report = self.report(self.two_side_by_side(), "--no-measure")
+        first = report["first_run"]
+        self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept")], [True, True, False, False])
+        self.assertEqual(first["tried"], [])
+        self.assertEqual(report["strategy_reason"], "by the cost model; equal to plain launches on its first run here")
+
+    def test_left_out(self) -> None:
+        path = self.two_side_by_side()
+        for args in (["--no-verify-first"], ["--strategy", "launch"], ["--strategy", "plain"], ["--dry-run"]):
+            self.assertNotIn("first_run", self.report(path, *args))
+
+    def test_outputs_that_differ(self) -> None:
+        path = self.two_side_by_side()
+        report = self.report(path, warned=True, TIDEGATE_PROVOKE="wrong_output")
+        first = report["first_run"]
+        self.assertEqual((report["status"], report["strategy"], first["compared"], first["equal"]), ("done", "plain", True, False))
+        self.assertEqual((first["difference"]["first_difference"]["buffer"], first["difference"]["first_difference"]["element"]), ("d", 63))
+        out, = (tried for tried in first["tried"] if tried["value"] == "launch")
+        self.assertEqual(out["thrown_out"], f'element 63 of "d" is {252 ^ 1 << 24}, plain launches make it 252')
+        warning, = report["warnings"]
+        self.assertEqual(warning["pointer"], "/waves/2")  # writes it last
+        difference, = self.kept("difference")
+        self.assertEqual(first["difference_file"], str(difference))
+        told = parse(difference.read_text())
+        self.assertEqual((told["device"], told["buffer"], told["expected"]), (device()["name"], "d", "252"))
+        self.assertIn("kernel void twice", told["program_and_sources"])
+        self.assertIn("tidegate", told["generated_kernel"])
+        # It is said again as long as the program stays as it is.
+        again = self.report(path, warned=True)
+        self.assertEqual((again["strategy"], again["first_run"]["equal"], again["first_run"]["difference_file"]), ("plain", False, str(difference)))
+        json_errors = run("run", str(path), "--no-measure", "--no-cache", env=environment(TIDEGATE_PROVOKE="wrong_output"))
+        self.assertEqual(parse(json_errors.stdout)["strategy"], "plain")
+
+    def test_nothing_to_compare(self) -> None:
+        path = self.two_side_by_side()
+        document = json.loads(path.read_text())
+        del document["buffers"]["d"]["output"]
+        path.write_text(json.dumps(document))
+        report = self.report(path)
+        self.assertEqual((report["strategy"], report["first_run"]["compared"]), ("plain", False))
+        self.assertEqual(report["strategy_reason"], "plain launches: the program has no output that could be compared with theirs")
+        self.assertEqual(self.kept("profile"), [])
+
+    def test_iterations_are_bounded(self) -> None:
+        """Of a long repetition as much is compared as fits; then all of it runs."""
+        report = self.report(self.two_side_by_side(repeat=20_000), "--measure-budget", "1s")
+        first = report["first_run"]
+        self.assertTrue(first["equal"], first)
+        self.assertLess(first["iterations"], 20_000)
+        self.assertGreaterEqual(first["iterations"], 1)
+        self.assertEqual((report["status"], report["iterations"]), ("done", 20_000))
