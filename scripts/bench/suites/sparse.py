@@ -1,4 +1,4 @@
-"""Graphs and sparse matrices: bfs, cfd, conjugate_gradient, …"""
+"""Graphs, meshes and sparse matrices."""
 
 from __future__ import annotations
 
@@ -350,4 +350,93 @@ kernel void new_direction(global float* d, global const float* r, global const f
             d = r + rr / before * d
         return x
     p.expect("x", oracle, 1e-3)
+    return p
+
+
+@program
+def jacobi_ell(small: bool) -> Program:
+    """Jacobi's iterations with a matrix of the same number of elements in each row, stored by columns; a residual in integers."""
+    p = Program("""
+__kernel void jacobi(__global const float *val, __global const int *cols, __global const float *diagonal, __global const float *b,
+                     __global const float *x, __global float *next, const int numRows, const int most)
+{
+    uint row = get_global_id(0);
+    if (row < numRows) {
+        float result = b[row];
+        for (int i = 0; i < most; i++) {
+            int ind = i * numRows + row;
+            if (cols[ind] >= 0)
+                result -= val[ind] * x[cols[ind]];
+        }
+        next[row] = result / diagonal[row];
+    }
+}
+""")
+    n, most, steps = (1_000, 7, 6) if small else (120_000, 12, 60)
+    random = np.random.default_rng(36)
+    cols = random.integers(0, n, (most, n), i32)
+    cols[random.random(cols.shape) < 0.2] = -1
+    values = (random.random((most, n)) - 0.5).astype(f32)
+    diagonal = (random.random(n) + most).astype(f32)
+    right = random.random(n, f32)
+    for name, contents in (("val", values), ("cols", cols), ("diagonal", diagonal), ("b", right)):
+        p.array(name, contents)
+    p.room("x", "f32", n, 0)
+    p.room("next", "f32", n)
+    p.wave("jacobi", blocks(n, 128) * 128, 128, "val", "cols", "diagonal", "b", "x", "next", i32(n), i32(most))
+    p.repeat(steps, swap=[["x", "next"]])
+
+    def oracle() -> np.ndarray:
+        x = np.zeros(n)
+        for _ in range(steps):
+            x = (right - (values * np.where(cols >= 0, x[cols], 0)).sum(0)) / diagonal
+        return x
+    p.expect("x", oracle, 1e-4)
+    return p
+
+
+@program
+def components(small: bool) -> Program:
+    """Connected components: the least number spreads over edges by atomics, and pointers are followed, until nothing changes."""
+    p = Program("""
+kernel void hook(global const int2* edges, global int* label, global int* again, int count) {
+  const int e = get_global_id(0);
+  if (e >= count) return;
+  const int a = label[edges[e].x], b = label[edges[e].y];
+  if (a == b) return;
+  const int low = min(a, b), high = max(a, b);
+  if (atomic_min(&label[high], low) > low) *again = 1;
+}
+
+kernel void jump(global int* label, int n) {
+  const int i = get_global_id(0);
+  if (i >= n) return;
+  int l = label[i];
+  while (label[l] != l) l = label[l];
+  label[i] = l;
+}
+""")
+    width, height = (30, 40) if small else (300, 400)
+    n = width * height
+    starts, targets = grid_graph(width, height, 0.5, 37)
+    sources = np.repeat(np.arange(n, dtype=i32), np.diff(starts))
+    p.array("edges", np.stack([sources, targets], axis=1))
+    p.array("label", np.arange(n, dtype=i32))
+    p.room("again", "i32", 1, 0)
+    count = len(targets)
+    p.document["waves"].append({"fill": {"buffer": "again"}})
+    p.wave("hook", blocks(count, 256) * 256, 256, {"buffer": "edges", "reinterpret": True}, "label", "again", i32(count))
+    p.wave("jump", blocks(n, 256) * 256, 256, "label", i32(n))
+    p.document["until"] = {"buffer": "again", "equals": 0}
+
+    def oracle() -> np.ndarray:
+        label = np.arange(n)
+        while True:
+            now = label.copy()
+            np.minimum.at(now, sources, label[targets])
+            now = np.minimum(now, now[now])
+            if (now == label).all():
+                return label
+            label = now
+    p.expect("label", oracle)
     return p

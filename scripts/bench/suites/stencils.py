@@ -1,5 +1,4 @@
-"""Stencils and rows of dynamic programming: pathfinder, stencil2d, hotspot, needleman_wunsch, fdtd2d, srad, lattice_boltzmann,
-heat3d."""
+"""Stencils and rows of dynamic programming."""
 
 from __future__ import annotations
 
@@ -322,4 +321,235 @@ __kernel void step_hz(__global const DATA_TYPE *ex, __global const DATA_TYPE *ey
             z -= 0.7 * (x[:, 1:] - x[:, :-1] + y[1:] - y[:-1])
         return z
     p.expect("hz", oracle, 1e-3)
+    return p
+
+
+@program
+def srad(small: bool) -> Program:
+    """Speckle removal: sums of the picture in two levels, diffusion coefficients, an update; the picture in logarithms."""
+    p = Program("""
+#define GROUP 256
+
+__kernel void expand(__global float *image, int n) {
+    int i = get_global_id(0);
+    if (i < n) image[i] = exp(image[i] / 255.0f);
+}
+
+__kernel void sums(__global const float *image, __global float *partial, int n) {
+    __local float s1[GROUP], s2[GROUP];
+    int tx = get_local_id(0), i = get_global_id(0);
+    float v = i < n ? image[i] : 0.0f;
+    s1[tx] = v;
+    s2[tx] = v * v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int half_ = GROUP / 2; half_ > 0; half_ /= 2) {
+        if (tx < half_) {
+            s1[tx] += s1[tx + half_];
+            s2[tx] += s2[tx + half_];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (tx == 0) {
+        partial[2 * get_group_id(0)] = s1[0];
+        partial[2 * get_group_id(0) + 1] = s2[0];
+    }
+}
+
+__kernel void speckle(__global const float *partial, __global float *q0, int groups, int n) {
+    __local float s1[GROUP], s2[GROUP];
+    int tx = get_local_id(0);
+    s1[tx] = s2[tx] = 0;
+    for (int g = tx; g < groups; g += GROUP) {
+        s1[tx] += partial[2 * g];
+        s2[tx] += partial[2 * g + 1];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int half_ = GROUP / 2; half_ > 0; half_ /= 2) {
+        if (tx < half_) {
+            s1[tx] += s1[tx + half_];
+            s2[tx] += s2[tx + half_];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (tx == 0) {
+        float mean = s1[0] / n;
+        *q0 = (s2[0] / n - mean * mean) / (mean * mean);
+    }
+}
+
+__kernel void coefficients(__global const float *image, __global float *dn, __global float *ds, __global float *dw,
+                           __global float *de, __global float *c, __global const float *q0, int rows, int cols) {
+    int at = get_global_id(0);
+    if (at >= rows * cols) return;
+    int y = at / cols, x = at % cols;
+    float here = image[at];
+    float n = image[max(y - 1, 0) * cols + x] - here;
+    float s = image[min(y + 1, rows - 1) * cols + x] - here;
+    float w = image[y * cols + max(x - 1, 0)] - here;
+    float e = image[y * cols + min(x + 1, cols - 1)] - here;
+    float g2 = (n * n + s * s + w * w + e * e) / (here * here);
+    float l = (n + s + w + e) / here;
+    float num = 0.5f * g2 - (1.0f / 16.0f) * (l * l);
+    float den = 1 + 0.25f * l;
+    float q = num / (den * den);
+    den = (q - q0[0]) / (q0[0] * (1 + q0[0]));
+    dn[at] = n;
+    ds[at] = s;
+    dw[at] = w;
+    de[at] = e;
+    c[at] = clamp(1.0f / (1.0f + den), 0.0f, 1.0f);
+}
+
+__kernel void diffuse(__global float *image, __global const float *dn, __global const float *ds, __global const float *dw,
+                      __global const float *de, __global const float *c, float lambda, int rows, int cols) {
+    int at = get_global_id(0);
+    if (at >= rows * cols) return;
+    int y = at / cols, x = at % cols;
+    float south = c[min(y + 1, rows - 1) * cols + x], east = c[y * cols + min(x + 1, cols - 1)];
+    image[at] += 0.25f * lambda * (c[at] * dn[at] + south * ds[at] + c[at] * dw[at] + east * de[at]);
+}
+
+__kernel void compress(__global float *image, int n) {
+    int i = get_global_id(0);
+    if (i < n) image[i] = log(image[i]) * 255.0f;
+}
+""")
+    rows, cols, times = (40, 50, 4) if small else (400, 500, 60)
+    n, groups = rows * cols, blocks(rows * cols, 256)
+    picture = (np.random.default_rng(6).random((rows, cols)) * 200 + 20).astype(f32)
+    p.array("image", picture)
+    for name in ("dn", "ds", "dw", "de", "c"):
+        p.room(name, "f32", n)
+    p.room("partial", "f32", 2 * groups)
+    p.room("q0", "f32", 1)
+    all_ = groups * 256
+    p.wave("expand", all_, 256, "image", i32(n), phase="before")
+    p.wave("sums", all_, 256, "image", "partial", i32(n))
+    p.wave("speckle", 256, 256, "partial", "q0", i32(groups), i32(n))
+    p.wave("coefficients", all_, 256, "image", "dn", "ds", "dw", "de", "c", "q0", i32(rows), i32(cols))
+    p.wave("diffuse", all_, 256, "image", "dn", "ds", "dw", "de", "c", f32(0.5), i32(rows), i32(cols))
+    p.wave("compress", all_, 256, "image", i32(n), phase="after")
+    p.repeat(times)
+
+    def oracle() -> np.ndarray:
+        u = np.exp(picture.astype(np.float64) / 255)
+        for _ in range(times):
+            q0 = u.var() / u.mean() ** 2
+            q = np.pad(u, 1, mode="edge")
+            sides = [q[:-2, 1:-1] - u, q[2:, 1:-1] - u, q[1:-1, :-2] - u, q[1:-1, 2:] - u]
+            l = sum(sides) / u
+            ratio = (0.5 * sum(s * s for s in sides) / (u * u) - l * l / 16) / (1 + 0.25 * l) ** 2
+            c = np.clip(1 / (1 + (ratio - q0) / (q0 * (1 + q0))), 0, 1)
+            k = np.pad(c, 1, mode="edge")
+            u = u + 0.125 * (c * sides[0] + k[2:, 1:-1] * sides[1] + c * sides[2] + k[1:-1, 2:] * sides[3])
+        return np.log(u) * 255
+    p.expect("image", oracle, 1e-3)
+    return p
+
+
+@program
+def lattice_boltzmann(small: bool) -> Program:
+    """A fluid on a lattice: nine populations a cell, pulled from the neighbours, walls send them back."""
+    p = Program("""
+#define Q 9
+__constant int CX[Q] = {0, 1, 0, -1, 0, 1, -1, -1, 1};
+__constant int CY[Q] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
+__constant float W[Q] = {4.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 36, 1.0f / 36, 1.0f / 36, 1.0f / 36};
+__constant int BACK[Q] = {0, 3, 4, 1, 2, 7, 8, 5, 6};
+
+__kernel void collide_and_stream(__global const float *from, __global float *to, __global const uchar *wall, int nx, int ny,
+                                 float omega, float push) {
+    const int x = get_global_id(0);
+    const int y = get_global_id(1);
+    const int cells = nx * ny;
+    if (x >= nx || y >= ny) return;
+    const int at = y * nx + x;
+    float f[Q];
+    float rho = 0, ux = 0, uy = 0;
+    for (int q = 0; q < Q; q++) {
+        const int sx = (x - CX[q] + nx) % nx, sy = (y - CY[q] + ny) % ny;
+        f[q] = from[q * cells + sy * nx + sx];
+        rho += f[q];
+        ux += f[q] * CX[q];
+        uy += f[q] * CY[q];
+    }
+    if (wall[at]) {
+        for (int q = 0; q < Q; q++) to[q * cells + at] = f[BACK[q]];
+        return;
+    }
+    ux = ux / rho + push;
+    uy = uy / rho;
+    const float still = 1.0f - 1.5f * (ux * ux + uy * uy);
+    for (int q = 0; q < Q; q++) {
+        const float cu = CX[q] * ux + CY[q] * uy;
+        to[q * cells + at] = f[q] + omega * (W[q] * rho * (still + 3.0f * cu + 4.5f * cu * cu) - f[q]);
+    }
+}
+""")
+    nx, ny, times = (48, 30, 8) if small else (320, 200, 100)
+    random = np.random.default_rng(7)
+    weights = np.array([4 / 9] + [1 / 9] * 4 + [1 / 36] * 4)
+    cx, cy = (0, 1, 0, -1, 0, 1, -1, -1, 1), (0, 0, 1, 0, -1, 1, 1, -1, -1)
+    start = (weights[:, None, None] * (1 + 0.01 * random.random((9, ny, nx)))).astype(f32)
+    wall = (random.random((ny, nx)) < 0.05).astype(np.uint8)
+    wall[0] = wall[-1] = 1
+    p.array("f", start)
+    p.room("g", "f32", start.size)
+    p.array("wall", wall)
+    p.wave("collide_and_stream", (blocks(nx, 64) * 64, blocks(ny, 4) * 4), (64, 4), "f", "g", "wall", i32(nx), i32(ny), f32(1.2),
+           f32(0.001))
+    p.repeat(times, swap=[["f", "g"]])
+
+    def oracle() -> np.ndarray:
+        f = start.astype(np.float64)
+        for _ in range(times):
+            g = np.stack([np.roll(f[q], (cy[q], cx[q]), (0, 1)) for q in range(9)])
+            rho = g.sum(0)
+            ux = np.tensordot(cx, g, 1) / rho + 0.001
+            uy = np.tensordot(cy, g, 1) / rho
+            cu = np.stack([cx[q] * ux + cy[q] * uy for q in range(9)])
+            moved = g + 1.2 * (weights[:, None, None] * rho * (1 - 1.5 * (ux**2 + uy**2) + 3 * cu + 4.5 * cu**2) - g)
+            f = np.where(wall, g[[0, 3, 4, 1, 2, 7, 8, 5, 6]], moved)
+        return f
+    p.expect("f", oracle, 1e-4)
+    return p
+
+
+@program
+def heat3d(small: bool) -> Program:
+    """Seven points in three dimensions, ranges of three dimensions, two buffers in turn."""
+    p = Program("""
+#define INDEX(x, y, z) ((x) + nx * ((y) + ny * (z)))
+
+__kernel void seven_points(float c0, float c1, __global float *a0, __global float *anext, int nx, int ny, int nz)
+{
+    int i = get_global_id(0) + 1;
+    int j = get_global_id(1) + 1;
+    int k = get_global_id(2) + 1;
+
+    if (i < nx - 1 && j < ny - 1 && k < nz - 1) {
+        anext[INDEX(i, j, k)] = (a0[INDEX(i, j, k + 1)] + a0[INDEX(i, j, k - 1)] + a0[INDEX(i, j + 1, k)]
+                               + a0[INDEX(i, j - 1, k)] + a0[INDEX(i + 1, j, k)] + a0[INDEX(i - 1, j, k)]) * c1
+                               - a0[INDEX(i, j, k)] * c0;
+    }
+}
+""")
+    nx, ny, nz, steps = (34, 18, 10, 6) if small else (130, 98, 66, 100)
+    cube = np.random.default_rng(8).random((nz, ny, nx), f32)
+    p.array("a", cube)
+    p.array("b", cube)
+    size = (blocks(nx - 2, 32) * 32, blocks(ny - 2, 4) * 4, nz - 2)
+    for a, b in (("a", "b"), ("b", "a")):
+        p.wave("seven_points", size, (32, 4, 1), f32(-0.4), f32(0.1), a, b, i32(nx), i32(ny), i32(nz))
+    p.repeat(steps // 2)
+
+    def oracle() -> np.ndarray:
+        a = cube.astype(np.float64)
+        for _ in range(steps):
+            b = a.copy()
+            b[1:-1, 1:-1, 1:-1] = 0.1 * (a[2:, 1:-1, 1:-1] + a[:-2, 1:-1, 1:-1] + a[1:-1, 2:, 1:-1] + a[1:-1, :-2, 1:-1]
+                                         + a[1:-1, 1:-1, 2:] + a[1:-1, 1:-1, :-2]) + 0.4 * a[1:-1, 1:-1, 1:-1]
+            a = b
+        return a
+    p.expect("a", oracle, 1e-4)
     return p
