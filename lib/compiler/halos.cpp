@@ -1,7 +1,7 @@
 #include <tidegate/compiler/argument_values.hpp>
 #include <tidegate/compiler/halos.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/opencl_c/subscripts.hpp>
+#include <tidegate/opencl_c/accesses.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
 #include <fmt/format.h>
@@ -14,14 +14,6 @@
 
 namespace tidegate::compiler {
 namespace {
-
-// Bytes of what a kernel's pointer points to; 0 for structures.
-std::uint32_t pointee_bytes(const opencl_c::Parameter& parameter) {
-  const auto type = opencl_c::arithmetic_type(parameter.type);
-  const auto element = type ? element_type_of(type->scalar) : std::nullopt;
-  return element ? static_cast<std::uint32_t>(element_bytes(*element) * (type->width == 3 ? 4 : type->width))
-                 : 0;
-}
 
 // Vectors of 3 take the room of 4.
 bool has_gaps(const opencl_c::Parameter& parameter) {
@@ -58,34 +50,34 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
 }
 
 void derive_halos(ResolvedProgram& program) {
-  std::map<std::uint32_t, std::vector<std::optional<opencl_c::SubscriptRange>>> by_op;
+  constexpr std::uint64_t most = std::uint64_t{1} << 31U; // ids, and elements
+  std::map<std::uint32_t, std::vector<std::optional<opencl_c::OwnElements>>> by_op;
   for (ProgramWave& wave : program.waves) {
-    if (wave.range.dimensions != 1 || wave.transfer || wave.queue) {
+    if (wave.range.dimensions != 1 || wave.transfer || wave.queue || wave.range.offset[0] >= most ||
+        wave.range.offset[0] + wave.range.global[0] > most) {
       continue;
     }
     const auto [found, is_new] = by_op.try_emplace(wave.op);
     const opencl_c::Function& kernel = program.function(wave.op);
     const opencl_c::TranslationUnit& unit = program.units[program.ops[wave.op].unit].unit;
     if (is_new) {
-      found->second = opencl_c::subscripts_by_global_id(unit, kernel);
+      found->second = opencl_c::own_elements(unit, kernel);
     }
     for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
       ProgramArgument& argument = wave.arguments[i];
-      const std::uint32_t bytes = pointee_bytes(kernel.parameters[i]);
-      if (argument.kind != ProgramArgument::Kind::buffer || argument.halo || !found->second[i] ||
-          bytes == 0) {
+      const auto& own = found->second[i];
+      if (argument.kind != ProgramArgument::Kind::buffer || argument.halo || !own ||
+          program.buffers[argument.buffer].bytes / own->element_bytes > most) {
         continue;
       }
-      const auto reach = static_cast<std::uint64_t>(
-          std::max(std::abs(found->second[i]->low), std::abs(found->second[i]->high)));
+      const auto reach = static_cast<std::uint64_t>(std::max(std::abs(own->low), std::abs(own->high)));
       const std::uint64_t local = wave.range.local[0];
       argument.halo = {static_cast<std::uint32_t>((reach + local - 1) / local), 0, 0};
-      argument.element_bytes = bytes;
+      argument.element_bytes = own->element_bytes;
       const bool every_element =
           reach == 0 && wave.range.offset[0] == 0 &&
-          std::uint64_t{wave.range.global[0]} * bytes == program.buffers[argument.buffer].bytes;
-      argument.overwrites = every_element && !has_gaps(kernel.parameters[i]) &&
-                            opencl_c::is_assigned_first(unit, kernel, kernel.parameters[i]);
+          std::uint64_t{wave.range.global[0]} * own->element_bytes == program.buffers[argument.buffer].bytes;
+      argument.overwrites = every_element && own->assigned_first && !has_gaps(kernel.parameters[i]);
     }
   }
 }

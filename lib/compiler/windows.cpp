@@ -1,5 +1,5 @@
 #include <tidegate/compiler/windows.hpp>
-#include <tidegate/opencl_c/subscripts.hpp>
+#include <tidegate/opencl_c/accesses.hpp>
 
 #include <algorithm>
 #include <array>
@@ -254,6 +254,7 @@ private:
       const ProgramWave& spec = program_.waves[wave];
       const opencl_c::TranslationUnit& unit = program_.units[program_.ops[spec.op].unit].unit;
       const opencl_c::Function& kernel = program_.function(spec.op);
+      const auto own = opencl_c::own_elements(unit, kernel);
       std::size_t uses = 0;
       for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ProgramArgument& argument = spec.arguments[i];
@@ -261,14 +262,14 @@ private:
           continue;
         }
         const opencl_c::Parameter& parameter = kernel.parameters[i];
-        if (argument.halo != none || argument.element_bytes == 0 ||
+        if (argument.halo != none || argument.element_bytes == 0 || !own[i] ||
             !opencl_c::may_be_register(unit, parameter) || (!type.empty() && type != parameter.type)) {
           return false;
         }
         type = parameter.type;
         // An iteration may want what the one before it has left.
         const bool repeats = spec.phase == WavePhase::each && program_.iterations > 1;
-        const bool fresh = opencl_c::is_assigned_first(unit, kernel, parameter);
+        const bool fresh = own[i]->assigned_first;
         if (first && (++uses > 1 || (repeats && !fresh))) {
           return false;
         }

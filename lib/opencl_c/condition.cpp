@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace tidegate::opencl_c {
 namespace {
@@ -22,17 +23,6 @@ struct Value {
 
   [[nodiscard]] std::int64_t as_signed() const { return static_cast<std::int64_t>(bits); }
 };
-
-struct Operator {
-  const char* text;
-  int rank; // binds more tightly when greater
-};
-
-constexpr std::array operators{Operator{"*", 10}, Operator{"/", 10}, Operator{"%", 10}, Operator{"+", 9},
-                               Operator{"-", 9},  Operator{"<<", 8}, Operator{">>", 8}, Operator{"<", 7},
-                               Operator{">", 7},  Operator{"<=", 7}, Operator{">=", 7}, Operator{"==", 6},
-                               Operator{"!=", 6}, Operator{"&", 5},  Operator{"^", 4},  Operator{"|", 3},
-                               Operator{"&&", 2}, Operator{"||", 1}};
 
 std::optional<Value> number(std::string_view text) {
   int base = 10;
@@ -226,14 +216,13 @@ private:
   Result<Value> parse_binary(bool evaluated, int least_rank) {
     auto left = parse_unary(evaluated);
     while (left && at_ < tokens_.size()) {
-      const auto found = std::ranges::find_if(
-          operators, [this](const Operator& candidate) { return tokens_[at_].is(candidate.text); });
-      if (found == operators.end() || found->rank < least_rank) {
+      const int rank = binary_rank(tokens_[at_].text);
+      if (rank < least_rank) {
         break;
       }
       const Token& name = tokens_[at_++];
       const bool decided = (name.is("&&") && left->bits == 0) || (name.is("||") && left->bits != 0);
-      const auto right = parse_binary(evaluated && !decided, found->rank + 1);
+      const auto right = parse_binary(evaluated && !decided, rank + 1);
       if (!right) {
         return right;
       }
@@ -316,6 +305,29 @@ private:
 };
 
 } // namespace
+
+int binary_rank(std::string_view name) {
+  static constexpr std::array<std::pair<std::string_view, int>, 18> ranks{{{"*", 10},
+                                                                           {"/", 10},
+                                                                           {"%", 10},
+                                                                           {"+", 9},
+                                                                           {"-", 9},
+                                                                           {"<<", 8},
+                                                                           {">>", 8},
+                                                                           {"<", 7},
+                                                                           {">", 7},
+                                                                           {"<=", 7},
+                                                                           {">=", 7},
+                                                                           {"==", 6},
+                                                                           {"!=", 6},
+                                                                           {"&", 5},
+                                                                           {"^", 4},
+                                                                           {"|", 3},
+                                                                           {"&&", 2},
+                                                                           {"||", 1}}};
+  const auto found = std::ranges::find(ranks, name, &std::pair<std::string_view, int>::first);
+  return found == ranks.end() ? 0 : found->second;
+}
 
 Result<std::uint64_t> evaluate_integer(std::span<const Token> tokens, const Token& directive,
                                        std::string_view path) {

@@ -20,4 +20,7 @@ Result<bool> evaluate_condition(std::span<const Token> tokens, const Token& dire
 Result<std::uint64_t> evaluate_integer(std::span<const Token> tokens, const Token& directive,
                                        std::string_view path);
 
+// How tightly a binary operator binds: from 1 for || to 10 for *; 0 for anything else, assignments included.
+int binary_rank(std::string_view name);
+
 } // namespace tidegate::opencl_c

@@ -1,10 +1,10 @@
 #include <tidegate/core/text.hpp>
+#include <tidegate/opencl_c/accesses.hpp>
 #include <tidegate/opencl_c/call_graph.hpp>
 #include <tidegate/opencl_c/constant_pointers.hpp>
 #include <tidegate/opencl_c/local_variables.hpp>
 #include <tidegate/opencl_c/outline.hpp>
 #include <tidegate/opencl_c/pragmas.hpp>
-#include <tidegate/opencl_c/subscripts.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
@@ -285,7 +285,7 @@ private:
       add_restrict(function, edits);
     }
     for (const std::size_t parameter : copy == nullptr ? std::set<std::size_t>() : copy->parameters) {
-      keep_in_register(function, function.parameters[parameter], edits);
+      keep_in_register(function, parameter, edits);
     }
     writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
@@ -313,7 +313,8 @@ private:
   }
 
   // "global float* out" becomes "private float* out", and "out[i]" becomes "out[0]".
-  void keep_in_register(const Function& function, const Parameter& parameter, Edits& edits) const {
+  void keep_in_register(const Function& function, std::size_t index, Edits& edits) const {
+    const Parameter& parameter = function.parameters[index];
     for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
       if (address_space(tokens_[i].text) == AddressSpace::global) {
         edits[i] = {.replaced = true, .text = "private"};
@@ -321,9 +322,10 @@ private:
         edits[i] = {};
       }
     }
-    for (const TokenRange& subscript : subscript_tokens(unit_, function, parameter)) {
-      erase({subscript}, edits);
-      edits[subscript.begin].text = "0";
+    const std::vector<PointerUses> pointers = pointer_uses(unit_, function);
+    for (const PointerUse& use : pointers[index].uses) {
+      erase({use.subscript}, edits);
+      edits[use.subscript.begin].text = "0";
     }
   }
 

@@ -134,13 +134,21 @@ private:
       }
     }
     const TokenRange specifiers{.begin = declared.begin, .end = i};
+    bool attributed = false;
+    for (std::size_t k = declared.begin; k < at_; ++k) {
+      attributed |= is_attribute(tokens_[k].text) && !aligns(k);
+    }
     for (const std::size_t token : declared.names) {
-      const Parameter named = parameter(specifiers, {.begin = i, .end = token + 1});
+      Parameter named = parameter(specifiers, {.begin = i, .end = token + 1});
       const std::string& name = tokens_[token].text;
+      const bool other_type = attributed || tokens_[token + 1].is("["); // a vector, say, or an array
+      if (other_type) {
+        named.type = name;
+      }
       if (named.is_pointer || named.space != AddressSpace::none) {
         unit_.qualified_typedefs[name] = named;
       }
-      if (!named.is_pointer && !has_members) {
+      if (!named.is_pointer && !has_members && !other_type) {
         unit_.typedefs[name] = named.type;
       }
       while (i < at_ && !tokens_[i].is(",")) {
@@ -148,6 +156,14 @@ private:
       }
       ++i;
     }
+  }
+
+  // "__attribute__((aligned(8)))" alone: others may make a vector of the type.
+  [[nodiscard]] bool aligns(std::size_t attribute) const {
+    const std::size_t close = closing(tokens_, attribute + 1);
+    return close - attribute == 8 &&
+           (tokens_[attribute + 3].is("aligned") || tokens_[attribute + 3].is("__aligned__")) &&
+           tokens_[attribute + 4].is("(");
   }
 
   // "struct point;" declares a tag and no variable.

@@ -48,12 +48,7 @@ public:
     for (std::size_t& i = found.end; i < range.end; ++i) {
       const Token& token = tokens_[i];
       if (is_attribute(token.text)) {
-        const std::size_t close = closing(tokens_, i + 1);
-        for (; i < close; ++i) {
-          if (says(tokens_[i], "aligned") || says(tokens_[i], "packed")) {
-            return uncertain("it has a type with attributes");
-          }
-        }
+        return uncertain("it has a type with attributes");
       } else if (token.is("struct") || token.is("enum")) {
         TIDEGATE_TRY(found.type, token.is("enum") ? enumeration(i, range.end) : structure(i, range.end));
         complete = true;
@@ -416,6 +411,27 @@ tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, Tok
   }
   if (!found->dimensions.empty()) {
     return tl::unexpected(std::string("it is an array"));
+  }
+  return std::move(found->type);
+}
+
+tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit, TokenRange parameter) {
+  const std::vector<Token>& tokens = unit.source.tokens;
+  auto found = Reader(unit).specifiers(parameter);
+  if (!found) {
+    return tl::unexpected(std::move(found.error()));
+  }
+  std::size_t name = found->end;
+  const bool star = name < parameter.end && tokens[name].is("*");
+  for (name += star ? 1 : 0; name < parameter.end && is_qualifier(tokens[name].text);) {
+    ++name;
+  }
+  const std::size_t behind = name + 1;
+  const bool plain =
+      star ? behind == parameter.end
+           : behind < parameter.end && tokens[behind].is("[") && closing(tokens, behind) + 1 == parameter.end;
+  if (!plain || tokens[name].kind != TokenKind::identifier || !found->dimensions.empty()) {
+    return tl::unexpected(std::string("it points to something else than a plain type"));
   }
   return std::move(found->type);
 }

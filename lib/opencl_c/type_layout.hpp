@@ -41,4 +41,7 @@ struct MemberLayout {
 // why it is not certain: "it has bit-fields".
 tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, TokenRange declaration);
 
+// The layout of what a parameter such as "global float* restrict in" or "global float in[]" points to.
+tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit, TokenRange parameter);
+
 } // namespace tidegate::opencl_c

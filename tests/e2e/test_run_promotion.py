@@ -110,6 +110,47 @@ class Promotion(Programs):
         self.assertEqual(cases, ["scale", "scale", "first_of_tile", "guarded"])  # waves of hot ops are told apart
         self.assertIn('else switch (code) {\n  case 3: { // "guarded"', text)
 
+    def test_what_a_wave_may_reach_is_never_fused(self) -> None:
+        """Each second wave reads elements that other work-items of the first have written, in a form that a reader of
+        tokens may take for the own element; the last first wave leaves its elements alone in the second iteration."""
+        mirror, rows = f"{N - 1}", f"if (g < {N // 4}) for (uint k = 0; k < 4; ++k) b[4 * g + k] = a[g][k] + 1;"
+        forms = {
+            "parentheses": ("global const uint* a", f"(i) = {mirror} - i; b[g] = a[i] + 1;"),
+            "a_macro": ("global const uint* a", "MIRROR(i); b[g] = a[i] + 1;"),
+            "an_address": ("global const uint* a", f"uint* p = &(i); *p = {mirror} - g; b[g] = a[i] + 1;"),
+            "an_element": ("global const uint* a", f"global const uint* q = &(a[g]); b[g] = q[{mirror} - 2 * (int)g] + 1;"),
+            "an_alias": ("global const uint* a", f"global const uint* q = g ? a : (a); b[g] = ({mirror} - g)[q] + 1;"),
+            "an_array_type": ("global const row* a", rows),
+            "a_vector_type": ("global const four* a", rows),
+            "a_pointer_to_rows": ("global const uint (*a)[4]", rows),
+            "an_array_of_rows": ("global const uint a[][4]", rows)}
+        text = ["typedef uint row[4];\ntypedef uint four __attribute__((ext_vector_type(4)));\n"
+                f"#define MIRROR(x) do {{ (x) = {mirror} - (x); }} while (0)\n" + KERNELS +
+                "kernel void now_and_then(global const uint* a, global uint* b, uint by) {\n"
+                "  const uint i = get_global_id(0);\n"
+                "  for (uint k = by; k < 5; b[i] = a[i] * by) ++k;\n}\n"
+                "kernel void next(global const uint* a, global uint* b) {\n"
+                "  b[get_global_id(0)] = a[get_global_id(0)] + 1;\n}\n"]
+        buffers = {"x": buffer(count=N, init={"iota": {}})}
+        ops, waves = [*forms, "scale", "now_and_then", "next"], []
+        by = {"u32": 3, "iteration": {"shift_left": 1}}
+        for name, (parameter, body) in forms.items():
+            text.append(f"kernel void {name}({parameter}, global uint* b) {{\n"
+                        f"  const uint g = get_global_id(0);\n  uint i = get_global_id(0);\n  {body}\n}}\n")
+            waves += [step("scale", "x", "t_" + name, by), step(name, "t_" + name, "y_" + name)]
+        waves += [step("now_and_then", "x", "t_next", by), step("next", "t_next", "y_next")]
+        for name in (*forms, "next"):
+            buffers |= {"t_" + name: buffer(count=N), "y_" + name: buffer(count=N, output=f"{name}.npy")}
+        self.file("k.cl", "".join(text))
+        program = {"buffers": buffers, "waves": waves, "ops": {op: {"source": "k.cl"} for op in ops}, "repeat": 2}
+        for options in ((), ("--strategy", "counters", "--promote", "none")):
+            self.report_of(program, *options)
+            for name, (_, body) in forms.items():
+                with self.subTest(form=name, options=options):
+                    self.assertEqual(self.output(f"{name}.npy"), [6 * (i if body is rows else N - 1 - i) + 1 for i in range(N)])
+            with self.subTest(form="the third clause of a loop", options=options):
+                self.assertEqual(self.output("next.npy"), [3 * i + 1 for i in range(N)])
+
     def test_a_window_that_has_no_room_stays_apart(self) -> None:
         """One behind the other only two of the buffers between are needed at a time, in a window all of them."""
         count = 4096

@@ -172,6 +172,18 @@ TEST_CASE("an attribute behind the type of a typedef or table is not its name") 
   CHECK(names("constant float __attribute__((aligned(16))) table[2] = {1, 2};") == "table");
 }
 
+TEST_CASE("a typedef of an array or of a vector in GNU C names a type that is not that of its elements") {
+  for (const std::string declaration :
+       {"typedef uint T[4];", "typedef uint T __attribute__((ext_vector_type(4)));",
+        "typedef __attribute__((vector_size(16))) uint T;", "typedef uint __attribute__((mode(QI))) T;",
+        "typedef uint T __attribute__((aligned(8), vector_size(16)));", "typedef uint other, T[2];"}) {
+    CAPTURE(declaration);
+    CHECK(parameters("global T* a, T b", declaration) == "global T* a, T b");
+    CHECK_FALSE(parse(declaration).typedefs.contains("T"));
+  }
+  CHECK(parameters("T* a", "typedef global uint T[4];") == "global T* a");
+}
+
 TEST_CASE("typedefs of pointers") {
   CHECK(parameters("floats a, const floats b", "typedef global float* floats;") ==
         "global float* a, global float* b");

@@ -1,0 +1,770 @@
+#include <tidegate/opencl_c/accesses.hpp>
+#include <tidegate/opencl_c/call_graph.hpp>
+#include <tidegate/opencl_c/condition.hpp>
+#include <tidegate/opencl_c/pragmas.hpp>
+#include <tidegate/opencl_c/predefined_macros.hpp>
+#include <tidegate/opencl_c/type_layout.hpp>
+#include <tidegate/opencl_c/words.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
+
+namespace tidegate::opencl_c {
+namespace {
+
+constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
+
+// What is known of an expression. Sums are known modulo 2^32, which is what 32-bit types keep of them.
+struct Known {
+  enum class Kind : std::uint8_t { unknown, constant, id, pointer, element, assignment };
+  Kind kind = Kind::unknown;
+  std::int64_t number = 0;        // of a constant; of an id what is added to it
+  const Name* origin = nullptr;   // of an id: the variable that it was read from; null: get_global_id()
+  const Name* variable = nullptr; // of an id: the variable that the expression denotes
+  std::size_t parameter = 0;      // of a pointer, element or assignment to one
+  std::size_t use = 0;            // of a pointer its token, else the number in the parameter's uses
+  bool part = false;              // of an element: a member, or what a further subscript selects
+};
+
+constexpr std::array<std::string_view, 11> assignments{
+    "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|="};
+
+class BodyReader {
+public:
+  BodyReader(const TranslationUnit& unit, const Function& kernel)
+      : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body), at_(body_.begin), end_(body_.end),
+        found_(kernel.parameters.size()) {
+    for (const Name& name : unit.names) {
+      for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+        const TokenRange& range = kernel.parameters[i].tokens;
+        if (kernel.parameters[i].is_pointer && range.begin <= name.token && name.token < range.end &&
+            tokens_[name.token].is(kernel.parameters[i].name.c_str())) {
+          pointers_[&name] = i;
+        }
+      }
+    }
+  }
+
+  std::vector<PointerUses> run() {
+    expect("{");
+    block();
+    if (at_ != end_ || !understood_) {
+      return std::vector<PointerUses>(found_.size());
+    }
+    for (const auto& [name, parameter] : pointers_) {
+      found_[parameter].understood = !is_type_word(tokens_[name->token].text);
+    }
+    check_names();
+    for (PointerUses& pointer : found_) {
+      for (PointerUse& use : pointer.uses) {
+        use.offset = is_constant(origins_[use.token]) ? use.offset : std::nullopt;
+      }
+      std::ranges::sort(pointer.uses, {}, &PointerUse::token);
+    }
+    return std::move(found_);
+  }
+
+private:
+  using Kind = PointerUse::Kind;
+
+  struct IdVariable {
+    const Name* origin = nullptr; // its value comes from there
+    std::int64_t number = 0;
+    bool changes = false;
+  };
+
+  class Deeper { // bounds the recursion
+  public:
+    explicit Deeper(BodyReader& reader) : reader_(reader) {
+      if (++reader_.depth_ > most_depth) {
+        reader_.fail();
+      }
+    }
+    ~Deeper() { --reader_.depth_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+
+  private:
+    BodyReader& reader_;
+  };
+
+  // What is left is not read: no token comes next.
+  void fail() {
+    understood_ = false;
+    at_ = end_;
+  }
+  [[nodiscard]] bool next_is(std::string_view text) const { return at_ < end_ && tokens_[at_].text == text; }
+  [[nodiscard]] bool next_is_word() const { return at_ < end_ && tokens_[at_].kind == TokenKind::identifier; }
+  bool take(std::string_view text) {
+    const bool found = next_is(text);
+    at_ += found ? 1 : 0;
+    return found;
+  }
+  void expect(std::string_view text) {
+    if (!take(text)) {
+      fail();
+    }
+  }
+  void skip_brackets() {
+    if (at_ < end_ && tokens_[at_].opens()) {
+      at_ = closing(tokens_, at_) + 1;
+    } else {
+      fail();
+    }
+  }
+
+  // Statements.
+
+  void block() {
+    while (at_ < end_ && !next_is("}")) {
+      statement();
+    }
+    expect("}");
+  }
+
+  void statement() {
+    const Deeper deeper(*this);
+    while (at_ < end_) {
+      if (tokens_[at_].kind == TokenKind::pragma) {
+        ++at_;
+      } else if (take("case")) {
+        consume(conditional());
+        expect(":");
+      } else if (take("default")) {
+        expect(":");
+      } else {
+        break;
+      }
+    }
+    while (next_is_word() && is_attribute(tokens_[at_].text)) { // of the loop that comes next
+      ++at_;
+      skip_brackets();
+      if (!next_is("for") && !next_is("while") && !next_is("do")) {
+        fail();
+      }
+    }
+    if (take(";") || next_is("}")) {
+      return;
+    }
+    if (take("{")) {
+      block();
+    } else if (take("if")) {
+      condition();
+      statement();
+      if (take("else")) {
+        statement();
+      }
+    } else if (take("while")) {
+      condition();
+      statement();
+    } else if (take("do")) {
+      statement();
+      expect("while");
+      condition();
+      expect(";");
+    } else if (take("for")) {
+      for_loop();
+    } else if (take("switch")) {
+      ++switches_;
+      condition();
+      statement();
+      --switches_;
+    } else if (take("break") || take("continue")) {
+      expect(";");
+    } else if (take("return")) {
+      returned_ = true;
+      if (!next_is(";")) {
+        consume(expression());
+      }
+      expect(";");
+    } else if (starts_type(at_) || next_is("typedef")) {
+      declaration();
+    } else {
+      expression_statement();
+    }
+  }
+
+  void condition() {
+    expect("(");
+    consume(expression());
+    expect(")");
+  }
+
+  void for_loop() {
+    expect("(");
+    if (starts_type(at_)) {
+      declaration();
+    } else if (!take(";")) {
+      consume(expression());
+      expect(";");
+    }
+    if (!next_is(";")) {
+      consume(expression());
+    }
+    expect(";");
+    if (!next_is(")")) {
+      consume(expression());
+    }
+    expect(")");
+    statement();
+  }
+
+  void expression_statement() {
+    const Known value = expression();
+    consume(value);
+    expect(";");
+    if (value.kind == Known::Kind::assignment && depth_ == 1 && !returned_) {
+      PointerUses& pointer = found_[value.parameter];
+      pointer.assigned_first |= pointer.uses.size() == 1; // neither before nor in the value
+    }
+  }
+
+  // Declarations.
+
+  // A word of the language that starts a type or qualifies one, or the name of a type.
+  [[nodiscard]] bool starts_type(std::size_t i) const {
+    if (i >= end_ || tokens_[i].kind != TokenKind::identifier) {
+      return false;
+    }
+    const Name* const name = unit_.meaning(i);
+    return name == nullptr ? is_qualifier(tokens_[i].text) || is_type_word(tokens_[i].text)
+                           : name->kind == NameKind::type;
+  }
+
+  // Returns true for a type that holds any id and has no qualifiers but const and private.
+  bool specifiers() {
+    static constexpr std::array<std::string_view, 6> joined{"unsigned", "signed", "char",
+                                                            "short",    "int",    "long"};
+    static constexpr std::array<std::string_view, 4> of_pointers{"size_t", "ptrdiff_t", "intptr_t",
+                                                                 "uintptr_t"};
+    static constexpr std::array<std::string_view, 4> wide{"int", "uint", "long", "ulong"};
+    const std::size_t begin = at_;
+    bool plain = true;
+    std::size_t types = 0;
+    std::size_t words = 0;      // of a type that may have several
+    std::string_view last_word; // of the type
+    while (true) {
+      const std::string_view word = at_ < end_ ? std::string_view(tokens_[at_].text) : "";
+      if (word == "typedef" || (next_is_word() && is_qualifier(word))) {
+        plain &= word == "const" || word == "private" || word == "__private";
+        ++at_;
+      } else if (next_is_word() && is_attribute(word)) {
+        plain = false;
+        ++at_;
+        skip_brackets();
+      } else if (word == "struct" || word == "union" || word == "enum") {
+        plain = false;
+        ++types;
+        ++at_;
+        at_ += next_is_word() && !is_attribute(tokens_[at_].text) ? 1 : 0;
+        if (next_is("{")) {
+          skip_brackets();
+        }
+      } else if (starts_type(at_) && (types == 0 || is_type_word(word))) {
+        words += std::ranges::find(joined, word) != joined.end() ? 1 : 0;
+        last_word = word;
+        ++types;
+        ++at_;
+      } else {
+        break;
+      }
+    }
+    if (types == 0 || (types > 1 && words != types)) {
+      fail();
+      return false;
+    }
+    if (types == 1 && std::ranges::find(of_pointers, last_word) != of_pointers.end()) {
+      return plain;
+    }
+    const auto layout = layout_of(unit_, {.begin = begin, .end = at_});
+    return plain && layout && layout->kind == TypeLayout::Kind::arithmetic &&
+           std::ranges::find(wide, layout->name) != wide.end();
+  }
+
+  void declaration() {
+    const bool holds_ids = specifiers();
+    if (take(";")) {
+      return;
+    }
+    do {
+      const std::size_t first = at_;
+      const std::size_t name = declarator();
+      const bool plain = holds_ids && name == first && at_ == name + 1;
+      if (!take("=")) {
+        continue;
+      }
+      const Known value = initializer();
+      consume(value);
+      const Name* const declared = name < end_ ? unit_.meaning(name) : nullptr;
+      if (plain && value.kind == Known::Kind::id && declared != nullptr && declared->token == name &&
+          switches_ == 0) { // a case label may jump over the declaration
+        ids_[declared] = {.origin = value.origin, .number = value.number};
+      }
+    } while (take(","));
+    expect(";");
+  }
+
+  // Returns the token of the name.
+  std::size_t declarator() {
+    const Deeper deeper(*this);
+    while (next_is("*") || (next_is_word() && is_qualifier(tokens_[at_].text))) {
+      ++at_;
+    }
+    std::size_t name = end_;
+    if (take("(")) {
+      name = declarator();
+      expect(")");
+    } else if (next_is_word() && !is_type_word(tokens_[at_].text)) {
+      name = at_++;
+    } else {
+      fail();
+    }
+    bounds();
+    while (next_is_word() && is_attribute(tokens_[at_].text)) {
+      ++at_;
+      skip_brackets();
+    }
+    return name;
+  }
+
+  void bounds() {
+    while (take("[")) {
+      if (!next_is("]")) {
+        consume(expression());
+      }
+      expect("]");
+    }
+  }
+
+  Known initializer() {
+    const Deeper deeper(*this);
+    if (!take("{")) {
+      return assignment();
+    }
+    while (at_ < end_ && !next_is("}")) {
+      const bool designated = next_is(".") || next_is("[");
+      while (next_is(".") || next_is("[")) {
+        if (take(".")) {
+          ++at_;
+        } else {
+          bounds();
+        }
+      }
+      if (designated) {
+        expect("=");
+      }
+      consume(initializer());
+      if (!take(",")) {
+        break;
+      }
+    }
+    expect("}");
+    return {};
+  }
+
+  // Behind an opening parenthesis: a type, up to the closing one. Returns true for one that keeps ids.
+  bool type_name() {
+    bool holds_ids = specifiers();
+    for (std::size_t open = 0; at_ < end_ && (open > 0 || !next_is(")"));) {
+      holds_ids = false;
+      if (next_is("[")) {
+        bounds();
+      } else if (take("(")) {
+        ++open;
+      } else if (take(")")) {
+        --open;
+      } else if (!take("*") && !(next_is_word() && is_qualifier(tokens_[at_++].text))) {
+        fail();
+      }
+    }
+    expect(")");
+    return holds_ids;
+  }
+
+  // Expressions.
+
+  Known expression() {
+    Known value = assignment();
+    while (take(",")) {
+      consume(value);
+      consume(assignment());
+      value = {};
+    }
+    return value;
+  }
+
+  Known assignment() {
+    const Deeper deeper(*this);
+    Known left = conditional();
+    if (at_ >= end_ || std::ranges::find(assignments, tokens_[at_].text) == assignments.end()) {
+      return left;
+    }
+    const bool whole = tokens_[at_++].is("=") && left.kind == Known::Kind::element && !left.part;
+    change(left);
+    consume(assignment());
+    if (!whole) {
+      return {};
+    }
+    found_[left.parameter].uses[left.use].kind = Kind::writes;
+    left.kind = Known::Kind::assignment;
+    return left;
+  }
+
+  Known conditional() {
+    const Known value = binary(1);
+    if (!take("?")) {
+      return value;
+    }
+    consume(value);
+    consume(expression());
+    expect(":");
+    const Deeper deeper(*this);
+    consume(conditional());
+    return {};
+  }
+
+  // Precedence climbing: operators of at least that rank.
+  Known binary(int least_rank) {
+    Known left = unary();
+    while (at_ < end_) {
+      const std::string& name = tokens_[at_].text;
+      const int rank = binary_rank(name);
+      if (rank < least_rank) {
+        break;
+      }
+      ++at_;
+      left = combined(name, left, binary(rank + 1));
+    }
+    return left;
+  }
+
+  Known combined(std::string_view name, const Known& left, const Known& right) {
+    consume(left);
+    consume(right);
+    const bool constants = left.kind == Known::Kind::constant && right.kind == Known::Kind::constant;
+    Known result{.kind = left.kind, .number = left.number, .origin = left.origin};
+    if (name == "*" && constants) {
+      result.number *= right.number;
+    } else if (name == "-" && right.kind == Known::Kind::constant &&
+               (constants || left.kind == Known::Kind::id)) {
+      result.number -= right.number;
+    } else if (name == "+" &&
+               (constants || (left.kind == Known::Kind::id && right.kind == Known::Kind::constant))) {
+      result.number += right.number;
+    } else if (name == "+" && left.kind == Known::Kind::constant && right.kind == Known::Kind::id) {
+      result = {.kind = Known::Kind::id, .number = left.number + right.number, .origin = right.origin};
+    } else {
+      return {};
+    }
+    return std::abs(result.number) <= most_distance ? result : Known{};
+  }
+
+  Known unary() {
+    const Deeper deeper(*this);
+    if (take("++") || take("--")) {
+      change(unary());
+      return {};
+    }
+    if (take("&")) {
+      const Known value = unary();
+      change(value);
+      if (value.kind == Known::Kind::element) {
+        escape(value);
+      }
+      return {};
+    }
+    if (next_is("+") || next_is("-") || next_is("~") || next_is("!") || next_is("*")) {
+      const std::string& sign = tokens_[at_++].text;
+      Known value = unary();
+      consume(value);
+      if (value.kind != Known::Kind::constant || (sign != "+" && sign != "-")) {
+        return {};
+      }
+      value.number = sign == "-" ? -value.number : value.number;
+      return value;
+    }
+    if (take("sizeof")) {
+      if (next_is("(") && starts_type(at_ + 1)) {
+        ++at_;
+        type_name();
+      } else {
+        consume(unary());
+      }
+      return {};
+    }
+    if (next_is("(") && starts_type(at_ + 1)) {
+      ++at_;
+      const bool holds_ids = type_name();
+      if (next_is("{")) { // a compound literal
+        consume(initializer());
+        return postfix({});
+      }
+      const Known value = unary();
+      consume(value);
+      const bool number = value.kind == Known::Kind::id || value.kind == Known::Kind::constant;
+      return holds_ids && number ? Known{.kind = value.kind, .number = value.number, .origin = value.origin}
+                                 : Known{};
+    }
+    return postfix(primary());
+  }
+
+  Known postfix(Known value) {
+    while (at_ < end_) {
+      if (next_is("[")) {
+        value = subscripted(value);
+      } else if (take(".")) {
+        value.part = true;
+        if (value.kind != Known::Kind::element) {
+          consume(value);
+          value = {};
+        }
+        member();
+      } else if (take("->")) {
+        consume(value);
+        value = {};
+        member();
+      } else if (take("++") || take("--")) {
+        change(value);
+        value = {};
+      } else {
+        break;
+      }
+    }
+    return value;
+  }
+
+  void member() {
+    if (next_is_word()) {
+      ++at_;
+    } else {
+      fail();
+    }
+  }
+
+  Known subscripted(Known value) {
+    const std::size_t begin = ++at_;
+    const Known subscript = expression();
+    const TokenRange range{.begin = begin, .end = at_};
+    expect("]");
+    consume(subscript);
+    if (value.kind == Known::Kind::pointer) {
+      const bool known = subscript.kind == Known::Kind::id;
+      origins_[value.use] = known ? subscript.origin : nullptr;
+      value.use =
+          add_use(value.parameter, {.kind = Kind::reads,
+                                    .token = value.use,
+                                    .subscript = range,
+                                    .offset = known ? std::optional(subscript.number) : std::nullopt});
+      value.kind = Known::Kind::element;
+    } else if (value.kind == Known::Kind::element) { // a row of an array, or a component of a vector
+      found_[value.parameter].uses[value.use].offset.reset();
+      update(value);
+      value.part = true;
+    } else {
+      value = {};
+    }
+    return value;
+  }
+
+  Known primary() {
+    if (take("(")) {
+      const Known value = expression();
+      expect(")");
+      return value;
+    }
+    if (at_ >= end_) {
+      fail();
+      return {};
+    }
+    const std::size_t token = at_++;
+    switch (tokens_[token].kind) {
+    case TokenKind::number: return number(tokens_[token]);
+    case TokenKind::character: return {};
+    case TokenKind::string:
+      while (at_ < end_ && tokens_[at_].kind == TokenKind::string) {
+        ++at_;
+      }
+      return {};
+    case TokenKind::identifier: return named(token);
+    default: fail(); return {};
+    }
+  }
+
+  static Known number(const Token& token) {
+    const auto value = evaluate_integer(std::span(&token, 1), token, "");
+    return value && *value <= static_cast<std::uint64_t>(most_distance)
+               ? Known{.kind = Known::Kind::constant, .number = static_cast<std::int64_t>(*value)}
+               : Known{};
+  }
+
+  Known named(std::size_t token) {
+    const std::string& text = tokens_[token].text;
+    const Name* const name = unit_.meaning(token);
+    const bool called = next_is("(");
+    if (called && (name == nullptr ? is_built_in_function(text) : name->kind == NameKind::function)) {
+      Known argument;
+      std::size_t arguments = 0;
+      ++at_;
+      if (!next_is(")")) {
+        do {
+          argument = assignment();
+          consume(argument);
+          ++arguments;
+        } while (take(","));
+      }
+      expect(")");
+      const bool id = name == nullptr && text == "get_global_id" && arguments == 1 &&
+                      argument.kind == Known::Kind::constant && argument.number == 0;
+      return id ? Known{.kind = Known::Kind::id} : Known{};
+    }
+    if (called ||
+        (name == nullptr && text != "true" && text != "false" && !standard_macros().contains(text)) ||
+        (name != nullptr && name->kind != NameKind::variable && name->kind != NameKind::enumerator)) {
+      fail();
+      return {};
+    }
+    if (const auto pointer = pointers_.find(name); name != nullptr && pointer != pointers_.end()) {
+      return {.kind = Known::Kind::pointer, .parameter = pointer->second, .use = token};
+    }
+    if (const auto id = ids_.find(name); name != nullptr && id != ids_.end()) {
+      return {.kind = Known::Kind::id, .number = id->second.number, .origin = name, .variable = name};
+    }
+    return {};
+  }
+
+  // What expressions do.
+
+  std::size_t add_use(std::size_t parameter, PointerUse use) {
+    found_[parameter].uses.push_back(std::move(use));
+    return found_[parameter].uses.size() - 1;
+  }
+
+  // Reads the value for an operator or statement that knows nothing more of it.
+  void consume(const Known& value) {
+    if (value.kind == Known::Kind::pointer) {
+      add_use(value.parameter, {.kind = Kind::escapes, .token = value.use, .subscript = {}, .offset = {}});
+    } else if (value.kind == Known::Kind::element && value.part) {
+      update(value); // a member that is an array is an address
+    }
+  }
+
+  void change(const Known& value) {
+    if (value.kind == Known::Kind::element) {
+      update(value);
+    } else if (value.variable != nullptr) {
+      ids_[value.variable].changes = true;
+    } else {
+      consume(value);
+    }
+  }
+
+  void update(const Known& value) {
+    Kind& kind = found_[value.parameter].uses[value.use].kind;
+    kind = kind == Kind::escapes ? kind : Kind::updates;
+  }
+
+  void escape(const Known& value) {
+    PointerUse& use = found_[value.parameter].uses[value.use];
+    use = {.kind = Kind::escapes, .token = use.token, .subscript = {}, .offset = {}};
+  }
+
+  // Whether the origin of an id, and where that comes from, is set by its declaration alone.
+  [[nodiscard]] bool is_constant(const Name* origin) const {
+    for (; origin != nullptr; origin = ids_.at(origin).origin) {
+      if (ids_.at(origin).changes) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Does not rely on the scopes of names: of a name that means two things in the body nothing is known. A
+  // pointer escapes where the reader has passed over it.
+  void check_names() {
+    std::multimap<std::string_view, const Name*> names;
+    std::set<std::size_t> seen;
+    for (const auto& [name, parameter] : pointers_) {
+      names.emplace(tokens_[name->token].text, name);
+      for (const PointerUse& use : found_[parameter].uses) {
+        seen.insert(use.token);
+      }
+    }
+    for (const auto& [name, id] : ids_) {
+      names.emplace(tokens_[name->token].text, name);
+    }
+    for (std::size_t i = body_.begin; i < body_.end; ++i) {
+      const auto [first, last] = names.equal_range(tokens_[i].text);
+      for (auto entry = first; entry != last && !is_member(tokens_, i); ++entry) {
+        const Name* const name = entry->second;
+        const auto pointer = pointers_.find(name);
+        if (pointer == pointers_.end()) {
+          ids_[name].changes |= unit_.meaning(i) != name;
+        } else if (unit_.meaning(i) != name) {
+          found_[pointer->second].understood = false;
+        } else if (!seen.contains(i)) {
+          consume({.kind = Known::Kind::pointer, .parameter = pointer->second, .use = i});
+        }
+      }
+    }
+  }
+
+  static constexpr std::size_t most_depth = 200; // of statements and expressions inside of each other
+
+  const TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
+  const TokenRange body_;
+  std::size_t at_;
+  const std::size_t end_;
+  bool understood_ = true;
+  bool returned_ = false;
+  std::size_t depth_ = 0;
+  std::size_t switches_ = 0; // around the statement
+  std::map<const Name*, std::size_t> pointers_;
+  std::map<const Name*, IdVariable> ids_;
+  std::map<std::size_t, const Name*> origins_; // by token of a use
+  std::vector<PointerUses> found_;
+};
+
+} // namespace
+
+std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel) {
+  const bool named = std::ranges::none_of(kernel.parameters,
+                                          [](const Parameter& parameter) { return parameter.name.empty(); });
+  // Macros and pragmas may give the text another meaning.
+  const bool known =
+      kernel.body && named && unit.source.own_macros.empty() && pragma_scope(unit).obstacle.empty();
+  return known ? BodyReader(unit, kernel).run() : std::vector<PointerUses>(kernel.parameters.size());
+}
+
+std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel) {
+  const std::vector<PointerUses> pointers = pointer_uses(unit, kernel);
+  std::vector<std::optional<OwnElements>> found(pointers.size());
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    const auto is_known = [](const PointerUse& use) { return use.offset.has_value(); };
+    if (!pointers[i].understood || parameter.space != AddressSpace::global ||
+        !std::ranges::all_of(pointers[i].uses, is_known)) {
+      continue;
+    }
+    const auto element = layout_of_pointee(unit, parameter.tokens);
+    if (!element || element->kind != TypeLayout::Kind::arithmetic) {
+      continue;
+    }
+    OwnElements own{.element_bytes = static_cast<std::uint32_t>(element->bytes),
+                    .assigned_first = pointers[i].assigned_first};
+    if (!pointers[i].uses.empty()) {
+      const auto [low, high] = std::ranges::minmax(pointers[i].uses, {}, &PointerUse::offset);
+      own.low = *low.offset;
+      own.high = *high.offset;
+    }
+    found[i] = own;
+  }
+  return found;
+}
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,220 @@
+// Which elements a work-item touches, where that is certain.
+#include "source_support.hpp"
+#include <tidegate/opencl_c/accesses.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+using namespace tidegate;
+using namespace tidegate::opencl_c;
+using namespace tidegate::opencl_c::test;
+
+namespace {
+
+// For each parameter: "0..0 -1..1 -".
+std::string reach_of(const TranslationUnit& unit) {
+  std::string text;
+  for (const auto& own : own_elements(unit, *unit.definition("k"))) {
+    text += (text.empty() ? "" : " ") + (own ? fmt::format("{}..{}", own->low, own->high) : "-");
+  }
+  return text;
+}
+
+// Of a kernel with a, b and n.
+std::string reach(const std::string& body) {
+  return reach_of(parse("typedef uint word; void other(global float* p); uint of(float x);"
+                        "kernel void k(global const float* a, global float* b, uint n) {" +
+                        body + "}"));
+}
+
+// Of `uint i = get_global_id(0);`, these statements and `b[i] = 1;`.
+std::string with_id(const std::string& statements) {
+  return reach("uint i = get_global_id(0); " + statements + " b[i] = 1;");
+}
+
+} // namespace
+
+TEST_CASE("a variable that holds the global id, or the call itself") {
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i];") == "0..0 0..0 -");
+  CHECK(reach("const size_t i = get_global_id(0), j = 3; if (i < n) b[i] = a[i] + j;") == "0..0 0..0 -");
+  CHECK(reach("int i = (int)get_global_id(0); b[i] += a[i] * a[i];") == "0..0 0..0 -");
+  CHECK(reach("word i = get_global_id((0u)); b[(i)] = (a)[(word)i];") == "0..0 0..0 -");
+  CHECK(reach("b[get_global_id(0)] = a[get_global_id(0)];") == "0..0 0..0 -");
+  CHECK(reach("b[get_global_id(0)] = n;") == "0..0 0..0 -"); // a is not touched
+  CHECK(reach("uint i = get_global_id(0); long j = i + 1; b[i] = a[j + 1];") == "2..2 0..0 -");
+}
+
+TEST_CASE("statements and expressions of all kinds around it") {
+  CHECK(with_id("for (uint k = 0; k < 4; ++k) { float c[2] = {a[i], [1] = 2}; if (c[0] > k) continue; "
+                "else break; } while (n < 3) ++n; do { n--; } while (a[i - 1] < 3 && !(n & 1)); ") ==
+        "-1..0 0..0 -");
+  CHECK(with_id("switch (n) { case 1: b[i] = a[i] * 2; break; default: b[i + 1] = sqrt(a[i + 1]); }") ==
+        "0..1 0..1 -");
+  CHECK(with_id("float4 v = (float4)(a[i], 1, 2, 3); v.x = v.s1 + (n ? a[i] : 0.5f); n = (uint)(v.y) << 2;"
+                "barrier(CLK_LOCAL_MEM_FENCE); n = sizeof(float4) + sizeof n;") == "0..0 0..0 -");
+  CHECK(
+      with_id("\n#pragma unroll 4\nfor (;;) break;\n __attribute__((opencl_unroll_hint(2))) while (n--) ;") ==
+      "0..0 0..0 -");
+  CHECK(with_id("struct { float p[2]; } s = {.p = {a[i], 0}}; s.p[1] = of(a[i]); return;") == "0..0 0..0 -");
+}
+
+TEST_CASE("constants added") {
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i - 1] + a[i + 2u];") == "-1..2 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[0x10 + i];") == "16..16 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i + (1 + 2 * 3) - +1] + a[i - (-2)];") == "2..6 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i + n];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i * 2];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[2 - i];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[-i];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i + 1.0f];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i + 99999999999];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i + 1073741824 + 1];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[(uchar)i] + a[(float)i];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[(n, i)];") == "- 0..0 -");
+}
+
+TEST_CASE("a variable that changes, or holds something else") {
+  for (const std::string change :
+       {"i++;", "++i;", "(i)++;", "--((i));", "i += 4;", "(i) = 3;", "n = (i *= 2);", "uint* p = &i; *p = 3;",
+        "uint* p = &(i);", "of((i)--);", "for (; n < 4; (i)++) n++;", "n && i--;", "n ? i++ : 0;",
+        "{ uint i = 3; n = i; }", "for (uint i = 0; i < 3; ++i) n++;",
+        "n = sizeof(struct { int i[2]; }) + i++;"}) {
+    CAPTURE(change);
+    CHECK(with_id(change) == "0..0 - -");
+  }
+  CHECK(with_id("\n#define NEXT(x) ((x)++)\nNEXT(i);") == "0..0 - -");
+  CHECK(reach("for (uint i = get_global_id(0); i < n; i += 64) b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uint i = get_global_id(0); uint j = i; i++; b[j] = 1;") == "0..0 - -");
+  CHECK(reach("uint i = get_global_id(1); b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uint i = get_global_id(n); b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uint i = get_global_id(0) / 2; b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uint i = n ? get_global_id(0) : 0; b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uchar i = get_global_id(0); b[i] = 1;") == "0..0 - -"); // the id may not fit
+  CHECK(reach("unsigned char i = get_global_id(0); b[i] = 1;") == "0..0 - -");
+  CHECK(reach("float i = get_global_id(0); b[(uint)i] = 1;") == "0..0 - -");
+  CHECK(reach("uint2 i = get_global_id(0); b[i.x] = 1;") == "0..0 - -");
+  CHECK(reach("uint i[1] = {get_global_id(0)}; b[*i] = 1;") == "0..0 - -");
+  CHECK(reach("volatile uint i = get_global_id(0); b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uint i __attribute__((cleanup(f))) = get_global_id(0); b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uint i; i = get_global_id(0); b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uint i = get_global_id(0); { uint i = 3; b[i] = 1; }") == "0..0 - -");
+  CHECK(reach("switch (n) { case 1:; uint i = get_global_id(0); default: b[i] = 1; }") == "0..0 - -");
+  CHECK(reach("typedef uchar byte; uint i = (byte)get_global_id(0); b[i] = 1;") == "0..0 - -");
+}
+
+TEST_CASE("a pointer that goes elsewhere") {
+  for (const std::string use : {"other(b);",
+                                "global float* p = b + 3;",
+                                "global float* p = &b[i];",
+                                "global float* p = &(b[i]); p[5] = 1;",
+                                "global float* p = &((b)[(i)]);",
+                                "global float* p = n ? b : 0;",
+                                "*b = a[i];",
+                                "*(b + i) = 1;",
+                                "b += 2;",
+                                "(b)++;",
+                                "++(b);",
+                                "other((global float*)b);",
+                                "vstore4(vload4(i, a), i, b);",
+                                "i[b] = 1;",
+                                "b[n] = 1;",
+                                "b[0] = 1;",
+                                "other((0, b));",
+                                "global uint* p = (global uint*)&b[i];",
+                                "n = b == 0;",
+                                "n = sizeof *b;",
+                                "atomic_xchg(&b[i], 1);",
+                                "global float* const* p = &b;",
+                                "struct { global float* p; } s = {b};",
+                                "struct { int x[sizeof(b) / 8]; } s;",
+                                "async_work_group_copy(b, (local float*)0, 4, 0);",
+                                "b[i][n] = 2;",
+                                "{ float b[2]; b[0] = 1; }",
+                                "n = (uintptr_t)&b[i];",
+                                "prefetch(b, 4);"}) {
+    CAPTURE(use);
+    CHECK(with_id(use).ends_with(" - -"));
+  }
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[a[i] > 0 ? i : 0];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = *&a[i] + b[i];") == "- 0..0 -");
+}
+
+TEST_CASE("of a body that is not understood nothing is known") {
+  for (const std::string statement :
+       {"goto end; end:", "n = ({ i; });", "__asm__(\"\");", "unknown(n);", "n = unknown;", "uint f(uint);",
+        "void (^block)(void) = ^{};", "__typeof__(n) m = 3;", "n = _Generic(n, default: 1);",
+        "n = *(global uint*)(__UINTPTR_TYPE__)&b[i];", "n = n ?: 3;", "uchar uint = 3;", "&b[i];}{",
+        "\n#pragma weird\n", "auto m = 3;"}) {
+    CAPTURE(statement);
+    const auto unit = try_parse("kernel void k(global float* a, global float* b, uint n) { uint i = "
+                                "get_global_id(0); " +
+                                statement + " b[i] = 1; }");
+    CHECK((!unit || reach_of(*unit) == "- - -"));
+  }
+  const std::string deep(5000, '(');
+  CHECK(with_id("n = " + deep + "1" + std::string(5000, ')') + ";") == "- - -");
+  CHECK(with_id(std::string(5000, '{') + std::string(5000, '}')) == "- - -");
+}
+
+TEST_CASE("the size of an element is that of the type") {
+  const auto bytes = [](const std::string& types, const std::string& parameter) {
+    const TranslationUnit unit =
+        parse(types + " kernel void k(" + parameter + ") { const uint i = get_global_id(0); t[i] = t[i]; }");
+    const auto own = own_elements(unit, unit.functions.back()).at(0);
+    return own ? own->element_bytes : 0;
+  };
+  CHECK(bytes("", "global uint* t") == 4);
+  CHECK(bytes("", "global float3* restrict t") == 16);
+  CHECK(bytes("", "__global volatile unsigned short * const t") == 2);
+  CHECK(bytes("", "global double t[]") == 8);
+  CHECK(bytes("", "global half t[16]") == 2);
+  CHECK(bytes("typedef uint word; typedef word again;", "global again* t") == 4);
+  CHECK(bytes("typedef global uint word;", "word* t") == 4);
+  CHECK(bytes("enum mode { A };", "global enum mode* t") == 0);
+  CHECK(bytes("typedef struct { uint x; } point;", "global point* t") == 0);
+  CHECK(bytes("typedef uint T[4];", "global T* t") == 0);
+  CHECK(bytes("typedef uint T[4]; typedef T U;", "global U* t") == 0);
+  CHECK(bytes("typedef uint T __attribute__((ext_vector_type(4)));", "global T* t") == 0);
+  CHECK(bytes("typedef __attribute__((vector_size(16))) uint T;", "global T* t") == 0);
+  CHECK(bytes("typedef uint __attribute__((ext_vector_type(4))) T;", "global T* t") == 0);
+  CHECK(bytes("", "global uint __attribute__((vector_size(16)))* t") == 0);
+  CHECK(bytes("", "global uint (*t)[4]") == 0);
+  CHECK(bytes("", "global uint t[][4]") == 0);
+  CHECK(bytes("", "global uint* t[4]") == 0);
+  CHECK(bytes("typedef global uint* P;", "P t") == 0);
+  CHECK(bytes("", "constant uint* t") == 0);
+  CHECK(bytes("", "local uint* t") == 0);
+}
+
+TEST_CASE("an element is assigned before it is read") {
+  const auto first = [](const std::string& body) {
+    const TranslationUnit unit = parse("kernel void k(global float4* b, uint n) {" + body + "}");
+    const auto own = own_elements(unit, unit.functions.back())[0];
+    return own && own->assigned_first;
+  };
+  CHECK(first("uint i = get_global_id(0); b[i] = 1;"));
+  CHECK(first("(b)[(get_global_id(0))] = 1, 2;") == false);
+  CHECK(first("((b)[(get_global_id(0))] = n = 1);"));
+  CHECK(first("if (n > 3) { n = 2; } b[get_global_id(0)] = n; b[get_global_id(0)] += 1;"));
+  CHECK(first("for (; n < 4; ++n) ; b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("b[get_global_id(0)] += 1;"));
+  CHECK_FALSE(first("b[get_global_id(0)].x = 1;"));
+  CHECK_FALSE(first("n = b[get_global_id(0)].x; b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("b[get_global_id(0)] = b[get_global_id(0)] + 1;"));
+  CHECK_FALSE(first("if (n > 3) b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("if (n > 3) n = 1; else b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("if (n > 3)\n#pragma unroll\nb[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("if (n > 3) { b[get_global_id(0)] = 1; }"));
+  CHECK_FALSE(first("if (n > 3) return; b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("for (uint k = 0; k < n; ++k) b[get_global_id(0)] = k;"));
+  CHECK_FALSE(first("for (uint k = 0; k < n; b[get_global_id(0)] = k) ++k;"));
+  CHECK_FALSE(first("for (b[get_global_id(0)] = 1; n < 3; ++n) ;"));
+  CHECK_FALSE(first("while (n < 3) b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("switch (n) case 1: b[get_global_id(0)] = 1;"));
+  CHECK_FALSE(first("switch (n) { case 1: b[get_global_id(0)] = 1; }"));
+  CHECK_FALSE(first("n > 3 ? (b[get_global_id(0)] = 1) : 2;"));
+  CHECK_FALSE(first("n > 3 && (b[get_global_id(0)] = 1).x;"));
+  CHECK_FALSE(first("n += 1;"));
+}
