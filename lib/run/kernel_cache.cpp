@@ -95,11 +95,12 @@ cl::Kernel kernel_of(const cl::Program& program, const std::string& name) {
 
 } // namespace
 
-Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_size) {
+// `most` work-items, where the device says how many there can be.
+Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_size, std::size_t most) {
   return {.code = ErrorCode::kernel_does_not_fit,
           .message = fmt::format("the generated kernel takes more registers or local memory than {} has for "
-                                 "work-groups of {} work-items",
-                                 device.name, group_size),
+                                 "work-groups of {} work-items{}",
+                                 device.name, group_size, most == 0 ? "" : fmt::format(": {} at most", most)),
           .fix = "take smaller work-groups, --side-by-side 1 or --strategy plain"};
 }
 
@@ -108,7 +109,7 @@ void check_fit(const device::Session& session, const device::DeviceInfo& device,
   std::size_t most = 0;
   if (kernel.kernel.getWorkGroupInfo(session.device, CL_KERNEL_WORK_GROUP_SIZE, &most) == CL_SUCCESS &&
       most < group_size) {
-    throw device::Refused{does_not_fit(device, group_size)};
+    throw device::Refused{does_not_fit(device, group_size, most)};
   }
 }
 
@@ -171,7 +172,7 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
                                                      cl::NDRange(group_size));
   status = status == CL_SUCCESS ? session.queue.finish() : status;
   if (status == CL_OUT_OF_RESOURCES || status == CL_INVALID_WORK_GROUP_SIZE) {
-    throw device::Refused{does_not_fit(device, group_size)};
+    throw device::Refused{does_not_fit(device, group_size, 0)};
   }
   require(status, "discovering how many work-groups are resident together");
   download(session, poll, 0, std::as_writable_bytes(std::span(words)));

@@ -14,7 +14,6 @@
 #include <tidegate/run/run.hpp>
 #include <tidegate/run/watchdog.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -45,13 +44,11 @@ Error explained(Error error, const Monitor& monitor) {
   return error;
 }
 
-// A geometry that did not fit leaves fewer tiles side by side, then launches, then plain ones; false where
-// that is what it was.
+// A geometry that did not fit leaves tiles one by one, then launches, then plain ones; false where that is
+// what it was.
 bool narrow(CompileOptions& options, const CompiledProgram& compiled) {
-  const std::vector<std::uint32_t>& tiles = compiled.schedule.tiles_per_pack;
-  const std::uint32_t side_by_side = tiles.empty() ? 1 : *std::ranges::max_element(tiles);
-  if (compiled.persistent() && side_by_side > 1) {
-    options.side_by_side = side_by_side / 2;
+  if (compiled.persistent() && options.side_by_side != 1) {
+    options.side_by_side = 1;
   } else {
     options.strategy = compiled.persistent() ? Strategy::launch : Strategy::plain;
   }
