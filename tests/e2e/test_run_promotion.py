@@ -143,7 +143,7 @@ class Promotion(Programs):
             buffers |= {"t_" + name: buffer(count=N), "y_" + name: buffer(count=N, output=f"{name}.npy")}
         self.file("k.cl", "".join(text))
         program = {"buffers": buffers, "waves": waves, "ops": {op: {"source": "k.cl"} for op in ops}, "repeat": 2}
-        for options in ((), ("--strategy", "counters", "--promote", "none")):
+        for options in (("--strategy", "launch", "--promote", "windows"), ("--strategy", "counters", "--promote", "none")):
             self.report_of(program, *options)
             for name, (_, body) in forms.items():
                 with self.subTest(form=name, options=options):

@@ -1,0 +1,591 @@
+// What the analysis claims of accesses, held against the accesses that kernels really make. Clang compiles
+// thousands of generated kernels as OpenCL C for this machine. Its thread sanitizer calls a function before
+// each access to memory; those functions are here and note what each work-item touches. Nothing of the
+// analysis takes part in that.
+//
+// TIDEGATE_CLAIMS=N makes N kernels, TIDEGATE_SEED=S others.
+#include "../temporary_folder.hpp"
+#include "../test_scale.hpp"
+#include "source_support.hpp"
+#include <tidegate/opencl_c/accesses.hpp>
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t pointers = 3; // of each kernel
+constexpr std::size_t first_id = 1000, ids = 16, local_size = 8;
+constexpr std::size_t region = std::size_t{1} << 18U; // bytes of what a pointer points into
+
+struct Access {
+  std::size_t pointer = 0;
+  std::size_t offset = 0; // bytes
+  std::size_t bytes = 0;
+  bool writes = false;
+};
+
+alignas(64) std::array<std::array<std::byte, region>, pointers> memory; // NOLINT(*-global-*)
+std::vector<Access> accesses;                                           // NOLINT(*-global-*)
+std::size_t id;                                                         // NOLINT(*-global-*)
+
+void note(const void* at, std::size_t bytes, bool writes) {
+  const auto offset = static_cast<const std::byte*>(at) - memory[0].data();
+  if (offset >= 0 && static_cast<std::size_t>(offset) < pointers * region) {
+    const auto place = static_cast<std::size_t>(offset);
+    accesses.push_back(
+        {.pointer = place / region, .offset = place % region, .bytes = bytes, .writes = writes});
+  }
+}
+
+using uint2 = unsigned __attribute__((vector_size(8)));
+
+} // namespace
+
+// What the compiled kernels call.
+extern "C" {
+#define TG_HOOK(bytes)                                                                                       \
+  void __tsan_read##bytes(void* at) {                                                                        \
+    note(at, bytes, false);                                                                                  \
+  }                                                                                                          \
+  void __tsan_write##bytes(void* at) {                                                                       \
+    note(at, bytes, true);                                                                                   \
+  }                                                                                                          \
+  void __tsan_unaligned_read##bytes(void* at) {                                                              \
+    note(at, bytes, false);                                                                                  \
+  }                                                                                                          \
+  void __tsan_unaligned_write##bytes(void* at) {                                                             \
+    note(at, bytes, true);                                                                                   \
+  }                                                                                                          \
+  void __tsan_volatile_read##bytes(void* at) {                                                               \
+    note(at, bytes, false);                                                                                  \
+  }                                                                                                          \
+  void __tsan_volatile_write##bytes(void* at) {                                                              \
+    note(at, bytes, true);                                                                                   \
+  }
+TG_HOOK(1)
+TG_HOOK(2)
+TG_HOOK(4)
+TG_HOOK(8) TG_HOOK(16)
+#undef TG_HOOK
+    void __tsan_func_entry(void* /*caller*/) {
+}
+void __tsan_func_exit() {}
+void __tsan_init() {}
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  note(from, bytes, false);
+  note(to, bytes, true);
+  return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, std::size_t bytes) {
+  note(to, bytes, true);
+  return std::memset(to, value, bytes);
+}
+std::size_t tg_global_id(unsigned dimension) __asm__("_Z13get_global_idj");
+std::size_t tg_global_id(unsigned dimension) {
+  return dimension == 0 ? id : 0;
+}
+std::size_t tg_local_id(unsigned dimension) __asm__("_Z12get_local_idj");
+std::size_t tg_local_id(unsigned dimension) {
+  return dimension == 0 ? id % local_size : 0;
+}
+std::size_t tg_group_id(unsigned dimension) __asm__("_Z12get_group_idj");
+std::size_t tg_group_id(unsigned dimension) {
+  return dimension == 0 ? id / local_size : 0;
+}
+unsigned tg_min(unsigned a, unsigned b) __asm__("_Z3minjj");
+unsigned tg_min(unsigned a, unsigned b) {
+  return std::min(a, b);
+}
+unsigned tg_atomic_add(unsigned* at, unsigned value) __asm__("_Z10atomic_addPU8CLglobalVjj");
+unsigned tg_atomic_add(unsigned* at, unsigned value) {
+  note(at, sizeof *at, false);
+  note(at, sizeof *at, true);
+  return *at += value;
+}
+uint2 tg_vload2(std::size_t at, const unsigned* from) __asm__("_Z6vload2mPU8CLglobalKj");
+uint2 tg_vload2(std::size_t at, const unsigned* from) {
+  note(from + 2 * at, sizeof(uint2), false);
+  return uint2{from[2 * at], from[2 * at + 1]};
+}
+void tg_vstore2(uint2 value, std::size_t at, unsigned* to) __asm__("_Z7vstore2Dv2_jmPU8CLglobalj");
+void tg_vstore2(uint2 value, std::size_t at, unsigned* to) {
+  note(to + 2 * at, sizeof(uint2), true);
+  std::memcpy(to + 2 * at, &value, sizeof value);
+}
+}
+
+namespace {
+
+using namespace tidegate;
+using namespace tidegate::opencl_c;
+using tidegate::test::TemporaryFolder;
+
+const std::string common = R"(
+typedef uint word;
+typedef uint row[4];
+typedef uint four __attribute__((ext_vector_type(4)));
+typedef struct { uint x; uint v[3]; } point;
+typedef global uint* uints;
+enum { ONE = 1, TWO };
+#define K 3
+#define NEXT(x) ((x)++)
+#define SET(x, y) do { (x) = (y); } while (0)
+#define AT(p, i) ((p)[(i)])
+#define HERE get_global_id(0)
+void bump(private uint* v) { *v += 1; }
+uint shifted(uint v) { return v + 1; }
+uint get(global const uint* p, uint i) { return p[i] + p[i + 1]; }
+void put(global uint* p, uint i, uint v) { p[i] = v; }
+)";
+
+// A pointer parameter.
+struct Pointer {
+  enum class Of : std::uint8_t { scalars, vectors, rows, structures };
+  std::string name, type; // of an element
+  Of of = Of::scalars;
+  bool is_const = false;
+  std::string declaration;
+};
+
+// Writes one kernel. Subscripts stay near the id and above 0, loops are short.
+class Generator {
+public:
+  explicit Generator(std::uint64_t seed) : engine_(seed) {}
+
+  std::string kernel(const std::string& name) {
+    static constexpr std::array<std::uint32_t, 5> shares{0, 0, 4, 12, 40};
+    odd_ = shares[below(shares.size())]; // percent of forms that hide something
+    names_ = 0;
+    variables_.clear();
+    pointers_.clear();
+    for (std::size_t i = 0; i < pointers; ++i) {
+      pointers_.push_back(pointer(std::string(1, static_cast<char>('a' + i))));
+    }
+    std::string text = "kernel void " + name + "(";
+    for (const Pointer& pointer : pointers_) {
+      text += pointer.declaration + ", ";
+    }
+    text += "uint n) {\n  uint acc = 0, z = 1003;\n";
+    for (std::size_t i = below(2) + 1; i > 0; --i) {
+      text += new_id();
+    }
+    text += chance(10) ? "  if (n > 1001) return;\n" : "";
+    if (const Pointer* const p = writable(); p != nullptr && chance(40)) {
+      text += "  " + assignment(*p) + "\n";
+    }
+    for (std::size_t i = below(6) + 1; i > 0; --i) {
+      text += statement(0);
+    }
+    return text + "}\n";
+  }
+
+private:
+  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
+  bool chance(std::uint64_t percent) { return below(100) < percent; }
+  bool odd() { return chance(odd_); }
+  std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
+  std::string fresh(const std::string& prefix) { return prefix + std::to_string(names_++); }
+
+  Pointer pointer(const std::string& name) {
+    Pointer made{.name = name, .is_const = chance(30)};
+    const std::string space =
+        one_of({"global ", "__global "}) + (made.is_const ? "const " : "") + (chance(5) ? "volatile " : "");
+    const std::uint64_t kind = below(100);
+    if (kind < 60) {
+      made.type = one_of({"uint", "uint", "uint", "word", "int", "float", "ushort", "uchar", "ulong", "long",
+                          "double", "unsigned int", "short"});
+    } else if (kind < 75) {
+      made.type = one_of({"uint2", "float4", "int3", "uchar4", "ushort8", "float2"});
+      made.of = Pointer::Of::vectors;
+    } else if (kind < 92) {
+      made.type = one_of({"row", "four", "(*)", "[][4]"});
+      made.of = made.type == "four" ? Pointer::Of::vectors : Pointer::Of::rows;
+    } else if (kind < 97) {
+      made.type = "point";
+      made.of = Pointer::Of::structures;
+    } else {
+      made = {.name = name, .type = "uint", .declaration = "uints " + name};
+      return made;
+    }
+    made.declaration = made.type == "(*)"     ? space + "uint (*" + name + ")[4]"
+                       : made.type == "[][4]" ? space + "uint " + name + "[][4]"
+                       : chance(5)            ? space + made.type + " " + name + "[]"
+                                   : space + made.type + "*" + one_of({" ", " restrict ", " const "}) + name;
+    return made;
+  }
+
+  std::string id() {
+    return chance(15) || variables_.empty() ? one_of({"get_global_id(0)", "HERE", "get_global_id((0))"})
+                                            : variables_[below(variables_.size())];
+  }
+  std::string constant() { return one_of({"1", "2u", "(1 + 1)", "0x3", "K", "(2 * 2 - 1)", "5l"}); }
+
+  std::string new_id() {
+    const std::string type = one_of({"uint", "const uint", "int", "size_t", "const size_t", "ulong", "word",
+                                     "unsigned", "const long", "ptrdiff_t"});
+    const std::string value = one_of({"get_global_id(0)", "get_global_id(0)", "HERE", "(int)get_global_id(0)",
+                                      "get_global_id(0) + 1", odd() ? subscript() : id()});
+    const std::string name = odd() && !variables_.empty() ? "" : fresh("i");
+    if (name.empty()) { // hides another
+      const std::string& hidden = variables_[below(variables_.size())];
+      return fmt::format("  {{ uint {} = 1002; {} }}\n", hidden, plain_use());
+    }
+    const bool changes = type.find("const") == std::string::npos && !odd();
+    variables_.push_back(name);
+    changing_.resize(variables_.size());
+    changing_.back() = !changes && type.find("const") == std::string::npos;
+    return fmt::format("  {} {} = {};\n", type, name, value);
+  }
+
+  std::string subscript() {
+    const std::string v = id();
+    if (!odd()) {
+      return one_of({v, v, v, v + " + " + constant(), v + " - " + constant(), constant() + " + " + v,
+                     "(" + v + ")", "(uint)" + v, "(int)(" + v + ") - " + constant(),
+                     v + " + 1 - " + constant(), "(size_t)" + v});
+    }
+    const std::string w = lvalue_id();
+    return one_of({"n",
+                   v + " * 1",
+                   v + " ^ 1",
+                   v + " | 1",
+                   "(" + v + " & 3) + 1000",
+                   v + " % 7 + 1000",
+                   "n + (" + v + " & 7)",
+                   w + "++",
+                   "(" + w + ")++",
+                   "++" + w,
+                   w + "--",
+                   "NEXT(" + w + ")",
+                   "(" + w + " += 1)",
+                   "shifted(" + v + ")",
+                   "(n, " + v + ")",
+                   "(" + v + ", n)",
+                   v + " == 1003 ? 1002 : " + v,
+                   "min((uint)" + v + ", 1004u)",
+                   "sizeof(" + v + ") + " + v,
+                   "-" + v + " + 2010",
+                   "~" + v + " + 2010",
+                   "(uchar)" + v + " + 900",
+                   "get_group_id(0) * 8 + get_local_id(0)",
+                   "get_local_id(0) + 1000",
+                   "as_uint((uint)" + v + ")",
+                   "ONE + " + v,
+                   v + " + TWO",
+                   "!" + v + " + " + v,
+                   "*&" + w,
+                   "(*(&(" + w + ")))--",
+                   "(" + w + " = 1005)",
+                   "get_global_id(1) + 1001",
+                   "get_global_id(n & 1) + 1001",
+                   v + " + acc % 2",
+                   "((uint2)(" + v + ", 1002)).y",
+                   "(ushort)" + v,
+                   v + " << 0",
+                   v + " + (n > 1001)",
+                   v + " + 'a' - 'a'",
+                   "(int)1001",
+                   "1002",
+                   "(uint)(1003.0f)"});
+  }
+
+  std::string lvalue_id() {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      if (changing_[i]) {
+        found.push_back(variables_[i]);
+      }
+    }
+    return found.empty() ? "z" : one_of(found);
+  }
+
+  // A scalar of memory, as something that can be assigned.
+  std::string element(const Pointer& p) {
+    const std::string i = subscript();
+    const std::string k = one_of({"0", "1", "3", "n & 3"});
+    std::string at = one_of({p.name + "[" + i + "]", p.name + "[" + i + "]", "(" + p.name + ")[" + i + "]",
+                             "AT(" + p.name + ", " + i + ")", "((" + p.name + ")[(" + i + ")])"});
+    if (odd()) {
+      at = one_of({"*(" + p.name + " + (" + i + "))", "(*(&" + p.name + "[" + i + "]))",
+                   "(" + i + ")[" + p.name + "]", "(&(" + p.name + "[" + i + "]))[1]",
+                   "(" + p.name + " + 1)[" + i + "]",
+                   "(n & 1 ? " + p.name + " : " + p.name + " + 2)[" + i + "]",
+                   "(0, " + p.name + ")[" + i + "]", "(*&" + p.name + ")[" + i + "]"});
+      at = at.starts_with("*") ? "(" + at + ")" : at;
+    }
+    switch (p.of) {
+    case Pointer::Of::rows: return at + "[" + k + "]";
+    case Pointer::Of::vectors: return at + one_of({".x", ".y", ".s1"});
+    case Pointer::Of::structures: return at + (chance(50) ? ".x" : ".v[" + one_of({"0", "n % 3"}) + "]");
+    default: return at;
+    }
+  }
+
+  const Pointer& any() { return pointers_[below(pointers_.size())]; }
+  const Pointer* writable() {
+    std::vector<const Pointer*> found;
+    for (const Pointer& pointer : pointers_) {
+      if (!pointer.is_const) {
+        found.push_back(&pointer);
+      }
+    }
+    return found.empty() ? nullptr : found[below(found.size())];
+  }
+
+  std::string value() {
+    const std::string e = element(any());
+    switch (below(9)) {
+    case 0: return "acc";
+    case 1: return "n + 1";
+    case 2: return "(uint)" + e + " * 2";
+    case 3: return "min((uint)" + e + ", 3u)";
+    case 4: return "(acc & 1 ? (uint)(" + e + ") : (uint)" + element(any()) + ")";
+    case 5: return "(uint)(acc, " + e + ")";
+    case 6: return "(uint)sizeof(" + e + ")";
+    case 7: return "(uint)(float)" + e + " + " + "(uint)" + element(any());
+    default: return "(uint)" + e;
+    }
+  }
+
+  std::string plain_use() {
+    const Pointer* const p = writable();
+    return p == nullptr || chance(30) ? "acc += " + value() + ";" : assignment(*p);
+  }
+
+  std::string assignment(const Pointer& p) {
+    if (p.of == Pointer::Of::vectors && chance(50)) {
+      const std::string at = chance(80) ? "[" + subscript() + "]" : "[(" + subscript() + ")]";
+      return p.name + at + " = (" + p.type + ")(" + (p.type == "four" ? "acc" : "1") + ");";
+    }
+    return element(p) + one_of({" = ", " = ", " = ", " += ", " *= "}) + value() + ";";
+  }
+
+  std::string block(std::size_t depth) {
+    const std::size_t known = variables_.size();
+    std::string text = "{\n";
+    for (std::size_t i = below(2) + 1; i > 0; --i) {
+      text += chance(10) ? new_id() : statement(depth + 1);
+    }
+    variables_.resize(known); // those of the block are gone
+    changing_.resize(known);
+    return text + "  }";
+  }
+
+  std::string statement(std::size_t depth) {
+    const Pointer* const p = writable();
+    const std::string k = fresh("k");
+    if (odd()) {
+      return "  " + odd_statement(k) + "\n";
+    }
+    switch (below(depth < 2 ? 16 : 6)) {
+    case 0: return "  acc += " + value() + ";\n";
+    case 1: return p == nullptr ? "" : "  " + element(*p) + one_of({"++", "--"}) + ";\n";
+    case 2: return p == nullptr ? "" : fmt::format("  SET({}, {});\n", element(*p), value());
+    case 6: return fmt::format("  if (acc < {}) {}\n", value(), block(depth));
+    case 7: return fmt::format("  if (n > 1001) {} else {}\n", plain_use(), block(depth));
+    case 8: return fmt::format("  for (uint {0} = 0; {0} < 2; ++{0}) {1}\n", k, block(depth));
+    case 9: return fmt::format("  for (uint {0} = 0; {0} < 1; ++{0}) {1}\n", k, plain_use());
+    case 10:
+      return fmt::format("  switch (n & 1) {{ case 0: {} break; default: {} }}\n", plain_use(), block(depth));
+    case 11:
+      return p == nullptr
+                 ? ""
+                 : fmt::format("  for (uint {0} = n % 1000; {0} < 2; {1} = {0}) ++{0};\n", k, element(*p));
+    case 12:
+      return p == nullptr ? ""
+                          : fmt::format("  {} ({} = {});\n", one_of({"n > 1001 &&", "(void)", "acc <= 7 ||"}),
+                                        element(*p), value());
+    case 13: return depth == 0 ? new_id() : "";
+    case 14:
+      return fmt::format("  {{ uint {0}[2] = {{{1}, [1] = {2}}}; acc += {0}[n & 1]; }}\n", k, value(),
+                         value());
+    case 15:
+      return fmt::format(
+          "\n#pragma unroll\n  for (uint {0} = 0; {0} < 2; ++{0}) {{ if ({0} + 1000 == n) continue; {1} }}\n",
+          k, plain_use());
+    default: return "  " + plain_use() + "\n";
+    }
+  }
+
+  std::string odd_statement(const std::string& k) {
+    const std::string v = lvalue_id();
+    const Pointer& a = any();
+    const std::string space = a.is_const ? "global const" : "global";
+    const bool scalar = a.of == Pointer::Of::scalars;
+    const bool uints = a.type == "uint" && a.declaration.find("volatile") == std::string::npos;
+    const std::string use =
+        a.is_const ? fmt::format("acc += (uint){}[{}];", k, "1") : fmt::format("{}[1] = 2;", k);
+    switch (below(16)) {
+    case 0:
+      return one_of({"(" + v + ")++;", "NEXT(" + v + ");", "*(&(" + v + ")) += 1;", v + " ^= 1;",
+                     v + " = n + 3;", "if (n > 1001) " + v + " = 1003;",
+                     "for (; acc < 2; (" + v + ")++) acc += 2;", "SET(" + v + ", 1004);",
+                     "acc && " + v + "--;", "{ acc = (" + v + " -= 1); }", "do (" + v + ")--; while (0);"});
+    case 1:
+      return fmt::format("{{ uint {0} = {1}; uint* {0}p = &({0}); *{0}p = 1002; acc += (uint){2}[{0}]{3}; }}",
+                         k, id(), a.name,
+                         scalar                      ? ""
+                         : a.of == Pointer::Of::rows ? "[0]"
+                                                     : ".x");
+    case 2:
+      return scalar
+                 ? fmt::format("{{ {} {}* {} = &({}[{}]); {} }}", space, a.type, k, a.name, subscript(), use)
+                 : ";";
+    case 3:
+      return scalar
+                 ? fmt::format("{{ {} {}* {} = {} + ({}); {} }}", space, a.type, k, a.name, subscript(), use)
+                 : ";";
+    case 4:
+      return scalar ? fmt::format("{{ struct {{ {} {}* p; }} {} = {{{} + 1000}}; acc += (uint){}.p[1]; }}",
+                                  space, a.type, k, a.name, k)
+                    : ";";
+    case 5: return fmt::format("acc += (uint)(({} ulong*){})[{}];", space, a.name, subscript());
+    case 6: return fmt::format("acc += (({} uchar*){})[{}];", space, a.name, subscript());
+    case 7: return uints ? fmt::format("acc += get({}, {});", a.name, subscript()) : "return;";
+    case 8:
+      return uints && !a.is_const ? fmt::format("put({}, {}, 3);", a.name, subscript())
+                                  : "if (n > 1001) return;";
+    case 9: return uints && !a.is_const ? fmt::format("atomic_add(&{}[{}], 3);", a.name, subscript()) : ";";
+    case 10: return uints ? fmt::format("acc += vload2({}, {}).y;", subscript(), a.name) : ";";
+    case 11:
+      return uints && !a.is_const ? fmt::format("vstore2((uint2)(1), {}, {});", subscript(), a.name) : ";";
+    case 12: return fmt::format("if (n > 1001) goto {0}; acc += 1; {0}: ;", k);
+    case 13: // hides an id
+      return fmt::format("for (uint {0} = 1001, {1} = 0; {1} < 2; ++{0}, ++{1}) {{ acc += (uint){2}; }}",
+                         variables_.empty() ? "z" : variables_[below(variables_.size())], k, element(any()));
+    case 14:
+      return fmt::format(
+          "switch (n & 1) {{ uint {0} = get_global_id(0); case 0: {0} = 1001; {1} default: break; }}", k,
+          plain_use());
+    default:
+      return scalar ? fmt::format("{{ uint {0} = 1000; while ({0} < 1002) acc += (uint){1}[{0}++]; }}", k,
+                                  a.name)
+                    : ";";
+    }
+  }
+
+  std::mt19937_64 engine_;
+  std::uint32_t odd_ = 0;
+  std::size_t names_ = 0;
+  std::vector<std::string> variables_; // that hold an id, or did
+  std::vector<bool> changing_;         // by variable: statements may change it
+  std::vector<Pointer> pointers_;
+};
+
+// Compiles the text; the file to load.
+std::string compiled(const TemporaryFolder& folder, const std::string& text, const std::string& name) {
+  const std::string source = folder.write(name + ".cl", text);
+  const std::string object = folder.file(name + ".o");
+  const std::string library = folder.file(name + ".so");
+  const std::string command = fmt::format(
+      "{} -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -Xclang -fdeclare-opencl-builtins -w -O0 "
+      "-fPIC "
+      "-fsanitize=thread -mllvm -tsan-instrument-read-before-write -c {} -o {} && {} -shared {} -o {}",
+      TIDEGATE_CLANG, source, object, TIDEGATE_CLANG, object, library);
+  REQUIRE(std::system(command.c_str()) == 0); // NOLINT(cert-env33-c)
+  return library;
+}
+
+// The first access of the kernel that nothing claims, or an empty string.
+std::string violation(const std::vector<PointerUses>& uses,
+                      const std::vector<std::optional<OwnElements>>& own) {
+  std::array<bool, pointers> touched{};
+  for (const Access& access : accesses) {
+    const std::size_t p = access.pointer;
+    const std::string text = fmt::format("work-item {} {} {} bytes at {} of pointer {}", id,
+                                         access.writes ? "writes" : "reads", access.bytes, access.offset, p);
+    if (own[p]) {
+      const std::int64_t element = own[p]->element_bytes;
+      const auto begin = static_cast<std::int64_t>(access.offset);
+      const auto end = begin + static_cast<std::int64_t>(access.bytes);
+      const auto here = static_cast<std::int64_t>(id);
+      if (begin < (here + own[p]->low) * element || end > (here + own[p]->high + 1) * element) {
+        return fmt::format("{}, claimed are elements of {} bytes from {} to {}", text, element, own[p]->low,
+                           own[p]->high);
+      }
+      if (own[p]->assigned_first && !touched[p] && !access.writes) {
+        return text + ", which was claimed to be assigned first";
+      }
+    }
+    const auto allows = [&](const PointerUse& use) {
+      return use.kind == PointerUse::Kind::escapes || use.kind == PointerUse::Kind::updates ||
+             use.kind == (access.writes ? PointerUse::Kind::writes : PointerUse::Kind::reads);
+    };
+    if (uses[p].understood && std::ranges::none_of(uses[p].uses, allows)) {
+      return text + ", and no use does";
+    }
+    touched[p] = true;
+  }
+  for (std::size_t p = 0; p < pointers; ++p) {
+    if (own[p] && own[p]->assigned_first && !touched[p]) {
+      return fmt::format("work-item {} never touches pointer {}, which was claimed to be assigned", id, p);
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+TEST_CASE("generated kernels touch nothing that was not claimed") {
+  const std::uint64_t start = opencl_c::test::seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  const char* const wanted = std::getenv("TIDEGATE_CLAIMS");
+  const std::size_t count =
+      wanted == nullptr ? 1500 / tidegate::test::scale : std::strtoul(wanted, nullptr, 10);
+  constexpr std::size_t batch = 500;
+  const TemporaryFolder folder;
+  std::size_t kernels = 0, claimed = 0, understood = 0, first = 0;
+  for (std::size_t done = 0; done < count; done += batch) {
+    std::string text = common;
+    std::vector<std::string> sources;
+    for (std::size_t i = done; i < std::min(done + batch, count); ++i) {
+      sources.push_back(Generator(start + i).kernel(fmt::format("k{}", i)));
+      text += sources.back();
+    }
+    const TranslationUnit unit = opencl_c::test::parse(text);
+    const std::string path = compiled(folder, text, fmt::format("batch{}", done));
+    void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    INFO(::dlerror());
+    REQUIRE(library != nullptr);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const Function& kernel = *unit.definition(fmt::format("k{}", done + i));
+      const auto uses = pointer_uses(unit, kernel);
+      const auto own = own_elements(unit, kernel);
+      ++kernels;
+      for (std::size_t p = 0; p < pointers; ++p) {
+        understood += uses[p].understood ? 1 : 0;
+        claimed += own[p] && !uses[p].uses.empty() ? 1 : 0;
+        first += own[p] && own[p]->assigned_first ? 1 : 0;
+      }
+      using Compiled = void (*)(void*, void*, void*, unsigned);
+      const auto call = reinterpret_cast<Compiled>(::dlsym(library, kernel.name.c_str())); // NOLINT
+      REQUIRE((call != nullptr));
+      for (std::size_t item = 0; item < 2 * ids; ++item) { // twice, with another argument
+        id = first_id + item % ids;
+        accesses.clear();
+        call(memory[0].data(), memory[1].data(), memory[2].data(), item < ids ? 1000 : 1003);
+        const std::string found = violation(uses, own);
+        if (!found.empty()) {
+          FAIL_CHECK(sources[i] << found);
+          break;
+        }
+      }
+    }
+    ::dlclose(library);
+  }
+  MESSAGE(kernels << " kernels: of " << pointers * kernels << " pointers " << understood << " understood, "
+                  << claimed << " with claimed elements, " << first << " assigned first");
+  CHECK(claimed > kernels / 2); // of three pointers a kernel
+  CHECK(first > kernels / 20);
+}
