@@ -301,6 +301,14 @@ Result<ExitCode> run_program(RunSettings& settings) {
               .message = "--check-bounds and --check-halos run the program in ways of their own",
               .fix = "give one of them at a time"});
   }
+  if (options.compile.strategy == compiler::Strategy::counters &&
+      options.compile.order == compiler::TileOrder::strided) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::invalid_usage,
+        .message = "--strategy counters and --order strided cannot be combined: work-groups wait for the "
+                   "owners of runs of tiles",
+        .fix = "give --order blocked or serpentine, or --strategy barrier"});
+  }
   if (options.check_bounds || options.check_halos) {
     options.compile.strategy = compiler::Strategy::launch; // wave by wave
     options.compile.promote = compiler::Promotion::none;

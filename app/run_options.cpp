@@ -102,8 +102,9 @@ CommandModel run_command() {
            count_option(
                "--side-by-side", settings->side_by_side,
                "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
-           choice_or_auto("--order", options.compile.order, order_choices,
-                          "Which work-group runs which tiles of a persistent launch"),
+           choice_or_auto(
+               "--order", options.compile.order, order_choices,
+               "Which work-group runs which tiles of a persistent launch; strided: with barriers alone"),
            index_option(
                "--force-topology",
                [settings](std::size_t index) {

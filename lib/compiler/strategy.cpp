@@ -27,6 +27,9 @@ Candidate candidate_of(const ProgramLoad& load, Strategy strategy, const FixedSh
     const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
     candidate.shape.order = fixed.order.value_or(best_order(load, strategy, model));
+    if (strategy == Strategy::counters && candidate.shape.order == TileOrder::strided) {
+      candidate.shape.order = TileOrder::blocked; // groups wait for runs of tiles
+    }
     candidate.shape.workers =
         best_workers(load, strategy, candidate.shape.order, model, resident, fixed.workers);
     candidate.plain_stages = static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));

@@ -140,9 +140,18 @@ public:
         wait_for(stage, 1);
       }
     }
+    bool reaches_back = false;
     for (const StageWaits& stage : stages_) {
       for (const Wait& wait : stage.waits) {
         stages_[stage_of_[wait.producer]].announced = true;
+        reaches_back |= wait.earlier_iteration;
+      }
+    }
+    // In the first iteration, a wait for the iteration before is for a step that lies before the repetition.
+    for (std::size_t stage = schedule_.repeat_begin; reaches_back && stage-- > 0;) {
+      if (!schedule_.stages[stage].plain) {
+        stages_[stage].announced = true;
+        break;
       }
     }
     return std::move(stages_);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,12 +15,72 @@
 namespace tidegate::compiler {
 namespace {
 
-struct Run { // of packs
+// Which work-group runs which tiles and asks which others is read in the kernels' own source.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+namespace as_on_device {
+using uint = std::uint32_t;
+using ulong = std::uint64_t;
+using std::max;
+using std::min;
+#define global
+#include "tables.h"
+#include "tasks.cl"
+#undef global
+} // namespace as_on_device
+#pragma GCC diagnostic pop
+
+struct Run { // from the first to before the last
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 
   [[nodiscard]] bool empty() const { return begin >= end; }
 };
+
+Run common(Run a, Run b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+// The bytes of the arena that a run of tiles touches: those of its work-items, and some before and after.
+struct Footprint {
+  std::uint64_t begin = 0; // of the buffer
+  std::uint64_t end = 0;
+  std::uint64_t first = 0;         // from the buffer's begin to the first tile's own
+  std::uint64_t bytes_of_tile = 0; // 0: any tile may touch all of the buffer
+  std::uint64_t around = 0;        // before and after a tile's own
+
+  [[nodiscard]] Run of(Run tiles) const {
+    if (bytes_of_tile == 0) {
+      return {begin, end};
+    }
+    const std::uint64_t low = first + tiles.begin * bytes_of_tile;
+    const std::uint64_t high = first + tiles.end * bytes_of_tile + around;
+    return common({begin + (low > around ? low - around : 0), begin + high}, {begin, end});
+  }
+};
+
+// Tiles of two waves that touch the same memory, one of them writing.
+struct Conflict {
+  std::optional<std::uint64_t> tiles; // between tiles at most so far apart; else by their bytes
+  Footprint a, c;
+  bool buffers_differ = false; // that share memory
+
+  [[nodiscard]] bool between(Run a_tiles, Run c_tiles) const {
+    if (tiles) {
+      const Run reached{c_tiles.begin > *tiles ? c_tiles.begin - *tiles : 0, c_tiles.end + *tiles};
+      return !common(a_tiles, reached).empty();
+    }
+    return !common(a.of(a_tiles), c.of(c_tiles)).empty();
+  }
+};
+
+constexpr std::uint64_t any_distance = std::uint64_t{1} << 40U; // more tiles than a wave has
+
+// Tiles counted in x first that a halo reaches at most.
+std::uint64_t reach(const std::array<std::uint32_t, 3>& halo, const NdRange& range) {
+  const std::uint64_t rows = halo[1] + std::uint64_t{range.groups[1]} * halo[2];
+  return std::min(any_distance, halo[0] + range.groups[0] * std::min(rows, any_distance / range.groups[0]));
+}
 
 // A wave in an iteration, as it was run.
 struct Instance {
@@ -27,14 +89,24 @@ struct Instance {
   std::uint64_t step = 0; // that a group has reached when it has run it
 };
 
-class Play {
+class WaitSimulation {
 public:
-  Play(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
-       const LaunchTables& tables, TileOrder order, std::uint32_t groups)
+  WaitSimulation(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+                 const LaunchTables& tables, TileOrder order, std::uint32_t groups)
       : program_(program), schedule_(schedule), memory_(memory), tables_(tables), order_(order),
-        groups_(groups), known_(groups, std::vector<std::uint64_t>(groups, 0)), told_(groups, 0) {
+        groups_(groups), known_(groups, std::vector<std::uint64_t>(groups, 0)), announced_(groups),
+        packs_(program.waves.size()), tiles_(program.waves.size()),
+        latest_(program.waves.size() * schedule.phases()) {
     std::size_t row = 0;
     for (const Stage& stage : schedule.stages) {
+      std::uint64_t first = 0;
+      for (const std::uint32_t wave : stage.waves) {
+        packs_[wave] = {.row = row, .first = first, .count = schedule.packs(program, wave)};
+        first += packs_[wave].count;
+        for (std::uint32_t group = 0; group < groups && !stage.plain; ++group) {
+          tiles_[wave].push_back(tiles_of(wave, group));
+        }
+      }
       if (!stage.plain) {
         rows_.push_back(&stage);
       }
@@ -42,6 +114,12 @@ public:
       row += stage.plain ? 0 : 1;
     }
     row_of_stage_.push_back(row);
+    for (const WaitRow& wait : tables.waits) {
+      longest_wait_ = std::max<std::uint64_t>(longest_wait_, wait.steps);
+    }
+    for (const ResolvedDependency& dependency : program.dependencies) {
+      stated_[{dependency.before, dependency.after}] = &dependency;
+    }
   }
 
   std::string run() {
@@ -91,6 +169,10 @@ private:
         return false;
       }
     }
+    settle();
+    if (!apart(rows_[row]->waves, schedule_.places[iteration % schedule_.phases()])) {
+      return false;
+    }
     for (const std::uint32_t wave : rows_[row]->waves) {
       if (!ordered(wave, iteration)) {
         return false;
@@ -99,12 +181,15 @@ private:
     for (std::uint32_t group = 0; group < groups_; ++group) {
       known_[group][group] = before + 1;
       if ((stage.flags & StageRow::announced) != 0) {
-        told_[group] = before + 1;
-        at_telling_[{group, before + 1}] = known_[group];
+        announced_[group].emplace_back(before + 1, known_[group]);
+      }
+      while (!announced_[group].empty() && announced_[group].front().first + longest_wait_ <= before) {
+        announced_[group].pop_front(); // too long ago for any wait
       }
     }
     for (const std::uint32_t wave : rows_[row]->waves) {
-      instances_.push_back({.wave = wave, .iteration = iteration, .step = before + 1});
+      latest_[iteration % schedule_.phases() * packs_.size() + wave] = {
+          .wave = wave, .iteration = iteration, .step = before + 1};
     }
     previous_ = row;
     return true;
@@ -142,7 +227,7 @@ private:
     known_.assign(groups_, all);
   }
 
-  // The waits of a stage, with what each group is told by those that it waits for.
+  // The waits of a stage, with what each group learns from those that it waits for.
   bool meet(const StageRow& stage, std::size_t row, std::uint64_t before) {
     for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
       const WaitRow& wait = tables_.waits[i];
@@ -153,29 +238,14 @@ private:
         continue; // for an iteration that there was none of
       }
       const std::uint64_t wanted = before + 1 - wait.steps;
+      const as_on_device::tg_wait as_read{wait.begin,      wait.end,  wait.from_begin, wait.from_end,
+                                          wait.from_tiles, wait.halo, wait.steps};
       for (std::uint32_t group = 0; group < groups_; ++group) {
-        const Run own = clipped(run_of(stage.tiles, group), wait.begin, wait.end);
-        if (own.empty()) {
-          continue;
-        }
-        Run from{wait.from_begin, wait.from_end};
-        if (wait.halo != WaitRow::whole) {
-          const std::uint64_t low = own.begin - wait.begin;
-          from.begin += low > wait.halo ? low - wait.halo : 0;
-          from.end = std::min<std::uint64_t>(from.end, wait.from_begin + own.end - wait.begin + wait.halo);
-        }
-        for (std::uint32_t other = 0; other < groups_; ++other) {
-          if (clipped(run_of(wait.from_tiles, other), from.begin, from.end).empty()) {
-            continue;
-          }
-          if (told_[other] < wanted) {
-            return failed(fmt::format("stage {} waits for group {} to tell of step {}, it tells of {}", row,
-                                      other, wanted, told_[other]));
-          }
-          // It is told of that step or of a later one.
-          const auto told = at_telling_.lower_bound({other, wanted});
-          for (std::uint32_t third = 0; third < groups_; ++third) {
-            known_[group][third] = std::max(known_[group][third], told->second[third]);
+        const auto share = share_of(stage.tiles, group);
+        const auto poll = as_on_device::tg_poll_of(as_read, share.first, share.first + share.count, groups_);
+        for (std::uint32_t other = poll.first; other < poll.first + poll.count; ++other) {
+          if (other != group && !learn(group, other, wanted, row)) {
+            return false;
           }
         }
       }
@@ -183,35 +253,68 @@ private:
     return true;
   }
 
-  // Every group that runs tiles of the wave knows of whoever ran before what they meet.
+  bool learn(std::uint32_t group, std::uint32_t other, std::uint64_t wanted, std::size_t row) {
+    if (other >= groups_) {
+      return failed(fmt::format("stage {} waits for group {} of {}", row, other, groups_));
+    }
+    // The announcement of that step or of a later one.
+    const auto found =
+        std::ranges::find_if(announced_[other], [wanted](const auto& each) { return each.first >= wanted; });
+    if (found == announced_[other].end()) {
+      return failed(fmt::format("stage {} waits for group {} to announce step {}, which it never does", row,
+                                other, wanted));
+    }
+    for (std::uint32_t third = 0; third < groups_; ++third) {
+      known_[group][third] = std::max(known_[group][third], found->second[third]);
+    }
+    return true;
+  }
+
+  // Nothing can conflict with what every group knows to have ended in all of them.
+  void settle() {
+    settled_ = std::numeric_limits<std::uint64_t>::max();
+    for (const auto& known : known_) {
+      settled_ = std::min(settled_, *std::ranges::min_element(known));
+    }
+  }
+
+  // Waves of one stage run at the same time: their buffers share no memory, and no buffer conflicts unless
+  // the program lists its dependencies and leaves these two out.
+  bool apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& places) {
+    for (auto a = waves.begin(); a != waves.end(); ++a) {
+      for (auto c = a + 1; c != waves.end(); ++c) {
+        for (const Conflict& conflict : find_conflicts(*a, places, *c, places, false)) {
+          if (program_.derived || conflict.buffers_differ) {
+            return failed(fmt::format("{} and {} run at the same time and touch the same memory",
+                                      program_.wave_text(*a), program_.wave_text(*c)));
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  // Every group that runs tiles of the wave knows that whatever they conflict with has ended.
   bool ordered(std::uint32_t wave, std::uint64_t iteration) {
-    for (const Instance& earlier : instances_) {
-      if (earlier.iteration + schedule_.phases() + 1 < iteration) {
+    const auto& places = schedule_.places[iteration % schedule_.phases()];
+    for (const Instance& earlier : latest_) {
+      if (earlier.step <= settled_) {
         continue;
       }
-      const auto reach = meeting(earlier, wave, iteration);
-      if (!reach) {
-        continue;
-      }
-      for (std::uint32_t group = 0; group < groups_; ++group) {
-        const Run own = part_of(wave, group);
-        if (own.empty()) {
-          continue;
-        }
-        Run met{0, packs_of(earlier.wave)};
-        if (*reach >= 0) {
-          const auto tiles = static_cast<std::uint64_t>(*reach);
-          const std::uint64_t pack = schedule_.tiles_per_pack[wave];
-          const std::uint64_t low = own.begin * pack;
-          met.begin = (low > tiles ? low - tiles : 0) / pack;
-          met.end = std::min(met.end, (own.end * pack + tiles + pack - 1) / pack);
-        }
-        for (std::uint32_t other = 0; other < groups_; ++other) {
-          const Run theirs = part_of(earlier.wave, other);
-          const bool touches = order_ == TileOrder::strided
-                                   ? !theirs.empty()
-                                   : std::max(theirs.begin, met.begin) < std::min(theirs.end, met.end);
-          if (other != group && touches && known_[group][other] < earlier.step) {
+      const bool same_iteration =
+          earlier.iteration == iteration && program_.waves[earlier.wave].phase == program_.waves[wave].phase;
+      const auto conflicts =
+          find_conflicts(earlier.wave, schedule_.places[earlier.iteration % schedule_.phases()], wave, places,
+                         same_iteration);
+      for (std::uint32_t group = 0; group < groups_ && !conflicts.empty(); ++group) {
+        const Run own = tiles_[wave][group];
+        for (std::uint32_t other = 0; other < groups_ && !own.empty(); ++other) {
+          const Run theirs = tiles_[earlier.wave][other];
+          if (other == group || theirs.empty() || known_[group][other] >= earlier.step) {
+            continue;
+          }
+          if (std::ranges::any_of(conflicts,
+                                  [&](const Conflict& conflict) { return conflict.between(theirs, own); })) {
             return failed(
                 fmt::format("{} of iteration {} begins in group {} before group {} has ended {} of iteration "
                             "{}",
@@ -224,92 +327,99 @@ private:
     return true;
   }
 
-  // Tiles that the two are apart at most where they touch the same memory, -1 for any; empty where they never
-  // do, or only read, or nothing in the program orders them.
-  [[nodiscard]] std::optional<std::int64_t> meeting(const Instance& earlier, std::uint32_t wave,
-                                                    std::uint64_t iteration) const {
-    std::optional<std::int64_t> reach;
-    const auto widen = [&reach](std::int64_t found) {
-      reach = reach && (*reach < 0 || found < 0) ? -1 : std::max(reach.value_or(found), found);
+  [[nodiscard]] std::vector<Conflict>
+  find_conflicts(std::uint32_t a, const std::vector<std::uint32_t>& a_places, std::uint32_t c,
+                 const std::vector<std::uint32_t>& c_places, bool same_iteration) const {
+    const ProgramWave& before = program_.waves[a];
+    const ProgramWave& after = program_.waves[c];
+    std::vector<Conflict> conflicts;
+    const auto add_tiles = [&conflicts](std::uint64_t tiles) {
+      conflicts.push_back({.tiles = tiles, .a = {}, .c = {}});
     };
-    const ProgramWave& a = program_.waves[earlier.wave];
-    const ProgramWave& c = program_.waves[wave];
-    const ResolvedDependency* stated = nullptr;
-    for (const ResolvedDependency& dependency : program_.dependencies) {
-      const bool same_iteration = earlier.iteration == iteration && a.phase == c.phase;
-      const bool forward = dependency.before == earlier.wave && dependency.after == wave;
-      const bool backward = dependency.before == wave && dependency.after == earlier.wave;
-      if ((forward || backward) && dependency.halo && (same_iteration || program_.swaps.empty())) {
-        stated = &dependency;
-      }
-      if (forward && same_iteration && !program_.derived) {
-        widen(dependency.halo ? tiles_of(*dependency.halo, c.range) : -1);
+    // What the program says of their tiles; without swaps it holds in other iterations, too.
+    std::optional<std::uint64_t> stated;
+    for (const auto& pair : {std::pair(a, c), std::pair(c, a)}) {
+      const auto found = stated_.find(pair);
+      if (found != stated_.end() && found->second->halo && (same_iteration || program_.swaps.empty())) {
+        stated = reach(*found->second->halo, after.range);
       }
     }
-    for (const ProgramArgument& x : a.arguments) {
-      for (const ProgramArgument& y : c.arguments) {
+    if (same_iteration && !program_.derived && stated_.contains({a, c})) {
+      add_tiles(stated.value_or(any_distance)); // it may be for what no argument shows
+    }
+    for (const ProgramArgument& x : before.arguments) {
+      for (const ProgramArgument& y : after.arguments) {
         if (!x.is_memory() || !y.is_memory() || (x.access == Access::read && y.access == Access::read)) {
           continue;
         }
-        const std::uint32_t from = schedule_.places[earlier.iteration % schedule_.phases()][x.buffer];
-        const std::uint32_t to = schedule_.places[iteration % schedule_.phases()][y.buffer];
-        if (from == to) {
-          const bool local = x.halo && y.halo && a.range == c.range &&
-                             (x.element_bytes == y.element_bytes || x.element_bytes * y.element_bytes == 0);
-          widen(stated != nullptr ? tiles_of(*stated->halo, c.range)
-                : local           ? tiles_of(*x.halo, c.range) + tiles_of(*y.halo, c.range)
-                                  : -1);
-        } else if (!program_.buffers[from].image && !program_.buffers[to].image) {
-          const std::uint64_t from_end = memory_.offsets[from] + program_.buffers[from].bytes;
-          const std::uint64_t to_end = memory_.offsets[to] + program_.buffers[to].bytes;
-          if (memory_.offsets[from] < to_end && memory_.offsets[to] < from_end) {
-            widen(-1);
-          }
+        const std::uint32_t from = a_places[x.buffer];
+        const std::uint32_t to = c_places[y.buffer];
+        const Footprint first = footprint(before, x, from);
+        const Footprint second = footprint(after, y, to);
+        const bool same_tiles = x.halo && y.halo && before.range == after.range;
+        if (from == to && stated) {
+          add_tiles(*stated);
+        } else if (from == to && same_tiles && (x.element_bytes == 0 || y.element_bytes == 0)) {
+          add_tiles(reach(*x.halo, before.range) + reach(*y.halo, after.range));
+        } else if (from == to && program_.buffers[from].image) {
+          add_tiles(any_distance);
+        } else if (!common({first.begin, first.end}, {second.begin, second.end}).empty()) {
+          conflicts.push_back({.tiles = {}, .a = first, .c = second, .buffers_differ = from != to});
         }
       }
     }
-    return reach;
+    return conflicts;
   }
 
-  static std::int64_t tiles_of(const std::array<std::uint32_t, 3>& halo, const NdRange& range) {
-    const std::int64_t row = range.groups[0];
-    return halo[0] + row * halo[1] + row * range.groups[1] * halo[2];
-  }
-
-  // Tiles of a stage that a group runs; strided ones are told by their number alone.
-  [[nodiscard]] Run run_of(std::uint64_t tiles, std::uint32_t group) const {
-    if (order_ == TileOrder::strided) {
-      return {0, tiles};
+  // Elements that follow from the kernel belong to a work-item each; whatever else is stated of an argument
+  // says nothing of bytes.
+  [[nodiscard]] Footprint footprint(const ProgramWave& wave, const ProgramArgument& argument,
+                                    std::uint32_t place) const {
+    const ProgramBuffer& buffer = program_.buffers[place];
+    if (!buffer.in_arena()) {
+      return {}; // no byte of the arena
     }
-    return {tiles * group / groups_, tiles * (group + 1) / groups_};
-  }
-
-  [[nodiscard]] std::uint64_t packs_of(std::uint32_t wave) const { return schedule_.packs(program_, wave); }
-
-  // Of the wave's own packs those of a group.
-  [[nodiscard]] Run part_of(std::uint32_t wave, std::uint32_t group) const {
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      std::uint64_t first = 0;
-      for (const std::uint32_t other : rows_[row]->waves) {
-        const std::uint64_t packs = packs_of(other);
-        if (other == wave) {
-          const Run run = clipped(run_of(tables_.stages[row].tiles, group), first, first + packs);
-          return run.empty() ? Run{} : Run{run.begin - first, run.end - first};
-        }
-        first += packs;
-      }
+    Footprint found{.begin = memory_.offsets[place], .end = memory_.offsets[place] + buffer.bytes};
+    constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items: their bytes are counted in 64 bits
+    if (argument.halo && argument.element_bytes != 0 && argument.element_bytes < 256 &&
+        wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0]) {
+      found.first = wave.range.offset[0] * argument.element_bytes;
+      found.bytes_of_tile = std::uint64_t{wave.range.local[0]} * argument.element_bytes;
+      found.around = (*argument.halo)[0] * found.bytes_of_tile;
     }
-    return {};
+    return found;
   }
 
-  static Run clipped(Run run, std::uint64_t begin, std::uint64_t end) {
-    return {std::max(run.begin, begin), std::min(run.end, end)};
+  // Strided tiles are taken for everything between the first and the last.
+  [[nodiscard]] as_on_device::tg_task share_of(std::uint32_t tiles, std::uint32_t group) const {
+    return as_on_device::tg_share_of(tiles, group, groups_, static_cast<std::uint32_t>(order_));
+  }
+
+  // Tiles of the wave that a group runs, or that lie between those.
+  [[nodiscard]] Run tiles_of(std::uint32_t wave, std::uint32_t group) const {
+    const Packs& packs = packs_[wave];
+    const auto share = share_of(tables_.stages[packs.row].tiles, group);
+    if (share.count == 0) {
+      return {};
+    }
+    const Run own = common({share.first, share.first + std::uint64_t{share.step} * (share.count - 1) + 1},
+                           {packs.first, packs.first + packs.count});
+    const std::uint64_t tiles = schedule_.tiles_per_pack[wave];
+    return own.empty() ? Run{} : Run{(own.begin - packs.first) * tiles, (own.end - packs.first) * tiles};
   }
 
   bool failed(std::string violation) {
     violation_ = std::move(violation);
     return false;
   }
+
+  struct Packs { // of a wave, in its stage
+    std::size_t row = 0;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  using Announcement =
+      std::pair<std::uint64_t, std::vector<std::uint64_t>>; // a step, and what was known then
 
   const ResolvedProgram& program_;
   const Schedule& schedule_;
@@ -319,11 +429,15 @@ private:
   const std::uint32_t groups_;
   std::vector<const Stage*> rows_;
   std::vector<std::size_t> row_of_stage_;
-  std::vector<std::vector<std::uint64_t>> known_; // known_[g][h]: steps that group g knows h to have run
-  std::vector<std::uint64_t> told_;               // by group, the step that it last told of
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>>
-      at_telling_; // what it knew then
-  std::vector<Instance> instances_;
+  std::vector<std::vector<std::uint64_t>> known_;   // known_[g][h]: steps that group g knows h to have run
+  std::vector<std::deque<Announcement>> announced_; // by group
+  std::vector<Packs> packs_;
+  std::vector<std::vector<Run>> tiles_; // by wave and group
+  std::uint64_t longest_wait_ = 0;      // steps
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated_;
+  // By phase of the swaps and wave: who knows that it has ended knows it of those before.
+  std::vector<Instance> latest_;
+  std::uint64_t settled_ = 0; // steps that all groups know all to have run
   std::optional<std::size_t> previous_;
   std::string violation_;
 };
@@ -333,7 +447,7 @@ private:
 std::string wait_violation(const ResolvedProgram& program, const Schedule& schedule,
                            const MemoryLayout& memory, const LaunchTables& tables, TileOrder order,
                            std::uint32_t groups) {
-  return Play(program, schedule, memory, tables, order, groups).run();
+  return WaitSimulation(program, schedule, memory, tables, order, groups).run();
 }
 
 } // namespace tidegate::compiler

@@ -1,5 +1,7 @@
-// An independent look at the waits of a persistent launch: every two waves that touch the same memory, one of
-// them writing, are played through, iteration by iteration, with the work-groups that there would be.
+// An independent look at the waits of a persistent launch: its stages are played through, iteration by
+// iteration, by as many work-groups as there would be. Which tiles are a group's, and whom it asks, is read
+// in the source of the kernels; which tiles conflict follows from the bytes that they touch, and from what
+// the program states.
 #pragma once
 
 #include <tidegate/compiler/launch_tables.hpp>
@@ -13,11 +15,12 @@
 
 namespace tidegate::compiler {
 
-// What each of so many groups knows of the others is followed from wait to wait. The first that is wrong as a
+// What each of the groups knows of the others is followed from wait to wait. The first violation as a
 // sentence, or an empty string:
-// - a wait for something that comes later, or that nobody tells of: it would never end;
+// - a wait for something that comes later, or that no group announces: it would never end;
 // - an arrival at the barrier too many or too few;
-// - a tile that touches what a tile of another group, which it has not waited for, touches too.
+// - a tile that conflicts with a tile of another group, which it has not waited for;
+// - waves of one stage that conflict.
 std::string wait_violation(const ResolvedProgram& program, const Schedule& schedule,
                            const MemoryLayout& memory, const LaunchTables& tables, TileOrder order,
                            std::uint32_t groups);

@@ -211,6 +211,21 @@ class Results(Small):
             self.assertEqual(report["region_lineage"], [1 << 3 | 1 << 5, 1 << 0 | 1 << 31 | 1 << 3])
             self.assertEqual(report["telemetry"]["readback_buffers"], 2)
 
+    def test_counters_in_every_order(self) -> None:
+        """Work-groups wait for those that run certain tiles: runs of tiles, so strided ones are refused."""
+        document = program({"a": buffer(count=96, init=IOTA), "b": buffer(count=96), "c": buffer(count=96)},
+                           wave("plus", "a", "b", 1, size=96), wave("plus", "b", "c", 2, size=96), repeat=3, swap=[["a", "c"]])
+        document["buffers"]["a"]["output"] = "a.npy"
+        options = ("--strategy", "counters", "--mode", "interpreter", "--promote", "none", "--verify")
+        for order in ("blocked", "serpentine"):
+            self.report_of(document, *options, "--order", order)
+            self.assertEqual(self.output("a.npy"), [i + 9 for i in range(96)], order)
+        refused = self.run_document(document, *options, "--order", "strided")
+        self.assertEqual((refused.rc, refused.stderr),
+                         (2, "tidegate: error: --strategy counters and --order strided cannot be combined: work-groups wait for "
+                             "the owners of runs of tiles [invalid_usage]\n"
+                             "  fix: give --order blocked or serpentine, or --strategy barrier\n"))
+
     def test_recorded_launches(self) -> None:
         """From the third iteration on both phases are command buffers, where the device has those; values that change are launched."""
         buffers = {"a": buffer(init=IOTA, output="a.npy"), "b": buffer(output="b.npy")}

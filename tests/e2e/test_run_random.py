@@ -476,7 +476,7 @@ class Random(Programs):
             family = UNTIL if number % 13 == 2 else FAMILIES[number % len(FAMILIES)]
             strategy = ("launch", "barrier", "counters")[number // len(FAMILIES) % 3]
             program = Draw(rng, family).document()
-            extra = rng.choice(((), (), ("--workers", "1"), ("--slice", "1")))
+            extra = rng.choice(((), ("--order", "blocked"), ("--order", "serpentine"), ("--workers", "1"), ("--slice", "1")))
             report = self.checked(program, "--mode", "interpreter", "--strategy", strategy, "--promote", "none", *extra)
             self.assertEqual((report["strategy"], report["execution_mode"]), (strategy, "interpreter"))
             kept.setdefault((family.name, strategy), []).append(report["telemetry"]["compiled_pipeline_cache_hit"])
