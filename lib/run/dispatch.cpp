@@ -453,14 +453,33 @@ void Dispatcher::wait(std::string_view what) {
   require(session_.queue.finish(), what);
   outcome_.ended_at = Clock::now();
   monitor_.in_flight = 0;
+  in_batches_before_ = 0;
+  end_of_batch_ = {};
 }
 
-// Waits for the device when enough is under way, and says whether there is time for more.
+// Waits for the device when enough is under way, and says whether there is time for more. At the end it waits
+// for all; until then for the batch before the last one, so that the device never runs out of launches.
 bool Dispatcher::settle(bool always) {
-  if (monitor_.in_flight == 0 || (monitor_.in_flight < batch_ && !always)) {
+  const std::uint64_t in_batch = monitor_.in_flight - in_batches_before_;
+  if (monitor_.in_flight == 0 || (in_batch < batch_ && !always)) {
     return true;
   }
-  wait("running the waves");
+  if (always) {
+    wait("running the waves");
+  } else {
+    cl::Event end_of_batch;
+    require(session_.queue.enqueueMarkerWithWaitList(nullptr, &end_of_batch), "marking the end of a batch");
+    require(session_.queue.flush(), "running the waves");
+    const cl::Event awaited = std::exchange(end_of_batch_, end_of_batch);
+    if (awaited() == nullptr) {
+      in_batches_before_ = in_batch;
+      return true;
+    }
+    require(awaited.wait(), "running the waves");
+    monitor_.in_flight = in_batch;
+    in_batches_before_ = in_batch;
+    outcome_.ended_at = Clock::now();
+  }
   ++outcome_.sync_points;
   const std::uint64_t elapsed = elapsed_ns(settled_at_, outcome_.ended_at);
   settled_at_ = outcome_.ended_at;
@@ -509,6 +528,8 @@ bool Dispatcher::until_met(std::uint32_t phase) {
   outcome_.bytes_read_back += value.size();
   ++outcome_.sync_points;
   monitor_.in_flight = 0;
+  in_batches_before_ = 0;
+  end_of_batch_ = {};
   return same_value(program_, value);
 }
 

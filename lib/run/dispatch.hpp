@@ -129,6 +129,8 @@ private:
   cl_uint arrivals_ = 0;                               // at the barrier, so far
   std::uint64_t budget_;                               // rounds of the next slice
   std::uint64_t batch_ = 64;                           // launches between two waits of the host
+  cl::Event end_of_batch_;                             // of the last one, if it was not waited for
+  std::uint64_t in_batches_before_ = 0;                // of the launches under way
   std::vector<std::optional<CommandBuffer>> recorded_; // an iteration, by phase; empty where none may be
   Clock::time_point settled_at_;
   std::uint32_t span_room_ = 0; // spans that are kept of a work-group
