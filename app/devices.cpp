@@ -66,7 +66,10 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
   }
   for (device::DeviceInfo& device : list->devices) {
     if (settings.probe || settings.fresh) {
-      if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, settings.fresh); !probed) {
+      if (auto probed = commands::add_profile(device, TIDEGATE_VERSION,
+                                              settings.fresh ? commands::SelfTest::made
+                                                             : commands::SelfTest::kept_or_made);
+          !probed) {
         if (list->devices.size() == 1) {
           return tl::unexpected(std::move(probed.error()));
         }

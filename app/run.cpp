@@ -35,8 +35,9 @@ Error at_program(Error error, const RunSettings& settings) {
 }
 
 // What only launches needs no proof that work-groups may wait for each other.
-static bool needs_self_test(const compiler::CompileOptions& options) {
-  return !options.dry_run && (!options.strategy || is_persistent(*options.strategy));
+static commands::SelfTest self_test_of(const compiler::CompileOptions& options) {
+  return !options.strategy || is_persistent(*options.strategy) ? commands::SelfTest::kept_or_made
+                                                               : commands::SelfTest::kept;
 }
 
 Result<device::DeviceInfo> find_device(const RunSettings& settings) {
@@ -53,8 +54,8 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
     return tl::unexpected(std::move(error));
   }
   device::DeviceInfo device = **found;
-  if (needs_self_test(settings.options.compile)) {
-    if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, false); !probed) {
+  if (const compiler::CompileOptions& options = settings.options.compile; !options.dry_run) {
+    if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, self_test_of(options)); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }
   }

@@ -139,6 +139,141 @@ kernel void claims(volatile global uint* next, global uint* items, uint count, u
   }
 }
 
+// Kernels with barriers as cases of one kernel. Compilers for CPUs turn the code between two barriers into loops over the
+// work-items, and may do so wrongly where the barriers stand under conditions. Each of these runs by itself, too, and
+// must give the same.
+#define TG_TRIAL_ITEMS 64u
+#define TG_INLINE __attribute__((always_inline)) static
+
+TG_INLINE void tg_sum(global const uint* a, global uint* out, local uint* t) {
+  const uint l = get_local_id(0);
+  t[l] = a[l];
+  for (uint half_size = TG_TRIAL_ITEMS / 2; half_size > 0; half_size /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < half_size) {
+      t[l] += t[l + half_size];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l == 0) {
+    out[l] = t[0]; // by all of them where the compiler loses the branch
+  }
+}
+
+TG_INLINE void tg_most(global const uint* a, global uint* out, local uint* t) {
+  const uint l = get_local_id(0);
+  t[l] = a[l];
+  for (uint half_size = TG_TRIAL_ITEMS / 2; half_size > 0; half_size /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < half_size) {
+      t[l] = max(t[l], t[l + half_size]);
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l == 0) {
+    out[l] = t[0]; // by all of them where the compiler loses the branch
+  }
+}
+
+TG_INLINE void tg_mirror(global const uint* a, global uint* out, local uint* t) {
+  const uint l = get_local_id(0);
+  local uint* const u = t + TG_TRIAL_ITEMS;
+  t[l] = a[l];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  u[TG_TRIAL_ITEMS - 1 - l] = t[(l + 3) % TG_TRIAL_ITEMS];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[l] = t[TG_TRIAL_ITEMS - 1 - l] ^ u[l];
+}
+
+TG_INLINE void tg_few(global const uint* a, global uint* out, local uint* t) { // the others return early
+  const uint l = get_local_id(0);
+  t[l] = a[l];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l >= 5) {
+    return;
+  }
+  out[l] = t[TG_TRIAL_ITEMS - 1 - l];
+}
+
+TG_INLINE void tg_rounds(global const uint* a, global uint* out, local uint* t) { // all of them leave the loop at the same time
+  const uint l = get_local_id(0);
+  uint sum = 0;
+  for (uint round = 0; round < 3; ++round) {
+    t[l] = a[l] + round;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sum += t[(l + round) % TG_TRIAL_ITEMS];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (a[0] % 2 == round) {
+      break;
+    }
+  }
+  out[l] = sum;
+}
+
+TG_INLINE void tg_third(global const uint* a, global uint* out, local uint* unused) { // without barriers
+  const uint l = get_local_id(0);
+  if (l % 3 == 0) {
+    return;
+  }
+  out[l] = a[l] + 1;
+}
+
+#define TG_TRIAL(name) \
+  kernel __attribute__((reqd_work_group_size(TG_TRIAL_ITEMS, 1, 1))) void alone_##name(global const uint* a, global uint* out) { \
+    local uint t[2 * TG_TRIAL_ITEMS]; \
+    const uint first = get_group_id(0) * TG_TRIAL_ITEMS; \
+    tg_##name(a + first, out + first, t); \
+  }
+TG_TRIAL(sum) TG_TRIAL(most) TG_TRIAL(mirror) TG_TRIAL(few) TG_TRIAL(rounds) TG_TRIAL(third)
+
+#define TG_CASE(code, name) case code: { tg_##name(a, out, t); TG_CASE_ENDS } break;
+#define TG_CASES(set, cases) \
+  TG_INLINE void tg_run_##set(uint code, global const uint* a, global uint* out, local uint* t) { \
+    switch (code) { cases default: break; } \
+  }
+// Which ends of cases a compiler merges depends on what other cases there are.
+TG_CASES(pair, TG_CASE(0, sum) TG_CASE(1, most))
+TG_CASES(open, TG_CASE(0, few) case 1: { tg_third(a, out, t); } break;)
+TG_CASES(all, TG_CASE(0, sum) TG_CASE(1, most) TG_CASE(2, mirror) TG_CASE(3, few) TG_CASE(4, rounds) TG_CASE(5, sum) TG_CASE(6, mirror))
+
+// As a launch has them, with a group for each tile of each case; and as a persistent launch has them, in rounds that begin
+// with a wait, but for the first, and end with an arrival.
+#define TG_LAUNCHES(set) \
+  kernel __attribute__((reqd_work_group_size(TG_TRIAL_ITEMS, 1, 1))) void launch_##set(global const uint* a, global uint* out, uint tiles) { \
+    local uint t[2 * TG_TRIAL_ITEMS]; \
+    const uint job = get_group_id(0); \
+    tg_run_##set(job / tiles, a + job % tiles * TG_TRIAL_ITEMS, out + job * TG_TRIAL_ITEMS, t); \
+  } \
+  kernel __attribute__((reqd_work_group_size(TG_TRIAL_ITEMS, 1, 1))) void persistent_##set( \
+      global const uint* a, global uint* out, uint tiles, uint jobs, uint rounds, volatile global uint* arrivals) { \
+    local uint t[2 * TG_TRIAL_ITEMS]; \
+    local uint gave_up; \
+    if (get_local_id(0) == 0) { \
+      gave_up = 0; \
+    } \
+    for (uint round = 0; round < rounds; ++round) { \
+      if (round != 0) { \
+        if (get_local_id(0) == 0 && atomic_add(arrivals, 0u) == 0) { \
+          gave_up = 1; \
+        } \
+        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); \
+        if (gave_up != 0) { \
+          break; \
+        } \
+      } \
+      for (uint job = round + rounds * get_group_id(0); job < jobs; job += rounds * get_num_groups(0)) { \
+        tg_run_##set(job / tiles, a + job % tiles * TG_TRIAL_ITEMS, out + job * TG_TRIAL_ITEMS, t); \
+      } \
+      barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); \
+      if (get_local_id(0) == 0) { \
+        atomic_inc(arrivals); \
+      } \
+    } \
+  }
+TG_LAUNCHES(pair)
+TG_LAUNCHES(open)
+TG_LAUNCHES(all)
+
 kernel void discover(volatile global uint* state, uint most_polls, uint settle_polls) {
   if (get_local_id(0) == 0) {
     tg_take_part(state, most_polls, settle_polls);

@@ -36,6 +36,18 @@ void tg_barrier(tg_item item, uint flags) {
 #define tg_barrier(item, flags) barrier(flags)
 #endif
 
+// The case of a kernel with barriers ends: the next tile uses the local memory again.
+//
+// PoCL (3.1) copies what follows a barrier under a condition once for each edge that leads to code shared with other
+// paths. Where both sides of a branch in which work-items differ lead there, each side gets a copy of the next barrier, and
+// PoCL takes the branch of the first work-item for that of all. So the barrier that ends a case belongs to this case alone,
+// and LLVM must not merge the ends of two cases: it never merges stores to variables of their own.
+#if TG_CLOSED_CASES
+#define TG_CASE_ENDS { barrier(CLK_LOCAL_MEM_FENCE); volatile uint tg_case_ended; tg_case_ended = 0; }
+#else
+#define TG_CASE_ENDS barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+
 // Work-item `lane` of tile `tile`; both count in x first.
 tg_item tg_place(tg_range range, uint tile, uint lane, uint side) {
   tg_item item;

@@ -75,6 +75,9 @@ void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vec
         {fmt::format("  ordering {}", device::ordering_names[static_cast<std::size_t>(trial.ordering)]),
          std::move(text)});
   }
+  rows.push_back({"  barriers", profile.barrier_kernels_share
+                                    ? "kernels with barriers are right as cases of one kernel"
+                                    : "kernels with barriers are wrong as cases of one kernel"});
   rows.push_back({"  launch", fmt::format("{:.1f} us in a row, {:.1f} us with a wait",
                                           profile.launch_ns / 1000, profile.launch_round_trip_ns / 1000)});
   const device::DeviceCosts& costs = profile.costs;
@@ -142,12 +145,15 @@ std::optional<device::DeviceProfile> kept_profile(std::string_view json, const d
   return profile && plausible(*profile, device) ? std::optional(std::move(*profile)) : std::nullopt;
 }
 
-Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, bool fresh) {
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from) {
   if (!device.megakernel.supported) {
     return {}; // nothing can be run on it
   }
   const std::filesystem::path file = cache_file(device, tool_version);
-  auto profile = fresh || file.empty() ? std::nullopt : cached_profile(file, device);
+  auto profile = from == SelfTest::made || file.empty() ? std::nullopt : cached_profile(file, device);
+  if (!profile && from == SelfTest::kept) {
+    return {};
+  }
   if (!profile) {
     auto measured = device::probe(device);
     if (!measured) {

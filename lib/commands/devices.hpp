@@ -3,17 +3,24 @@
 
 #include <tidegate/device/device_list.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace tidegate::commands {
 
+// Where the result of a self-test may come from.
+enum class SelfTest : std::uint8_t {
+  kept,         // an earlier run, or nowhere
+  kept_or_made, // an earlier run, or else it runs now
+  made,         // it runs now
+};
+
 // The device with its self-test: `profile` filled in, and `megakernel` as the test judges it. A result under
 // the user's cache folder (XDG_CACHE_HOME, or .cache in the home folder) serves when device, driver and tool
-// are the same and `fresh` is not set; a new one is kept there if the folder can be written to. Errors: those
-// of device::probe().
-Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, bool fresh);
+// are the same; a new one is kept there if the folder can be written to. Errors: those of device::probe().
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from);
 
 // What tells a device with its driver from others.
 std::string device_key(const device::DeviceInfo& device);

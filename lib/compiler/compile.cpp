@@ -41,7 +41,8 @@ Adapter adapter_of(const device::DeviceInfo* device) {
           .max_compute_invocations_per_workgroup = size};
 }
 
-KernelLimits kernel_limits(const device::DeviceInfo* device, std::uint32_t side_by_side) {
+KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOptions& options,
+                           std::uint32_t side_by_side) {
   KernelLimits limits{.group_size = adapter_of(device).max_workgroup_size_x};
   if (device != nullptr) {
     // What a CPU runs side by side are work-groups: more work-items in one gain nothing there.
@@ -54,6 +55,7 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, std::uint32_t side_
                       .write_images = device->max_write_images,
                       .read_write_images = device->max_read_write_images,
                       .samplers = device->max_samplers};
+    limits.barrier_kernels_share = device->profile ? device->profile->barrier_kernels_share : options.dry_run;
     limits.one_call_with_barriers = device->type == device::DeviceType::cpu;
   }
   return limits;
@@ -182,14 +184,14 @@ struct Input {
 // A persistent schedule for each number of tiles side by side that makes a difference.
 Result<Schedules> make_schedules(const ResolvedProgram& program, const OutlinedOps& ops,
                                  const planning::MemoryPlan& plan, const device::DeviceInfo* device,
-                                 const std::vector<std::uint32_t>& packings) {
+                                 const CompileOptions& options, const std::vector<std::uint32_t>& packings) {
   std::vector<Schedule> schedules(2);
-  const KernelLimits limits = kernel_limits(device, 1);
+  const KernelLimits limits = kernel_limits(device, options, 1);
   TIDEGATE_TRY(schedules[Schedules::launch], make_schedule(program, ops, plan, Strategy::launch, limits));
   TIDEGATE_TRY(schedules[Schedules::plain], make_schedule(program, ops, plan, Strategy::plain, limits));
   for (const std::uint32_t side_by_side : packings) {
-    TIDEGATE_TRY(Schedule schedule,
-                 make_schedule(program, ops, plan, Strategy::barrier, kernel_limits(device, side_by_side)));
+    TIDEGATE_TRY(Schedule schedule, make_schedule(program, ops, plan, Strategy::barrier,
+                                                  kernel_limits(device, options, side_by_side)));
     if (schedules.size() == Schedules::first_persistent ||
         schedules.back().group_size != schedule.group_size) {
       schedules.push_back(std::move(schedule));
@@ -255,7 +257,7 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
   const DeviceModel model = model_of(device, tuning);
   const FixedShape fixed = fixed_shape(options);
   TIDEGATE_TRY(Schedules schedules,
-               make_schedules(program, ops, plan, device,
+               make_schedules(program, ops, plan, device, options,
                               packings(program, model.compute_units, tuning, fixed, interpreted)));
 
   // Where each buffer lies; those that are never needed together share memory.
@@ -323,7 +325,7 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                        .order = synchronization.order,
                        .clock = clock,
                        .restricts = device != nullptr && takes_ptx(*device), // Oclgrind (21.10) cannot run it
-                       .stages_apart = device != nullptr && !cpu,
+                       .conditional_barriers = device != nullptr && !cpu,
                        .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
                        .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
 
@@ -365,7 +367,7 @@ bool windows_fall_back(const CompiledProgram& compiled) {
 Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, OutlinedOps ops,
                                          std::uint64_t budget_bytes, const device::DeviceInfo* device,
                                          const CompileOptions& options) {
-  const KernelLimits limits = kernel_limits(device, 1);
+  const KernelLimits limits = kernel_limits(device, options, 1);
   const bool plain =
       (options.strategy ? options.strategy : preferred(options.tuning.strategy)) == Strategy::plain;
   std::vector<Window> windows = options.plan

@@ -91,6 +91,7 @@ private:
     source_ += fmt::format("#define TG_OBJECT_ARGUMENTS {}\n", object_arguments(tables_.objects));
     source_ += fmt::format("#define TG_RESTRICT {}\n", request_.restricts ? "restrict" : "");
     source_ += fmt::format("#define TG_SIDE_BY_SIDE {}\n", any_packed_barriers() ? 1 : 0);
+    source_ += fmt::format("#define TG_CLOSED_CASES {}\n", request_.conditional_barriers ? 0 : 1);
     if (is_persistent(request_.strategy)) {
       source_ += fmt::format("#define TG_ORDERING {}\n", static_cast<int>(request_.ordering));
       source_ += fmt::format("#define TG_LEAN {}\n#define TG_ORDER {}\n", is_lean() ? 1 : 0,
@@ -108,7 +109,7 @@ private:
   [[nodiscard]] bool is_lean() const {
     constexpr std::size_t most_tasks = 4; // each has code and registers of its own
     constexpr std::size_t most_waits = 6;
-    return request_.stages_apart && tables_.mode == Mode::jit &&
+    return request_.conditional_barriers && tables_.mode == Mode::jit &&
            tables_.stages.size() * schedule_.phases() <= most_tasks && tables_.waits.size() <= most_waits &&
            std::ranges::all_of(tables_.stages, [](const StageRow& stage) { return stage.entry_count == 1; });
   }
@@ -238,7 +239,6 @@ private:
         "  global const ulong* const w = words + descriptor;\n";
     const std::size_t cases = tables_.cases.size();
     const auto promoted = static_cast<std::size_t>(std::ranges::count_if(tables_.cases, &Case::promoted));
-    bool any_whole = false;
     for (std::size_t code = 0; code < cases; ++code) {
       const bool first = code < promoted; // hot ones are asked for before the others
       source_ += cases == 1 ? "  "
@@ -248,12 +248,8 @@ private:
                      : fmt::format("  case {}: ", code);
       one_case(tables_.cases[code]);
       source_ += cases == 1 || first ? "\n" : " break;\n";
-      any_whole |= ops_.kernels[tables_.cases[code].op].needs_whole_group;
     }
     source_ += cases > 1 && promoted < cases ? "  default: break;\n  }\n" : "";
-    if (any_whole) {
-      source_ += "  barrier(CLK_LOCAL_MEM_FENCE); // the next tile uses the local memory again\n";
-    }
     source_ += "}\n\n";
   }
 
@@ -288,7 +284,7 @@ private:
                  "      if (tg_inside(item)) {\n";
       source_ += fmt::format("        {};\n      }}\n    }}\n", call(served, kernel));
     }
-    source_ += "  }";
+    source_ += kernel.needs_whole_group ? "    TG_CASE_ENDS\n  }" : "  }";
   }
 
   [[nodiscard]] bool is_constant(const Case& served, std::size_t word, std::size_t count) const {

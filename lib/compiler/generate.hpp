@@ -18,10 +18,9 @@ struct KernelRequest {
   DeviceClock clock = DeviceClock::none; // that spans are taken by; none: there are none
   // The compiler is told of pointers that never point into the same memory.
   bool restricts = false;
-  bool stages_apart =
-      false; // few stages get code of their own; PoCL (3.1) miscompiles barriers in several places
-  bool opencl_3 = false;        // the device compiles OpenCL C 3.0
-  bool until_on_device = false; // the launch itself looks when to end the repetition
+  bool conditional_barriers = false; // the compiler is right about them: PoCL (3.1) is not always
+  bool opencl_3 = false;             // the device compiles OpenCL C 3.0
+  bool until_on_device = false;      // the launch itself looks when to end the repetition
 };
 
 struct KernelSource {

@@ -44,6 +44,11 @@ public:
     if (!ops_.kernels[op].needs_whole_group) {
       return {};
     }
+    if (!limits_.barrier_kernels_share) {
+      return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
+             "device "
+             "as cases of one kernel";
+    }
     if (!fills(range) && !packs(op, range.group_size())) {
       return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
                          range.group_size(), group_size_);

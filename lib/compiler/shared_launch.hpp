@@ -21,6 +21,7 @@ struct KernelLimits {
   bool named_barriers = false;     // also of kernels with barriers
   std::uint64_t local_bytes = 0;   // for the local variables of all of them
   ObjectLimits objects;
+  bool barrier_kernels_share = true;   // as cases of one kernel
   bool one_call_with_barriers = false; // of a function that meets barriers: PoCL (3.1) miscompiles several
 };
 

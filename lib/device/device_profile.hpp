@@ -61,6 +61,7 @@ struct DeviceProfile {
   std::uint32_t co_resident_groups = 0; // of that size
   std::optional<Ordering> ordering;     // the one that passed with the fastest barrier
   std::vector<OrderingTrial> trials;    // in the order of the enumeration
+  bool barrier_kernels_share = false;   // kernels with barriers are right as cases of one kernel
   double launch_ns = 0;                 // one of many launches in a row
   double launch_round_trip_ns = 0;      // a launch and the wait for it
   double claimed_items_per_second = 0;  // work-groups claim batches of 256 items

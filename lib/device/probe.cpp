@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <optional>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 constexpr std::uint32_t claim_batch = 256;
+constexpr std::uint32_t trial_items = 64; // TG_TRIAL_ITEMS
 
 // What is asked of a device, by its type: a CPU runs few groups and may lose a core to other programs for a
 // scheduler's quantum at any time.
@@ -76,6 +78,7 @@ public:
       profile.co_resident_groups /= 2;
       try_orderings(profile);
     }
+    profile.barrier_kernels_share = barrier_kernels_share(*classic);
     measure_launches(*classic, profile);
     if (profile.ordering && info_.platform != "Oclgrind") { // a simulator would be at it for hours
       measure_costs(profile);
@@ -126,7 +129,8 @@ private:
     const bool version_3 = info_.opencl_version.starts_with("OpenCL 3");
     const std::string_view standard = ordering == Ordering::classic ? "CL1.2" : version_3 ? "CL3.0" : "CL2.0";
     return build_program(session_, whole_self_test_source(),
-                         fmt::format("-cl-std={} -DTG_ORDERING={}", standard, static_cast<int>(ordering)));
+                         fmt::format("-cl-std={} -DTG_ORDERING={} -DTG_CLOSED_CASES={}", standard,
+                                     static_cast<int>(ordering), info_.type == DeviceType::cpu ? 1 : 0));
   }
 
   cl::Buffer buffer(std::size_t words) {
@@ -161,11 +165,12 @@ private:
   }
 
   // Launches `groups` work-groups and, with `wait`, waits for them. Seconds.
-  double launch(const cl::Kernel& launched, std::uint32_t groups, bool wait = true) {
+  double launch(const cl::Kernel& launched, std::uint32_t groups, bool wait = true,
+                std::uint32_t work_items = 0) {
     const auto start = Clock::now();
-    require(session_.queue.enqueueNDRangeKernel(launched, cl::NullRange,
-                                                cl::NDRange(std::size_t{groups} * scale_.workgroup_size),
-                                                cl::NDRange(scale_.workgroup_size)),
+    const std::size_t size = work_items == 0 ? scale_.workgroup_size : work_items;
+    require(session_.queue.enqueueNDRangeKernel(launched, cl::NullRange, cl::NDRange(groups * size),
+                                                cl::NDRange(size)),
             "launching a kernel");
     if (wait) {
       require(session_.queue.finish(), "running a kernel");
@@ -203,6 +208,52 @@ private:
                      .fix = "try again when the device is not busy"}};
     }
     return std::max(result[participants_line * line_words], 1U);
+  }
+
+  // Kernels with barriers give as cases of one kernel, in either kind of launch, what they give by
+  // themselves.
+  bool barrier_kernels_share(const cl::Program& program) {
+    struct Set {
+      std::string name;
+      std::vector<std::string> cases;
+    };
+    const std::array sets{Set{"pair", {"sum", "most"}}, Set{"open", {"few", "third"}},
+                          Set{"all", {"sum", "most", "mirror", "few", "rounds", "sum", "mirror"}}};
+    try {
+      return std::ranges::all_of(sets,
+                                 [&](const Set& set) { return set_is_right(program, set.name, set.cases); });
+    } catch (const Refused&) {
+      return false;
+    }
+  }
+
+  bool set_is_right(const cl::Program& program, const std::string& set,
+                    const std::vector<std::string>& cases) {
+    constexpr cl_uint tiles = 9;
+    constexpr cl_uint rounds = 3;
+    constexpr std::uint32_t groups = 2;
+    constexpr std::size_t words = tiles * std::size_t{trial_items};
+    const auto jobs = static_cast<cl_uint>(cases.size() * tiles);
+    std::vector<cl_uint> numbers(words);
+    std::ranges::generate(numbers, [next = 1U]() mutable { return next = next * 1664525U + 1013904223U; });
+    const cl::Buffer input = buffer(words);
+    require(session_.queue.enqueueWriteBuffer(input, CL_TRUE, 0, words * sizeof(cl_uint), numbers.data()),
+            "writing a buffer");
+    std::vector<cl_uint> expected;
+    for (const std::string& name : cases) {
+      const cl::Buffer output = buffer(words);
+      launch(kernel(program, ("alone_" + name).c_str(), input, output), tiles, true, trial_items);
+      const std::vector<cl_uint> part = read(output, words);
+      expected.insert(expected.end(), part.begin(), part.end());
+    }
+    const cl::Buffer launched = buffer(expected.size());
+    const cl::Buffer persistent = buffer(expected.size());
+    const cl::Buffer arrivals = buffer(1);
+    launch(kernel(program, ("launch_" + set).c_str(), input, launched, tiles), jobs, true, trial_items);
+    launch(kernel(program, ("persistent_" + set).c_str(), input, persistent, tiles, jobs, rounds, arrivals),
+           groups, true, trial_items);
+    return read(launched, expected.size()) == expected && read(persistent, expected.size()) == expected &&
+           read(arrivals, 1).front() == rounds * groups;
   }
 
   void prove(const cl::Program& program, std::uint32_t groups, OrderingTrial& trial) {

@@ -138,6 +138,9 @@ constexpr Field profile_fields[] = {
                                                  "work-groups that are resident together"),
     optional<&DeviceProfile::ordering>("ordering", "of those that passed the one with the fastest barrier"),
     required<&DeviceProfile::trials>("trials", "every memory ordering that was tried"),
+    defaulted<&DeviceProfile::barrier_kernels_share>(
+        "barrier_kernels_share", "kernels with barriers gave as cases of one kernel what they gave by "
+                                 "themselves; otherwise each is launched by itself"),
     required<&DeviceProfile::launch_ns>("launch_ns", "one of many launches in a row"),
     required<&DeviceProfile::launch_round_trip_ns>("launch_round_trip_ns", "a launch and the wait for it"),
     required<&DeviceProfile::claimed_items_per_second>("claimed_items_per_second",

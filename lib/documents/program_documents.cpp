@@ -314,7 +314,9 @@ constexpr std::string_view what_cannot_be_run[] = {
     "  a wave that touches an image which another wave of the launch writes, or that writes one in every",
     "  iteration of a persistent launch",
     "  kernels with sub-group functions",
-    "  kernels with barriers or local memory in work-groups of another size than most",
+    "  kernels with barriers or local memory in work-groups of another size than most, or where no self-test "
+    "of the",
+    "  device has found them right as cases of one kernel (`tidegate devices --probe`)",
     "  kernels with other compiler options than most, or that no function can stand for, such as one with "
     "local",
     "  variables that another function calls",

@@ -151,6 +151,7 @@ class Probe(unittest.TestCase):
         self.assertEqual(device["megakernel"], {
             "supported": True, "max_worker_count": device["compute_units"],
             "reason": f"the self-test passed with the memory ordering {fastest['ordering']}"})
+        self.assertIs(profile["barrier_kernels_share"], True)
         for key in ("launch_ns", "launch_round_trip_ns", "claimed_items_per_second"):
             self.assertGreater(profile[key], 0, key)
         for key, value in profile["costs"].items():
@@ -183,6 +184,7 @@ class Probe(unittest.TestCase):
         result = run("devices", "--probe", "--device", "cpu", "--format", "table", env=self.env("cache"))
         self.assertEqual((result.rc, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"ordering \w+ +passed, barrier [0-9.]+ us, used\n")
+        self.assertIn("barriers           kernels with barriers are right as cases of one kernel\n", result.stdout)
         self.assertRegex(result.stdout, r"launch +[0-9.]+ us in a row, [0-9.]+ us with a wait\n")
 
 

@@ -60,6 +60,8 @@ def cache_home() -> str:
         os.mkdir(f"{folder}/tidegate")
         for profile in Path(found, "tidegate").glob("device-*"):
             shutil.copy(profile, f"{folder}/tidegate")
+    else:  # what launches only takes what a self-test has found, and does not run one
+        run("devices", "--probe", env={"XDG_CACHE_HOME": folder})
     return folder
 
 
@@ -300,6 +302,122 @@ class Results(Small):
             self.assertEqual(self.output("b.npy"), [2 * x % 2**32 for x in values])
             self.assertEqual((self.folder / "b.npy").read_bytes(), npy("u32", [2 * x % 2**32 for x in values]))
             self.assertEqual((self.folder / "c.bin").read_bytes(), raw("u32", [x + 1 for x in values]))
+
+
+BARRIERS = "".join(f"""kernel void {name}(global const uint* a, global uint* out) {{
+  local uint t[64];
+  uint l = get_local_id(0);
+  t[l] = a[get_global_id(0)];
+  for (uint s = 32; s > 0; s /= 2) {{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < s) t[l] = {joined};
+  }}
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l == 0) out[get_global_id(0)] = t[0];
+}}
+""" for name, joined in (("total", "t[l] + t[l + s]"), ("most", "max(t[l], t[l + s])"))) + "".join(
+    f"""kernel void {name}(global const uint* a, global uint* out) {{
+  local uint t[128], u[128];
+  uint l = get_local_id(0), n = get_local_size(0), i = get_global_id(0);
+  t[l] = a[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  u[n - 1 - l] = t[(l + 3) % n];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[i] = t[n - 1 - l] {operator} u[l];
+}}
+""" for name, operator in (("crossed", "^"), ("added", "+"))) + """
+kernel void few(global const uint* a, global uint* out) {
+  local uint t[64];
+  uint l = get_local_id(0);
+  t[l] = a[get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l >= 5) return;
+  out[get_global_id(0)] = t[63 - l];
+}
+kernel void copied(global const uint* a, global uint* out) {
+  if (get_local_id(0) % 3 == 0) return;
+  out[get_global_id(0)] = a[get_global_id(0)];
+}
+"""
+WAYS = [("--strategy", strategy, "--mode", mode)
+        for strategy, mode in (("launch", "interpreter"), ("barrier", "jit"), ("counters", "interpreter"))]
+
+
+def groups_of(values: list[int], size: int) -> list[list[int]]:
+    return [values[i:i + size] for i in range(0, len(values), size)]
+
+
+class KernelsWithBarriers(Programs):
+    """Several of them in one generated kernel, where what follows a barrier is for some work-items only."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", BARRIERS)
+        self.values = [i * 2654435761 % 2**32 for i in range(1024)]
+        self.file("a.npy", npy("u32", self.values))
+
+    def buffers(self, *names: str) -> Document:
+        return {"a": buffer(count=1024, init={"file": "a.npy"}),
+                **{name: buffer(count=1024, output=f"{name}.npy") for name in names}}
+
+    def reductions(self, *more: tuple[str, str]) -> tuple[Document, dict[str, list[int]]]:
+        """As many programs have them: two independent reductions, of which the first work-item writes the result."""
+        waves = (("total", "sums"), ("most", "most"), *more)
+        document = program(self.buffers(*(out for _, out in waves)),
+                           *(wave(op, "a", out, size=1024, local=64) for op, out in waves))
+        tiles = groups_of(self.values, 64)
+        expected = {"sums": [x for tile in tiles for x in [sum(tile) % 2**32, *[0] * 63]],
+                    "most": [x for tile in tiles for x in [max(tile), *[0] * 63]],
+                    "few": [x for tile in tiles for x in [*tile[:-6:-1], *[0] * 59]],
+                    "copies": [x if i % 64 % 3 else 0 for i, x in enumerate(self.values)]}
+        return document, {out: expected[out] for _, out in waves}
+
+    def check(self, document: Document, expected: dict[str, list[int]], *args: str, **rest: Any) -> Document:
+        report = self.report_of(document, *args, **rest)
+        for name, values in expected.items():
+            self.assertEqual(self.output(f"{name}.npy"), values, f"{name}, {args}")
+        return report
+
+    def test_reductions(self) -> None:
+        for way in ((), *WAYS):
+            self.check(*self.reductions(), *way)
+        self.check(*self.reductions(("few", "few"), ("copied", "copies")), *WAYS[1])
+
+    def test_many_waves(self) -> None:
+        """Work-groups of another size in the midst, and each kernel with barriers in several waves."""
+        state = {"b0": [0] * 1024, "b1": list(self.values), "b2": [x ^ 0xffff for x in self.values], "b3": [0] * 1024}
+        self.file("b1.bin", raw("u32", state["b1"]))
+        self.file("b2.bin", raw("u32", state["b2"]))
+        steps = (("crossed", "b1", "b0", 128), ("crossed", "b0", "b3", 128), ("crossed", "b3", "b1", 32),
+                 ("added", "b2", "b3", 128), ("added", "b2", "b0", 128), ("copied", "b0", "b1", 128),
+                 ("crossed", "b2", "b0", 128))
+        document = program(self.buffers(*state), *(wave(op, a, out, size=1024, local=local)
+                                                   for op, a, out, local in steps))
+        for name in ("b1", "b2"):
+            document["buffers"][name]["init"] = {"file": f"{name}.bin"}
+        for op, a, out, local in steps:
+            if op == "copied":
+                state[out] = [x if i % local % 3 else old for i, (x, old) in enumerate(zip(state[a], state[out]))]
+                continue
+            state[out] = [(t[-1 - l] ^ u if op == "crossed" else t[-1 - l] + u) % 2**32
+                          for t in groups_of(state[a], local)
+                          for l, u in enumerate(t[(local - 1 - l + 3) % local] for l in range(local))]
+        for way in WAYS:
+            self.check(document, state, *way)
+
+    def test_where_the_self_test_found_them_wrong(self) -> None:
+        document, expected = self.reductions()
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(f"{cache_home()}/tidegate", f"{folder}/tidegate")
+            for kept in Path(folder, "tidegate").glob("device-*"):
+                self.assertIn('"barrier_kernels_share": true', kept.read_text())
+                kept.write_text(kept.read_text().replace('"barrier_kernels_share": true', '"barrier_kernels_share": false'))
+            for strategy in ("launch", "barrier"):
+                report = self.check(document, expected, "--strategy", strategy, env={"XDG_CACHE_HOME": folder})
+                self.assertEqual(report["fallbacks"], [
+                    {"wave": f"wave {number} ({op})",
+                     "reason": "its kernel has barriers or local memory, and no self-test has found such kernels "
+                               "right on this device as cases of one kernel"} for number, op in enumerate(("total", "most"))])
 
 
 class Kept(Small):
