@@ -12,11 +12,11 @@
 #include <tidegate/traversal/run.hpp>
 #include <tidegate/tuning/settings.hpp>
 #include <tidegate/tuning/tuning_report.hpp>
-#include <tidegate/tuning/workbench.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace tidegate::tuning {

@@ -3,6 +3,7 @@
 
 #include <tidegate/device/device_profile.hpp>
 #include <tidegate/policy/launch_request.hpp>
+#include <tidegate/run/run_report.hpp>
 #include <tidegate/tuning/duel.hpp>
 #include <tidegate/tuning/knob.hpp>
 
@@ -43,6 +44,13 @@ struct KnobReport {
   std::optional<Duel> duel;     // between the two
   std::vector<ThrownOut> thrown_out;
   std::vector<TimedValue> timed; // the others, as far as they came
+};
+
+// Outputs of a candidate that are not those of plain launches.
+struct Different {
+  run::OutputParity parity;
+  std::string way;    // how the candidate was launched, for people
+  std::string kernel; // that was generated for it; empty where none was
 };
 
 struct TuningReport {

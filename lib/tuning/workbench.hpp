@@ -11,6 +11,7 @@
 #include <tidegate/run/run_options.hpp>
 #include <tidegate/tuning/bench.hpp>
 #include <tidegate/tuning/knobs.hpp>
+#include <tidegate/tuning/tuning_report.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,13 +29,6 @@ struct Candidate {
   std::optional<run::BuiltProgram> built; // for what was compiled, where it lies
   run::Residency residency;
   run::DispatchLimits limits;
-};
-
-// Outputs of a candidate that are not those of plain launches.
-struct Different {
-  run::OutputParity parity;
-  std::string way;    // how the candidate was launched, for people
-  std::string kernel; // that was generated for it; empty where none was
 };
 
 class Workbench final : public Bench {
