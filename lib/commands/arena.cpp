@@ -6,7 +6,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
 #include <tidegate/documents/decode.hpp>
-#include <tidegate/planning/arena_model.hpp>
 
 #include <fmt/format.h>
 
@@ -124,8 +123,8 @@ Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes, c
 
 Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
   const planning::ArenaProblem problem = arena_problem(lifetimes);
-  const auto model = planning::make_arena_model(problem);
-  if (model) {
+  const auto sound = planning::check_arena_problem(problem);
+  if (sound) {
     return {};
   }
   // What is wrong with single buffers; otherwise they are too many bytes together.
@@ -135,13 +134,13 @@ Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const 
       errors.add(told_elsewhere());
       continue;
     }
-    if (auto single = planning::make_arena_model({.buffers = {problem.buffers[i]}}); !single) {
+    if (auto single = planning::check_arena_problem({.buffers = {problem.buffers[i]}}); !single) {
       single.error().buffer = i;
       errors.add(to_error(single.error(), lifetimes, {}));
     }
   }
   TIDEGATE_CHECK(errors.result());
-  return tl::unexpected(to_error(model.error(), lifetimes, {}));
+  return tl::unexpected(to_error(sound.error(), lifetimes, {}));
 }
 
 planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes) {

@@ -14,7 +14,7 @@
 #include <tidegate/documents/graph_documents.hpp>
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/program_documents.hpp>
-#include <tidegate/planning/arena_check.hpp>
+#include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/plan_checker.hpp>
 #include <tidegate/policy/evidence.hpp>
 

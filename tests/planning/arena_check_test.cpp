@@ -1,5 +1,5 @@
 // The arena checker: a correct plan, spoilt in one place at a time, and the words for each.
-#include <tidegate/planning/arena_check.hpp>
+#include <tidegate/planning/arena.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,6 @@
 #include "arena_families.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
-#include <tidegate/planning/arena_check.hpp>
 
 #include <doctest/doctest.h>
 

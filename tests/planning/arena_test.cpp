@@ -2,7 +2,6 @@
 // the extremes. Every plan goes through the checker.
 #include "../test_scale.hpp"
 #include <tidegate/planning/arena.hpp>
-#include <tidegate/planning/arena_check.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include <tidegate/planning/arena_branch.hpp>
+#include "branch.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -71,7 +71,7 @@ bool ArenaBranch::place(std::uint32_t item) {
     if (stage_[other] == Stage::placed || (stage_[other] == Stage::undecided && rest_[other] >= top)) {
       continue;
     }
-    // A skipped one has what it waited for.
+    // A skipped one has got the item that it waited for.
     const std::uint64_t rest = aligned_up(top, component_.items[other].alignment).value_or(u64_max);
     const std::uint64_t before = rest_[other];
     change(other, Stage::undecided, std::max(before, rest), std::max(before, rest));
@@ -126,7 +126,7 @@ bool ArenaBranch::follow_up() {
   return (!techniques_.lifted_floor || lift_skipped()) && (!techniques_.section_bound || sections_fit());
 }
 
-// From offsets without bound the skipped items come down to what the others allow, until nothing changes: two
+// From unbounded offsets the skipped items come down as far as the others allow, until nothing changes: two
 // that would only lift each other stay up.
 bool ArenaBranch::lift_skipped() {
   const auto count = static_cast<std::uint32_t>(component_.items.size());
@@ -217,9 +217,9 @@ bool ArenaBranch::complete() {
   return complete;
 }
 
-// The conflict: the decisions that keep those of the items that are still to come from lying below their
-// least offsets. These are the ones about the items that they rest on, one on the other, down to the floor;
-// and for one that was lifted that it is skipped and what keeps the overlapping ones up.
+// Writes the conflict: the decisions that keep those of the items that are still to come from lying below
+// their least offsets. These are the decisions about the items that they rest on, one on the other, down to
+// the floor; and for an item that was lifted, its skip and the decisions that keep the overlapping ones up.
 void ArenaBranch::explain(std::span<const std::uint32_t> items) {
   conflict_.clear();
   explained_.clear();

@@ -1,7 +1,8 @@
-#include <tidegate/planning/arena.hpp>
-#include <tidegate/planning/arena_greedy.hpp>
-#include <tidegate/planning/arena_model.hpp>
-#include <tidegate/planning/arena_portfolio.hpp>
+#include "heuristics.hpp"
+#include "model.hpp"
+#include "search.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -14,7 +15,7 @@ namespace {
 // Pairs of overlapping items that the heuristics look at; about half a second.
 constexpr std::uint64_t heuristic_work = 25'000'000;
 
-// Beyond these the exact search is hopeless and only its setting up would be felt.
+// Beyond these the exact search is hopeless, and setting it up would only take time.
 constexpr std::size_t most_items_to_search = 4096;
 constexpr std::uint64_t most_pairs_to_search = 2'000'000;
 
@@ -78,8 +79,8 @@ private:
             .search_nodes = nodes_};
   }
 
-  // One search of a component below `height`, with up to `effort` of what is left. Records what came out of
-  // it.
+  // Searches a component for a layout below `height`, with up to `effort` of the effort left, and records the
+  // result.
   void attempt(Progress& part, const ArenaOverlaps& overlaps, std::uint64_t height, std::uint64_t effort) {
     const ArenaComponent& component = *part.component;
     const std::uint64_t granule = component.granule_bytes;
@@ -115,8 +116,8 @@ private:
   }
 
   // Makes a component as low as possible, but not lower than `floor`. Half of the effort goes into the lowest
-  // height, which is most often the answer; the rest into halving the range above it, where a height that was
-  // not reached counts as out of reach without being proved so.
+  // height, which is most often the answer; the rest bisects the range above it, where a height that the
+  // search did not reach counts as out of reach, though that is not proved.
   void lower(Progress& part, std::uint64_t floor) {
     if (!searchable(*part.component)) {
       part.gave_up = true;
@@ -191,6 +192,34 @@ private:
 };
 
 } // namespace
+
+std::string describe(const ArenaError& error) {
+  switch (error.code) {
+  case ArenaErrorCode::empty_lifetime:
+    return fmt::format("buffer {} is never alive: its upper end is not above its lower end", error.buffer);
+  case ArenaErrorCode::bad_alignment:
+    return fmt::format("the alignment of buffer {} is not a power of two", error.buffer);
+  case ArenaErrorCode::byte_count_overflow:
+    return error.field == "offset"
+               ? fmt::format("buffer {} and those alive around it were not laid out within 64-bit offsets",
+                             error.buffer)
+               : fmt::format("the sum of the sizes alive when buffer {} starts leaves 64 bits", error.buffer);
+  case ArenaErrorCode::arena_over_capacity:
+    return error.proof == ArenaProof::meets_bound
+               ? fmt::format("{} bytes are alive at one moment and the capacity is {} bytes",
+                             error.required_bytes, error.capacity_bytes)
+               : fmt::format("the arena needs at least {} bytes and the capacity is {} bytes; an exhaustive "
+                             "search of {} nodes proves it",
+                             error.required_bytes, error.capacity_bytes, error.search_nodes);
+  case ArenaErrorCode::arena_search_exhausted: break;
+  }
+  const std::string best = error.best_height_bytes == 0
+                               ? std::string("no plan within 64-bit offsets was found")
+                               : fmt::format("the best plan found needs {} bytes", error.best_height_bytes);
+  return fmt::format("no plan within the capacity of {} bytes was found and none was proved impossible: the "
+                     "search gave up after {} nodes; {}, and at least {} are needed",
+                     error.capacity_bytes, error.search_nodes, best, error.required_bytes);
+}
 
 tl::expected<ArenaPlan, ArenaError> plan_arena(const ArenaProblem& problem, const ArenaOptions& options) {
   const auto model = make_arena_model(problem);

@@ -1,4 +1,4 @@
-#include <tidegate/planning/arena_check.hpp>
+#include "../arena.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // An arena problem as the planner sees it: independent components over time, and in each component time cut
-// into sections between which no buffer starts or ends.
+// into sections within which the same buffers can be alive together.
 //
 //   time      0    3    5        9   12         15    18
 //             |----a----|                        |--d--|
@@ -12,18 +12,16 @@
 // Buffers of size 0 are left out: they overlap nothing.
 #pragma once
 
-#include <tidegate/planning/arena.hpp>
+#include "../arena.hpp"
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace tidegate::planning {
 
 inline constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
-
-// Size times lifetime may need all of its 128 bits.
-__extension__ using ArenaArea = unsigned __int128;
 
 struct ArenaItem {
   std::uint32_t first_section = 0; // alive in sections [first_section, end_section)
@@ -49,11 +47,21 @@ struct ArenaModel {
 // Errors: empty_lifetime, bad_alignment, byte_count_overflow {alive bytes}.
 tl::expected<ArenaModel, ArenaError> make_arena_model(const ArenaProblem& problem);
 
-inline ArenaArea area(const ArenaItem& item) {
-  return ArenaArea{item.size} * item.width;
-}
+enum class ArenaKey : std::uint8_t {
+  size,
+  width, // lifetime
+  area,  // lifetime times size
+  total, // bytes alive in the fullest of the item's sections
+  start, // the first section, the earliest first
+  end,   // the last section, the latest first
+};
+using ArenaOrder = std::array<ArenaKey, 3>;
 
-// How many pairs of items are alive together: what a heuristic that looks at them all has to pay.
+// The items with the largest first key first, then the largest second key and so on; equal ones as in
+// `items`.
+std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const ArenaOrder& order);
+
+// The number of pairs of items that are alive together: the cost of a heuristic that looks at them all.
 std::uint64_t overlapping_pairs(const ArenaComponent& component);
 
 // The smallest multiple of the power of two `alignment` that is at least `value`, or nothing above 64 bits.

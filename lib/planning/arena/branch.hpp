@@ -1,5 +1,5 @@
-// A branch of the exact search (arena_search.hpp): what has been decided, what follows from it, and, when it
-// cannot be completed, which decisions are to blame.
+// A branch of the exact search (search.hpp): the decisions taken, the bounds that follow from them, and,
+// when it cannot be completed, the decisions to blame.
 //
 // Buffers are placed from the bottom up, each at its *rest*: the top of what overlaps it so far, rounded up
 // to its alignment. A decision about one buffer i is either of
@@ -7,14 +7,14 @@
 //   placed    i lies at its rest, and every overlapping buffer still to come lies above it;
 //   skipped   some overlapping buffer still to come goes below i, so i waits until one is placed.
 //
-// What follows, each a switch of ArenaTechniques:
+// The consequences, each a switch of ArenaTechniques:
 //
 //   section_bound  in each section the floor, which is the lowest offset that a buffer still to come can have
 //                  there, plus the bytes still to come must fit the capacity.
 //   lifted_floor   (ours) a skipped buffer comes to lie on an overlapping one that is still to come, so it
 //                  lies at least as high as the lowest top among those, or nothing can lift it at all.
-//   dominance      and only those count that are in its way where it rests: below another one it would fall
-//                  back into its place.
+//   dominance      only those count that are in its way where it rests: below another one it would fall back
+//                  into its place.
 //
 //        |  c  |       a and b are placed. c was skipped at its rest, the top of a: d and e are still to come
 //   +---+   +-----+    and can lie in its way, and the lower of their tops is the least offset that c can
@@ -28,7 +28,7 @@
 // Prosser, "Hybrid algorithms for the constraint satisfaction problem", 1993).
 #pragma once
 
-#include <tidegate/planning/arena_model.hpp>
+#include "search.hpp"
 
 #include <cstdint>
 #include <span>
@@ -36,23 +36,6 @@
 #include <vector>
 
 namespace tidegate::planning {
-
-// Which items are alive together and which in a section, for all searches of one component.
-struct ArenaOverlaps {
-  std::vector<std::uint32_t> item_from; // those of item i are items[item_from[i] .. item_from[i + 1])
-  std::vector<std::uint32_t> items;
-  std::vector<std::uint32_t> section_from; // likewise
-  std::vector<std::uint32_t> section_items;
-
-  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t item) const {
-    return std::span(items).subspan(item_from[item], item_from[item + 1] - item_from[item]);
-  }
-  [[nodiscard]] std::span<const std::uint32_t> in(std::uint32_t section) const {
-    return std::span(section_items)
-        .subspan(section_from[section], section_from[section + 1] - section_from[section]);
-  }
-};
-ArenaOverlaps arena_overlaps(const ArenaComponent& component);
 
 // A set of items.
 class ArenaItemSet {
@@ -77,17 +60,17 @@ public:
   ArenaBranch(const ArenaComponent& component, const ArenaOverlaps& overlaps, std::uint64_t capacity_bytes,
               const ArenaTechniques& techniques);
 
-  // Decides about an undecided item. False when the branch has no solution: conflict() tells why then, and
-  // the decision has to be undone.
+  // Decides about an undecided item. False when the branch has no solution: then conflict() gives the reason,
+  // and the decision has to be undone.
   bool place(std::uint32_t item);
   bool skip(std::uint32_t item);
 
-  // Takes back everything since the mark was the answer.
+  // undo(mark) takes back everything decided since mark() returned that value.
   [[nodiscard]] std::size_t mark() const { return trail_.size(); }
   void undo(std::size_t mark);
 
-  // Once no item is undecided: whether all are placed. Otherwise the branch has no solution, since each of
-  // those still to come waits for another one.
+  // Call when no item is undecided. True when all are placed; otherwise the branch has no solution, since
+  // each of those still to come waits for another one.
   bool complete();
 
   // Items whose decisions cannot stand together.
@@ -103,7 +86,7 @@ public:
   [[nodiscard]] const std::vector<std::uint64_t>& offsets() const { return rest_; }
 
 private:
-  struct Change { // what an item was before
+  struct Change { // the state of an item before it changed
     std::uint32_t item;
     Stage stage;
     std::uint32_t support;

@@ -1,8 +1,7 @@
-#include <tidegate/planning/arena_model.hpp>
+#include "model.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -21,8 +20,8 @@ std::optional<ArenaError> first_unsound_buffer(const std::vector<ArenaBuffer>& b
   return std::nullopt;
 }
 
-// Buffers with bytes, by start and then by index. Sorting the key itself beside the index keeps the
-// comparison away from the buffers, which are spread over memory.
+// Buffers with bytes, by start and then by index. Pairs of key and index are sorted, because the buffers are
+// spread over memory and comparing them would be slow.
 std::vector<std::pair<std::uint64_t, std::uint32_t>> by_start(const std::vector<ArenaBuffer>& buffers) {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> result;
   result.reserve(buffers.size());
@@ -59,7 +58,7 @@ void cut_into_sections(ArenaComponent& component, const std::vector<ArenaBuffer>
   }
   std::sort(ends.begin(), ends.end());
   std::uint32_t section = 0;
-  bool ended = false; // something, since the section's last start
+  bool ended = false; // true when an item has ended since the section's last start
   auto end = ends.begin();
   for (ArenaItem& item : component.items) {
     for (; end->first <= buffers[item.buffer].lower; ++end) {
@@ -76,7 +75,7 @@ void cut_into_sections(ArenaComponent& component, const std::vector<ArenaBuffer>
   component.section_bytes.assign(section + 1, 0);
 }
 
-// Fills section_bytes; the answer is the buffer whose start makes the sum leave 64 bits, if one does.
+// Fills section_bytes. Returns the buffer whose start makes the sum leave 64 bits, if one does.
 std::optional<std::uint32_t> count_section_bytes(ArenaComponent& component) {
   std::vector<std::uint64_t> ending(component.section_bytes.size() + 1, 0);
   std::size_t next = 0;
@@ -85,7 +84,7 @@ std::optional<std::uint32_t> count_section_bytes(ArenaComponent& component) {
     alive -= ending[section];
     for (; next < component.items.size() && component.items[next].first_section == section; ++next) {
       const ArenaItem& item = component.items[next];
-      if (item.size > std::numeric_limits<std::uint64_t>::max() - alive) {
+      if (item.size > u64_max - alive) {
         return item.buffer;
       }
       alive += item.size;
@@ -95,6 +94,23 @@ std::optional<std::uint32_t> count_section_bytes(ArenaComponent& component) {
     component.lower_bound_bytes = std::max(component.lower_bound_bytes, alive);
   }
   return std::nullopt;
+}
+
+// Size times lifetime may need all of its 128 bits.
+__extension__ using ArenaArea = unsigned __int128;
+
+ArenaArea value_of(const ArenaComponent& component, const ArenaItem& item, ArenaKey key) {
+  switch (key) {
+  case ArenaKey::size: return item.size;
+  case ArenaKey::width: return item.width;
+  case ArenaKey::area: return ArenaArea{item.size} * item.width;
+  case ArenaKey::total:
+    return *std::max_element(component.section_bytes.begin() + item.first_section,
+                             component.section_bytes.begin() + item.end_section);
+  case ArenaKey::start: return component.section_bytes.size() - item.first_section;
+  case ArenaKey::end: break;
+  }
+  return item.end_section;
 }
 
 } // namespace
@@ -126,6 +142,25 @@ tl::expected<ArenaModel, ArenaError> make_arena_model(const ArenaProblem& proble
     model.lower_bound_bytes = std::max(model.lower_bound_bytes, component.lower_bound_bytes);
   }
   return model;
+}
+
+tl::expected<void, ArenaError> check_arena_problem(const ArenaProblem& problem) {
+  return make_arena_model(problem).map([](const ArenaModel&) {});
+}
+
+std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const ArenaOrder& order) {
+  const std::size_t count = component.items.size();
+  std::vector<std::array<ArenaArea, 3>> keys(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      keys[i][k] = value_of(component, component.items[i], order[k]);
+    }
+  }
+  std::vector<std::uint32_t> result(count);
+  std::iota(result.begin(), result.end(), 0U);
+  std::stable_sort(result.begin(), result.end(),
+                   [&keys](std::uint32_t a, std::uint32_t b) { return keys[a] > keys[b]; });
+  return result;
 }
 
 std::uint64_t overlapping_pairs(const ArenaComponent& component) {

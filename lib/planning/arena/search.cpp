@@ -1,0 +1,306 @@
+#include "search.hpp"
+
+#include "branch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <future>
+#include <numeric>
+#include <optional>
+
+namespace tidegate::planning {
+namespace {
+
+// The strategies of a portfolio differ in the item that goes first among several.
+struct ArenaStrategy {
+  std::vector<std::uint32_t> rank_of_item; // a permutation; smaller ranks go first
+  bool niche = false;                      // an item that fits between its neighbours goes before rank
+
+  friend bool operator==(const ArenaStrategy&, const ArenaStrategy&) = default;
+};
+
+// The exact search with one strategy. The stack of decisions is explicit, so the search can be stopped and
+// continued.
+class ArenaSearch {
+public:
+  // All but the techniques must outlive the search.
+  ArenaSearch(const ArenaComponent& component, const ArenaOverlaps& overlaps, const ArenaStrategy& strategy,
+              std::uint64_t capacity_bytes, const ArenaTechniques& techniques)
+      : component_(component), overlaps_(overlaps), strategy_(strategy), techniques_(techniques),
+        branch_(component, overlaps, capacity_bytes, techniques) {
+    if (component.lower_bound_bytes > capacity_bytes) {
+      verdict_ = ArenaVerdict::impossible;
+    }
+  }
+
+  // Goes on until there is a verdict or about `nodes` more decisions have been taken.
+  ArenaVerdict run(std::uint64_t nodes) {
+    const std::uint64_t last_node = nodes > u64_max - nodes_ ? u64_max : nodes_ + nodes;
+    while (verdict_ == ArenaVerdict::running && nodes_ < last_node) {
+      if (const auto item = choose()) {
+        decide(*item);
+      } else if (branch_.complete()) {
+        verdict_ = ArenaVerdict::found;
+      } else {
+        backtrack();
+      }
+    }
+    return verdict_;
+  }
+
+  [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
+  // By item, after `found`.
+  [[nodiscard]] const std::vector<std::uint64_t>& offsets() const { return branch_.offsets(); }
+
+private:
+  struct Decision {
+    std::uint32_t item = 0;
+    bool skipped = false; // placing it has failed, for first_conflicts_ at this depth
+    std::size_t mark = 0; // of the branch before the decision
+  };
+
+  void decide(std::uint32_t item) {
+    ++nodes_;
+    decisions_.push_back({.item = item, .skipped = false, .mark = branch_.mark()});
+    if (!branch_.place(item)) {
+      backtrack();
+    }
+  }
+
+  // The branch has failed because of the decisions in its conflict. Drops the decisions that this settles;
+  // the last one left is skipped now.
+  void backtrack() {
+    ArenaItemSet conflict = branch_.conflict();
+    while (!decisions_.empty()) {
+      Decision& last = decisions_.back();
+      const std::size_t depth = decisions_.size() - 1;
+      branch_.undo(last.mark);
+      const bool involved = !techniques_.backjumping || conflict.has(last.item);
+      if (involved && !last.skipped) {
+        first_conflicts_.resize(std::max(first_conflicts_.size(), depth + 1));
+        first_conflicts_[depth] = conflict;
+        last.skipped = true;
+        ++nodes_;
+        if (branch_.skip(last.item)) {
+          return;
+        }
+        conflict = branch_.conflict();
+      } else {
+        if (involved) {
+          conflict.add(first_conflicts_[depth]);
+          conflict.remove(last.item);
+        }
+        decisions_.pop_back();
+      }
+    }
+    verdict_ = ArenaVerdict::impossible;
+  }
+
+  // Chooses the next item to decide about: the lowest, and the strategy chooses among those that rest as low.
+  // Returns nothing when no item is undecided.
+  std::optional<std::uint32_t> choose() const {
+    const auto count = static_cast<std::uint32_t>(component_.items.size());
+    std::optional<std::uint32_t> lowest;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (branch_.stage(i) == ArenaBranch::Stage::undecided && (!lowest || goes_before(i, *lowest))) {
+        lowest = i;
+      }
+    }
+    return lowest && strategy_.niche ? best_in_niche(*lowest) : lowest;
+  }
+
+  bool goes_before(std::uint32_t a, std::uint32_t b) const {
+    const std::uint64_t rest_a = branch_.rest(a);
+    const std::uint64_t rest_b = branch_.rest(b);
+    return rest_a != rest_b ? rest_a < rest_b : strategy_.rank_of_item[a] < strategy_.rank_of_item[b];
+  }
+
+  // The niche is the run of sections around the item that are no higher than its rest. Among the items that
+  // rest as low and reach into it, the one that touches most of the niche's sides goes first; a side counts
+  // more when the item ends at the height of its neighbour there, so that buffers handed over from one to the
+  // next lie side by side.
+  std::uint32_t best_in_niche(std::uint32_t item) const {
+    const std::uint64_t rest = branch_.rest(item);
+    const auto sections = static_cast<std::uint32_t>(component_.section_bytes.size());
+    std::uint32_t begin = component_.items[item].first_section;
+    std::uint32_t end = component_.items[item].end_section;
+    while (begin > 0 && branch_.top(begin - 1) <= rest) {
+      --begin;
+    }
+    while (end < sections && branch_.top(end) <= rest) {
+      ++end;
+    }
+    std::uint32_t chosen = item;
+    unsigned most = 0;
+    const auto look_at = [&](std::uint32_t other) {
+      const ArenaItem& candidate = component_.items[other];
+      if (branch_.stage(other) != ArenaBranch::Stage::undecided || branch_.rest(other) != rest) {
+        return;
+      }
+      const std::uint64_t top = rest + candidate.size;
+      unsigned touches = 0;
+      if (candidate.first_section == begin) {
+        touches += begin == 0 || branch_.top(begin - 1) == top ? 3 : 2;
+      }
+      if (candidate.end_section == end) {
+        touches += end == sections || branch_.top(end) == top ? 3 : 2;
+      }
+      if (touches > most ||
+          (touches == most && strategy_.rank_of_item[other] < strategy_.rank_of_item[chosen])) {
+        most = touches;
+        chosen = other;
+      }
+    };
+    // The items alive in the first section, then those that start in the others.
+    for (const std::uint32_t other : overlaps_.in(begin)) {
+      look_at(other);
+    }
+    for (std::uint32_t other = overlaps_.in(begin).back() + 1;
+         other < component_.items.size() && component_.items[other].first_section < end; ++other) {
+      look_at(other);
+    }
+    return chosen;
+  }
+
+  const ArenaComponent& component_;
+  const ArenaOverlaps& overlaps_;
+  const ArenaStrategy& strategy_;
+  const ArenaTechniques techniques_;
+  ArenaBranch branch_;
+  std::vector<Decision> decisions_;
+  std::vector<ArenaItemSet> first_conflicts_; // by depth
+  ArenaVerdict verdict_ = ArenaVerdict::running;
+  std::uint64_t nodes_ = 0; // decisions taken
+};
+
+struct Preorder {
+  ArenaOrder keys;
+  bool niche;
+};
+
+// Chosen out of 56, one after the other: those that together solve most at the least cost of
+// google/minimalloc's instances, the same mirrored in time and the generated families of the tests, with 20
+// 000 decisions for each. The published portfolio has three orders, by width, area and total.
+constexpr std::array<Preorder, 6> preorders{{{{ArenaKey::end, ArenaKey::size, ArenaKey::area}, false},
+                                             {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, true},
+                                             {{ArenaKey::total, ArenaKey::width, ArenaKey::area}, false},
+                                             {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, false},
+                                             {{ArenaKey::start, ArenaKey::size, ArenaKey::area}, false},
+                                             {{ArenaKey::end, ArenaKey::width, ArenaKey::area}, false}}};
+
+std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaOrder& order) {
+  std::vector<std::uint32_t> result(component.items.size());
+  std::uint32_t rank = 0;
+  for (const std::uint32_t item : items_in_order(component, order)) {
+    result[item] = rank++;
+  }
+  return result;
+}
+
+// The strategies that differ on this component.
+std::vector<ArenaStrategy> strategies(const ArenaComponent& component, const ArenaTechniques& techniques) {
+  std::vector<ArenaStrategy> result;
+  for (const Preorder& preorder : preorders) {
+    ArenaStrategy strategy{.rank_of_item = ranks(component, preorder.keys),
+                           .niche = preorder.niche && techniques.niche};
+    if (std::find(result.begin(), result.end(), strategy) == result.end()) {
+      result.push_back(std::move(strategy));
+    }
+    if (!techniques.portfolio) {
+      break;
+    }
+  }
+  return result;
+}
+
+// The first slice lets a search that meets little trouble come to its end. Slices grow so that easy
+// components cost little and threads have enough to do on hard ones.
+constexpr std::uint64_t first_slice_per_item = 2;
+constexpr std::uint64_t longest_slice = 8192;
+constexpr std::uint64_t slice_worth_a_thread = 2048;
+
+class Portfolio {
+public:
+  Portfolio(const ArenaComponent& component, const ArenaOverlaps& overlaps, std::uint64_t capacity_bytes,
+            const ArenaTechniques& techniques)
+      : component_(component), overlaps_(overlaps), capacity_(capacity_bytes), techniques_(techniques),
+        strategies_(strategies(component, techniques)), searches_(strategies_.size()),
+        verdicts_(strategies_.size()) {}
+
+  ArenaAttempt run(std::uint64_t nodes, unsigned threads) {
+    ArenaAttempt attempt;
+    std::uint64_t slice = first_slice_per_item * component_.items.size();
+    while (attempt.nodes < nodes) {
+      slice = std::min(slice, (nodes - attempt.nodes + searches_.size() - 1) / searches_.size());
+      const std::vector<std::uint64_t> before = nodes_so_far();
+      round(slice, slice < slice_worth_a_thread ? 1 : threads);
+      for (std::size_t i = 0; i < searches_.size(); ++i) {
+        attempt.nodes += searches_[i]->nodes() - before[i];
+        if (verdicts_[i] != ArenaVerdict::running) {
+          attempt.verdict = verdicts_[i];
+          if (attempt.verdict == ArenaVerdict::found) {
+            attempt.offsets = searches_[i]->offsets();
+          }
+          return attempt;
+        }
+      }
+      slice = std::max(slice, std::min(2 * slice, longest_slice));
+    }
+    return attempt;
+  }
+
+private:
+  std::vector<std::uint64_t> nodes_so_far() const {
+    std::vector<std::uint64_t> result;
+    for (const auto& search : searches_) {
+      result.push_back(search ? search->nodes() : 0);
+    }
+    return result;
+  }
+
+  // Every search gets its slice, except those after one that has its verdict.
+  void round(std::uint64_t slice, unsigned threads) {
+    std::atomic<std::size_t> next = 0;
+    std::atomic<std::size_t> decided = searches_.size();
+    const auto work = [&] {
+      for (std::size_t i = next++; i < decided; i = next++) {
+        if (!searches_[i]) {
+          searches_[i].emplace(component_, overlaps_, strategies_[i], capacity_, techniques_);
+        }
+        verdicts_[i] = searches_[i]->run(slice);
+        if (verdicts_[i] != ArenaVerdict::running) {
+          std::size_t earliest = decided;
+          while (i < earliest && !decided.compare_exchange_weak(earliest, i)) {
+          }
+        }
+      }
+    };
+    std::vector<std::future<void>> helpers;
+    for (unsigned t = 1; t < std::min<std::size_t>(threads, searches_.size()); ++t) {
+      helpers.push_back(std::async(std::launch::async, work));
+    }
+    work();
+    for (std::future<void>& helper : helpers) {
+      helper.get();
+    }
+  }
+
+  const ArenaComponent& component_;
+  const ArenaOverlaps& overlaps_;
+  const std::uint64_t capacity_;
+  const ArenaTechniques& techniques_;
+  std::vector<ArenaStrategy> strategies_;
+  std::vector<std::optional<ArenaSearch>> searches_; // each is made when its first turn comes
+  std::vector<ArenaVerdict> verdicts_;
+};
+
+} // namespace
+
+ArenaAttempt search_arena(const ArenaComponent& component, const ArenaOverlaps& overlaps,
+                          std::uint64_t capacity_bytes, std::uint64_t nodes, unsigned threads,
+                          const ArenaTechniques& techniques) {
+  return Portfolio(component, overlaps, capacity_bytes, techniques).run(nodes, threads);
+}
+
+} // namespace tidegate::planning
