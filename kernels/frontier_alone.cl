@@ -19,7 +19,9 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
   tg_position at = group->at;
   const uint round = at.round;
   tg_errand errand = tg_first_errand(job, &at, lane / TG_LANES, at.entries, tg_queue_of(job, at.wave), 0);
-  for (uint sequence = 0; sequence < 0xffffffffu; ++sequence) {
+  uint goes_on = TG_SURELY;
+  uint sequence = 0;
+  for (; goes_on != 0; ++sequence) {
     local uint* const sums = group->sums + sequence % 3u * TG_SUMS;
     local uint* const next_sums = group->sums + (sequence + 1) % 3u * TG_SUMS; // were read two waves ago
     global const uint4* const queue = tg_queue_of(job, at.wave);
@@ -64,18 +66,19 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint goes_on = group->goes_on;
-    if (goes_on == 0) {
-      for (uint i = lane; i < kept; i += TG_GROUP_SIZE) {
-        to.queue[i] = next_entries[i];
-      }
-      break;
-    }
+    goes_on = group->goes_on;
     if (watches && goes_on == TG_SURELY) {
       tg_position next = group->at;
       tg_absorb(&next, setting, tg_counts_of_sums(sums), log, log_begin);
       group->at = next;
     }
+  }
+  // After the loop, not where it ends: there PoCL 3.1 lets all work-items take the branch that the first one takes, and those
+  // past the last entry would write, too.
+  global uint4* const queue = tg_queue_of(job, at.wave);
+  local const uint4* const entries = group->queues + sequence % 2u * TG_ALONE_ROOM;
+  for (uint i = lane; i < min(at.entries, (uint)TG_ALONE_ROOM); i += TG_GROUP_SIZE) {
+    queue[i] = entries[i];
   }
   for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
     group->sums[i] = 0;

@@ -29,7 +29,6 @@
 #define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // those begin with all vertices
 #define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // those of CPUs wait in vain for a core that is busy
 
-#define TG_CHUNK 64u
 #define TG_LONG_ROW (TG_GROUP_SIZE == 1 ? 0xffffffffu : 1024u)
 #define TG_LONG_CHUNK 4096u
 #define TG_TILE 128u // items that a group of one work-item takes one after the other

@@ -3,6 +3,10 @@
 #ifndef TIDEGATE_KERNELS_FRONTIER_STATE_H
 #define TIDEGATE_KERNELS_FRONTIER_STATE_H
 
+// Edges of an entry of a queue, at most. A frontier holds a vertex once, so a queue never has more entries than vertices and
+// one for every TG_CHUNK edges of the graph.
+#define TG_CHUNK 64u
+
 // What a step does. A wave may take more than one: its frontier may have to be turned into the form that its
 // topology reads, and some algorithms have a second part.
 #define TG_STEP_START 0u     // what everything holds at first

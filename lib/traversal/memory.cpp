@@ -14,11 +14,11 @@ namespace {
 using graphs::Algorithm;
 
 constexpr std::uint64_t word = sizeof(std::uint32_t);
-constexpr std::uint64_t chunk_edges = 64; // TG_CHUNK
 constexpr std::uint64_t entry_bytes = 16;
 
+// Of a queue, as kernels/frontier_state.h has it.
 std::uint64_t entries(const TraversalShape& shape) {
-  return shape.vertices + shape.edges / chunk_edges;
+  return shape.vertices + shape.edges / TG_CHUNK;
 }
 
 std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) {
