@@ -148,8 +148,9 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       }
     }
     TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
-      const bool done = (open >> k & 1u) != 0 && (next[k] == end[k] || tg_settled(at, setting, best[k]));
-      open &= ~((done ? 1u : 0u) << k);
+      // Closes only what has just been opened; a vertex that settles below is stored first.
+      const bool idle = (open >> k & 1u) != 0 && (next[k] == end[k] || tg_settled(at, setting, best[k]));
+      open &= ~((idle ? 1u : 0u) << k);
     }
     uint asked[TG_PULLS][TG_ASKS]; // behind the last neighbour, that one again
     uint words[TG_PULLS][TG_ASKS];
@@ -180,7 +181,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
           if (tg_better(candidate, best[k])) {
             best[k] = tg_merged(candidate, best[k]);
             from[k] = u;
-            enough = tg_enough(at, setting, best[k]);
+            enough = tg_enough(at, setting, best[k]) || tg_settled(at, setting, best[k]);
           }
         }
       }
