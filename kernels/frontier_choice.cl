@@ -131,6 +131,9 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
   case TG_STEP_WAVE:
 #if TG_ALGORITHM == TG_PAGERANK
     at->scanned_edges = at->topology == TG_FUSED ? counts.scanned : 0;
+    if (at->topology == TG_FUSED) {
+      at->idle = counts.idle; // has changed with the ranks that the next step iterates on
+    }
     if (at->topology != TG_DENSE) {
       at->step = TG_STEP_APPLY;
       at->executed = 0;

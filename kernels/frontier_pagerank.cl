@@ -48,12 +48,14 @@ void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, f
   found->change += tg_units(fabs(after - before));
 }
 
+// Added up in units too: with every addition a float loses half a unit in the last place, a hub's thousands of terms of one size
+// all lose in one direction, and its rank would go on swinging by more than the tolerance.
 float tg_received(const tg_job* job, uint v, volatile global const float* passed) {
-  float sum = 0;
+  ulong sum = 0;
   for (tg_offset e = job->in_offsets[v]; e < job->in_offsets[v + 1ul]; ++e) {
-    sum += passed[job->in_neighbours[e]];
+    sum += tg_units(passed[job->in_neighbours[e]]);
   }
-  return sum;
+  return (float)sum / TG_UNITS;
 }
 
 void tg_finish(const tg_job* job) {}

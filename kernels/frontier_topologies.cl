@@ -108,8 +108,9 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
     for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
       const uint v = walk.word * 32 + walk.bit;
       if (v < job->vertices) {
-        tg_found unused = {0, 0, 0, 0, 0, 0, 0}; // the step behind it measures
-        tg_rank(job, setting, base, v, tg_received(job, v, passed), passed, &unused);
+        tg_found ranked = {0, 0, 0, 0, 0, 0, 0}; // the step behind it measures the change
+        tg_rank(job, setting, base, v, tg_received(job, v, passed), passed, &ranked);
+        found->idle += sweep + 1 == TG_FUSED_SWEEPS ? ranked.idle : 0;
         found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
       }
     }
