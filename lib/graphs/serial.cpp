@@ -11,18 +11,10 @@
 namespace tidegate::graphs {
 namespace {
 
-std::uint32_t sum(std::uint32_t distance, std::uint32_t weight) {
-  return weight > unreached - distance ? unreached : distance + weight;
-}
-
-float sum(float distance, float weight) {
-  return distance + weight;
-}
-
-template <class Distance>
+template <class Distance, class Weight>
 std::vector<Distance> dijkstra(const Graph& graph, std::span<const Vertex> sources, Distance far) {
   const Rows& rows = graph.out;
-  const auto* const weights = std::get_if<std::vector<Distance>>(&rows.weights);
+  const auto* const weights = std::get_if<std::vector<Weight>>(&rows.weights);
   std::vector<Distance> distances(rows.vertices(), far);
   using Visit = std::pair<Distance, Vertex>;
   std::priority_queue<Visit, std::vector<Visit>, std::greater<>> queue;
@@ -38,7 +30,7 @@ std::vector<Distance> dijkstra(const Graph& graph, std::span<const Vertex> sourc
     }
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
       const Vertex w = rows.neighbours[e];
-      const Distance through = sum(distance, weights != nullptr ? (*weights)[e] : Distance{1});
+      const Distance through = distance + (weights != nullptr ? (*weights)[e] : Weight{1});
       if (through < distances[w]) {
         distances[w] = through;
         queue.emplace(through, w);
@@ -99,12 +91,12 @@ std::vector<std::uint32_t> reached_from(const Graph& graph, std::span<const Vert
   return words;
 }
 
-std::vector<std::uint32_t> shortest_distances_u32(const Graph& graph, std::span<const Vertex> sources) {
-  return dijkstra<std::uint32_t>(graph, sources, unreached);
+std::vector<std::uint64_t> shortest_distances_u32(const Graph& graph, std::span<const Vertex> sources) {
+  return dijkstra<std::uint64_t, std::uint32_t>(graph, sources, far_away);
 }
 
 std::vector<float> shortest_distances_f32(const Graph& graph, std::span<const Vertex> sources) {
-  return dijkstra<float>(graph, sources, std::numeric_limits<float>::infinity());
+  return dijkstra<float, float>(graph, sources, std::numeric_limits<float>::infinity());
 }
 
 std::vector<Vertex> components(const Graph& graph) {

@@ -10,7 +10,8 @@
 
 namespace tidegate::graphs {
 
-inline constexpr std::uint32_t unreached = 0xffffffff; // as a level or a distance of whole numbers
+inline constexpr std::uint32_t unreached = 0xffffffff;       // as a level or a distance of whole numbers
+inline constexpr std::uint64_t far_away = ~std::uint64_t{0}; // as a distance of 64 bits
 
 // Edges from the nearest source to each vertex, and a neighbour before it on such a way: of a source, itself;
 // of what is not reached, no_vertex. Of several the smallest parent.
@@ -23,11 +24,11 @@ BreadthFirstTree breadth_first(const Graph& graph, std::span<const Vertex> sourc
 // Bit i of a vertex's word: source i reaches it, as it does itself. At most 32 sources.
 std::vector<std::uint32_t> reached_from(const Graph& graph, std::span<const Vertex> sources);
 
-// The least sum of weights on a way from any source (Dijkstra). Sums of whole numbers saturate at 2^32 - 1,
-// which is `unreached`. Sums of floats are rounded after each edge, from the source on, and unreached is
+// The least sum of weights on a way from any source (Dijkstra). Sums of whole numbers have 64 bits, which
+// hold 2^32 weights of 32. Sums of floats are rounded after each edge, from the source on, and unreached is
 // infinity; as rounding keeps the order, there is one least such sum, and every relaxation ends at it. A
 // graph without weights has weights of 1.
-std::vector<std::uint32_t> shortest_distances_u32(const Graph& graph, std::span<const Vertex> sources);
+std::vector<std::uint64_t> shortest_distances_u32(const Graph& graph, std::span<const Vertex> sources);
 std::vector<float> shortest_distances_f32(const Graph& graph, std::span<const Vertex> sources);
 
 // The smallest vertex of each vertex's component, where edges count in both directions (weakly connected).

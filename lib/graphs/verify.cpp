@@ -83,8 +83,8 @@ std::vector<bool> supported_levels(const Graph& graph, std::span<const std::uint
   return supported;
 }
 
-std::uint32_t through(std::uint32_t distance, std::uint32_t weight) {
-  return static_cast<std::uint32_t>(std::min(std::uint64_t{distance} + weight, std::uint64_t{unreached}));
+std::uint64_t through(std::uint32_t distance, std::uint32_t weight) {
+  return std::uint64_t{distance} + weight;
 }
 
 float through(float distance, float weight) {
@@ -106,7 +106,8 @@ Found check_distances_of(const Graph& graph, std::span<const Vertex> sources,
   const auto* const weights = std::get_if<std::vector<Distance>>(&graph.out.weights);
   const auto weight = [&](std::uint64_t e) { return weights != nullptr ? (*weights)[e] : Distance{1}; };
   if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t e) -> Found {
-        if (distances[w] <= through(distances[v], weight(e))) {
+        if (distances[v] == far ||
+            (distances[w] != far && distances[w] <= through(distances[v], weight(e)))) {
           return {};
         }
         return at_edge(
@@ -123,7 +124,8 @@ Found check_distances_of(const Graph& graph, std::span<const Vertex> sources,
     const Vertex v = queue[i];
     for (std::uint64_t e = graph.out.offsets[v]; e < graph.out.offsets[v + std::size_t{1}]; ++e) {
       const Vertex w = graph.out.neighbours[e];
-      if (!tight[w] && distances[w] != far && distances[w] == through(distances[v], weight(e))) {
+      if (!tight[w] && distances[w] != far && distances[v] != far &&
+          distances[w] == through(distances[v], weight(e))) {
         tight[w] = true;
         queue.push_back(w);
       }
@@ -379,6 +381,13 @@ Found check_ranks(const Graph& graph, std::span<const float> ranks, const PageRa
 Found first_difference(std::string_view what, std::span<const std::uint32_t> expected,
                        std::span<const std::uint32_t> got) {
   return difference(what, expected, got);
+}
+
+Found first_difference(std::string_view what, std::span<const std::uint64_t> expected,
+                       std::span<const std::uint32_t> got) {
+  std::vector<std::uint64_t> wide(got.begin(), got.end());
+  std::ranges::replace(wide, std::uint64_t{unreached}, far_away);
+  return difference(what, expected, std::span<const std::uint64_t>(wide));
 }
 
 Found first_difference(std::string_view what, std::span<const float> expected, std::span<const float> got) {

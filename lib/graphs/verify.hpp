@@ -38,8 +38,9 @@ std::optional<Violation> check_parents(const Graph& graph, std::span<const Verte
 std::optional<Violation> check_reached(const Graph& graph, std::span<const Vertex> sources,
                                        std::span<const std::uint32_t> words);
 
-// wrong_length; source_distance; triangle: no edge is a shortcut; loose_distance: a reached vertex lies on a
-// way from a source all of whose edges are tight. Distances are of the weights' type, floats only of f32.
+// wrong_length; source_distance; triangle: no edge is a shortcut, or leads from what is reached to what is
+// not; loose_distance: a reached vertex lies on a way from a source all of whose edges are tight. Distances
+// are of the weights' type, floats only of f32.
 std::optional<Violation> check_distances(const Graph& graph, std::span<const Vertex> sources,
                                          std::span<const std::uint32_t> distances);
 std::optional<Violation> check_distances(const Graph& graph, std::span<const Vertex> sources,
@@ -56,7 +57,10 @@ std::optional<Violation> check_ranks(const Graph& graph, std::span<const float> 
                                      const PageRankOptions& options);
 
 // result_differs: the first place where two results are not the same, `what` being the name of the values.
+// Distances of 64 bits are held against 32, where `unreached` is `far_away`.
 std::optional<Violation> first_difference(std::string_view what, std::span<const std::uint32_t> expected,
+                                          std::span<const std::uint32_t> got);
+std::optional<Violation> first_difference(std::string_view what, std::span<const std::uint64_t> expected,
                                           std::span<const std::uint32_t> got);
 std::optional<Violation> first_difference(std::string_view what, std::span<const float> expected,
                                           std::span<const float> got);

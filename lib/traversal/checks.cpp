@@ -9,8 +9,11 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace tidegate::traversal {
 namespace {
@@ -37,7 +40,51 @@ Found differing_rank(const std::vector<double>& expected, const std::vector<floa
   return {};
 }
 
+// `values` are distances, or their bits.
+template <class Distance, class Sum>
+Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& weights,
+                       const std::vector<std::uint32_t>& values, Distance far) {
+  const auto distance = [&values](std::size_t v) { return std::bit_cast<Distance>(values[v]); };
+  Sum longest = 0;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    longest = distance(v) == far ? longest : std::max(longest, Sum{distance(v)});
+  }
+  const Sum heaviest = weights.empty() ? Sum{0} : Sum{*std::ranges::max_element(weights)};
+  if (longest + heaviest < Sum{far}) {
+    return {}; // as nearly always: no edge needs to be looked at
+  }
+  for (graphs::Vertex v = 0; v < rows.vertices(); ++v) {
+    for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
+      const graphs::Vertex w = rows.neighbours[e];
+      const Sum through = Sum{distance(v)} + weights[e];
+      if (distance(v) != far && distance(w) == far && !(through < Sum{far})) {
+        return tl::unexpected(Error{
+            .code = ErrorCode::overflow,
+            .message = fmt::format("the distance of vertex {} does not fit 32 bits: over vertex {} at {} "
+                                   "and an edge of {} it is {}",
+                                   w, v, distance(v), weights[e], through),
+            .fix = std::is_same_v<Distance, float>
+                       ? "scale the weights down"
+                       : "scale the weights down, or give the graph \"weights\": \"f32\"",
+            .pointer = "/graph"});
+      }
+    }
+  }
+  return {};
+}
+
 } // namespace
+
+Result<void> check_distances_fit(const graphs::Graph& graph, const std::vector<std::uint32_t>& values) {
+  const graphs::Rows& rows = graph.out;
+  if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
+    return check_fit<std::uint32_t, std::uint64_t>(rows, *whole, values, graphs::unreached);
+  }
+  if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
+    return check_fit<float, float>(rows, *floats, values, std::numeric_limits<float>::infinity());
+  }
+  return {}; // fewer edges than 2^32 - 1
+}
 
 std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
   std::vector<float> values(bits.size());

@@ -23,6 +23,11 @@ struct Verification {
 Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                     const std::vector<std::uint32_t>& values, const std::vector<std::uint32_t>& parents);
 
+// overflow where a way from a source is longer than distances of 32 bits hold: the edge that such a way ends
+// with leads from a vertex that is reached to one that is not. Nothing shorter is lost to it, since sums
+// saturate: a graph passes that has such ways and shorter ones.
+Result<void> check_distances_fit(const graphs::Graph& graph, const std::vector<std::uint32_t>& values);
+
 // Against values that are known to be right: the same, or ranks within their tolerance; and of the parents
 // any that are right. outputs_differ with the first difference.
 Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph& graph,

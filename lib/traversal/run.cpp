@@ -278,6 +278,9 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.begin(run::Activity::reading);
   TraversalResults results = read_back(session, resident, shape);
   report.bytes_read_back += (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
+  if (program.algorithm == Algorithm::sssp) {
+    TIDEGATE_CHECK(check_distances_fit(graph, results.values));
+  }
   if (options.verify) {
     monitor.begin(run::Activity::verifying);
     start = Clock::now();

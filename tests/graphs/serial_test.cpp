@@ -37,13 +37,14 @@ TEST_CASE("reached sources") {
   CHECK(reached_from(example(), from) == Words{1, 3, 1, 3, 3, 4, 0});
 }
 
-TEST_CASE("distances, with sums that saturate and weights of 0") {
+TEST_CASE("distances, with sums of more than 32 bits and weights of 0") {
+  using Distances = std::vector<std::uint64_t>;
   const std::vector<Vertex> from{0};
-  CHECK(shortest_distances_u32(example(), from) == Words{0, 4, 1, 3, 3, none, none});
+  CHECK(shortest_distances_u32(example(), from) == Distances{0, 4, 1, 3, 3, far_away, far_away});
   const Graph heavy = graph_of(4, {{0, 1}, {1, 2}, {2, 3}}, false, {0xfffffffe, 1, 1});
-  CHECK(shortest_distances_u32(heavy, from) == Words{0, 0xfffffffe, none, none});
+  CHECK(shortest_distances_u32(heavy, from) == Distances{0, 0xfffffffe, 0xffffffff, 0x100000000});
   const Graph plain = graph_of(3, {{0, 1}, {1, 2}});
-  CHECK(shortest_distances_u32(plain, from) == Words{0, 1, 2});
+  CHECK(shortest_distances_u32(plain, from) == Distances{0, 1, 2});
   CHECK(shortest_distances_f32(plain, from) == std::vector<float>{0, 1, 2});
   CHECK(std::isinf(shortest_distances_f32(graph_of(2, {}), from)[1]));
 }

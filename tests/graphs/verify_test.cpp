@@ -129,6 +129,10 @@ TEST_CASE("wrong distances") {
   // Two that support each other over edges of weight 0, and nobody reaches.
   CHECK(distances({0, 4, 1, 3, 8, 2, 2}) ==
         "loose_distance at 5: vertex 5 has the distance 2, and no way from a source has that length");
+  const Graph heavy = graph_of(3, {{0, 1}, {1, 2}}, false, {0xffffffff, 1});
+  CHECK(text(check_distances(heavy, from, Words{0, none, none})) ==
+        "triangle at 0-1: vertex 1 has the distance 4294967295, and over 0 at 0 and an edge of 4294967295 it "
+        "is 4294967295");
   const Graph plain = graph_of(2, {{0, 1}});
   CHECK(text(check_distances(plain, from, Floats{0, 1})) == "right");
   CHECK(text(check_distances(plain, from, Floats{0, far})) ==
@@ -176,6 +180,10 @@ TEST_CASE("the first difference of two results, and a violation as an error") {
         "result_differs at 1: of the levels that of vertex 1 is 7 and should be 1");
   CHECK(text(first_difference("distances", Floats{0, far}, Floats{0, 2.5F})) ==
         "result_differs at 1: of the distances that of vertex 1 is 2.5 and should be inf");
+  const std::vector<std::uint64_t> wide{0, 0xffffffff};
+  CHECK(text(first_difference("distances", wide, Words{0, none})) ==
+        "result_differs at 1: of the distances that of vertex 1 is 18446744073709551615 and should be "
+        "4294967295");
   CHECK(text(first_difference("labels", Words{0}, Words{})) ==
         "wrong_length: there are 0 labels and should be 1");
   const Error error = to_error(*first_difference("levels", Words{0}, Words{1}));
@@ -216,7 +224,10 @@ TEST_CASE("on random graphs what the definitions give is right, and what is chan
     REQUIRE(check_components(graph, changed(labels, random, Words{0, 1, vertices - 1, none})));
 
     if (options.weights == WeightUse::u32) {
-      const Words lengths = shortest_distances_u32(graph, sources);
+      Words lengths;
+      for (const std::uint64_t length : shortest_distances_u32(graph, sources)) {
+        lengths.push_back(static_cast<std::uint32_t>(length)); // far_away becomes none
+      }
       REQUIRE(text(check_distances(graph, sources, lengths)) == "right");
       REQUIRE(check_distances(graph, sources, changed(lengths, random, some)));
     } else {
