@@ -1,0 +1,374 @@
+"""tidegate run, random graphs: every result against a reference in Python, written from the definitions; --verify is never used.
+
+A kernel of a traversal takes a driver seconds to compile, and a run a twentieth of one: by default cases are drawn over the kernels
+that test_run_graphs compiles as well.
+TIDEGATE_SEED=N|random draws others, TIDEGATE_RANDOM_GRAPHS=N more of them, and from 1000 on over every kernel.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+import os
+import random
+import struct
+import tempfile
+import unittest
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from support import Document, run
+
+SEED = {"": 20261123, "random": random.SystemRandom().getrandbits(32)}.get(
+    text := os.environ.get("TIDEGATE_SEED", ""), int(text) if text.isdigit() else 0)
+COUNT = int(os.environ.get("TIDEGATE_RANDOM_GRAPHS") or 64)
+EVERY_KERNEL = COUNT >= 1000
+
+NONE = 2**32 - 1
+TOPOLOGIES = ["sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"]
+OUTPUTS = {"bfs": "levels", "reach": "reached", "sssp": "distances", "cc": "components", "pagerank": "ranks"}
+
+Edge = tuple[int, int, float]
+
+
+class Graph(NamedTuple):
+    vertices: int
+    edges: list[Edge]  # as the file has them
+    undirected: bool
+    weights: str  # "none", "u32" or "f32"
+
+    def rows(self) -> list[list[tuple[int, float]]]:
+        rows: list[list[tuple[int, float]]] = [[] for _ in range(self.vertices)]
+        for u, v, weight in self.edges:
+            rows[u].append((v, weight))
+            if self.undirected and u != v:  # a loop stands in one row
+                rows[v].append((u, weight))
+        return rows
+
+    def text(self) -> str:
+        kind = {"none": "pattern", "u32": "integer", "f32": "real"}[self.weights]
+        values = ["" if kind == "pattern" else f" {weight!r}" for _, _, weight in self.edges]
+        return (f"%%MatrixMarket matrix coordinate {kind} general\n{self.vertices} {self.vertices} {len(self.edges)}\n"
+                + "".join(f"{u + 1} {v + 1}{value}\n" for (u, v, _), value in zip(self.edges, values)))
+
+
+# The reference.
+
+def levels_of(rows: list[list[tuple[int, float]]], sources: Sequence[int]) -> list[int]:
+    levels = [NONE] * len(rows)
+    frontier = list(dict.fromkeys(sources))
+    for level in itertools.count():
+        for v in frontier:
+            levels[v] = level
+        frontier = list({w for v in frontier for w, _ in rows[v] if levels[w] == NONE})
+        if not frontier:
+            return levels
+    raise AssertionError
+
+
+def parents_flaw(rows: list[list[tuple[int, float]]], sources: Sequence[int], levels: list[int],
+                 parents: Sequence[int]) -> str | None:
+    edges = {(v, w) for v, row in enumerate(rows) for w, _ in row}
+    for v, parent in enumerate(parents):
+        if levels[v] == NONE or v in sources:
+            right = parent == (v if v in sources else NONE)
+        else:
+            right = (parent, v) in edges and levels[parent] == levels[v] - 1
+        if not right:
+            return f"the parent of {v} at level {levels[v]} is {parent}"
+    return None
+
+
+def reached_of(rows: list[list[tuple[int, float]]], sources: Sequence[int]) -> list[int]:
+    words = [0] * len(rows)
+    for i, source in enumerate(sources):
+        for v, level in enumerate(levels_of(rows, [source])):
+            words[v] |= (level != NONE) << i
+    return words
+
+
+def f32(value: float) -> float:
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return float("inf")
+
+
+def distances_of(rows: list[list[tuple[int, float]]], sources: Sequence[int], floats: bool) -> list[float]:
+    """Integers of any size; or floats, each sum rounded, as documented."""
+    distances: list[float] = [float("inf")] * len(rows)
+    queue: list[tuple[float, int]] = [(0, source) for source in set(sources)]
+    for _, source in queue:
+        distances[source] = 0
+    while queue:
+        distance, v = heapq.heappop(queue)
+        if distance > distances[v]:
+            continue
+        for w, weight in rows[v]:
+            through = f32(distance + weight) if floats else distance + weight
+            if through < distances[w]:
+                distances[w] = through
+                heapq.heappush(queue, (through, w))
+    return distances
+
+
+def components_of(rows: list[list[tuple[int, float]]]) -> list[int]:
+    both: list[set[int]] = [set() for _ in rows]
+    for v, row in enumerate(rows):
+        for w, _ in row:
+            both[v].add(w)
+            both[w].add(v)
+    labels = [NONE] * len(rows)
+    for first in range(len(rows)):
+        stack = [first] if labels[first] == NONE else []
+        while stack:
+            v = stack.pop()
+            if labels[v] == NONE:
+                labels[v] = first
+                stack += both[v]
+    return labels
+
+
+def ranks_flaw(rows: list[list[tuple[int, float]]], ranks: Sequence[float], damping: float, tolerance: float) -> str | None:
+    """They are ranks if one more iteration, in doubles, leaves them as they are but for the tolerance and rounding: a float holds 24
+    bits, and each term of a sum may cost half a unit in the last place."""
+    n = len(rows)
+    following = [(1 - damping + damping * sum(rank for rank, row in zip(ranks, rows) if not row)) / n] * n
+    terms = [8] * n
+    for rank, row in zip(ranks, rows):
+        for w, _ in row:
+            following[w] += damping * rank / len(row)
+            terms[w] += 1
+    allowed = tolerance + sum(rank * count for rank, count in zip(following, terms)) * 2.0**-24
+    off = sum(abs(a - b) for a, b in zip(following, ranks))
+    total = sum(ranks)
+    right = off <= allowed and abs(total - 1) <= allowed / (1 - damping)
+    return None if right else f"one more iteration changes the ranks by {off}, and {allowed} is allowed; their sum is {total}"
+
+
+# Random graphs.
+
+Draw = random.Random
+
+
+def uniform(draw: Draw, n: int) -> list[tuple[int, int]]:
+    return [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.randrange(4 * n + 1))]
+
+
+def star(draw: Draw, n: int) -> list[tuple[int, int]]:
+    hub = draw.randrange(n)
+    return [(hub, v) if draw.random() < 0.9 else (v, hub) for v in range(n)]
+
+
+def inward_star(draw: Draw, n: int) -> list[tuple[int, int]]:
+    return [(v, u) for u, v in star(draw, n)]
+
+
+def path(draw: Draw, n: int) -> list[tuple[int, int]]:
+    order = draw.sample(range(n), n)
+    return list(zip(order, order[1:] + order[:draw.randrange(2)]))
+
+
+def grid(draw: Draw, n: int) -> list[tuple[int, int]]:
+    width = draw.randrange(1, n + 1)
+    steps = [(v, w) for v in range(n) for w in (v + 1, v + width) if w < n and (w != v + 1 or w % width)]
+    return [each for u, v in steps for each in ((u, v), (v, u))]
+
+
+def hubs(draw: Draw, n: int) -> list[tuple[int, int]]:
+    """Few vertices with most of the edges, in either direction."""
+    few = draw.choices(range(n), k=3)
+    ends = [(draw.choice(few), draw.randrange(n)) for _ in range(3 * n)]
+    return [(u, v) if draw.random() < 0.5 else (v, u) for u, v in ends]
+
+
+def layers(draw: Draw, n: int) -> list[tuple[int, int]]:
+    """Edges lead forward, so the last vertices have none that leave them."""
+    return [(min(u, v), max(u, v)) for u, v in uniform(draw, n)]
+
+
+SHAPES: list[Callable[[Draw, int], list[tuple[int, int]]]] = [uniform, star, inward_star, path, grid, hubs, layers]
+
+U32_WEIGHTS: list[Callable[[Draw], float]] = [
+    lambda draw: 0, lambda draw: draw.randrange(2), lambda draw: draw.choice([0, 0, 0, 7]), lambda draw: draw.randrange(1000),
+    lambda draw: draw.choice([0, 1, 2**16, 2**24]), lambda draw: draw.choice([0, 1, 2**31, NONE]), lambda draw: draw.randrange(2**32)]
+F32_WEIGHTS: list[Callable[[Draw], float]] = [
+    lambda draw: 0.0, lambda draw: f32(draw.random()), lambda draw: draw.choice([0.0, 0.5, 2.0**-20, 2.0**20]),
+    lambda draw: f32(draw.choice([0.0, 1e-38, 1e10, 1e30])), lambda draw: f32(draw.choice([0.0, 1e38, 3e38]))]
+
+
+def draw_graph(draw: Draw, weights: str, undirected: bool) -> Graph:
+    """A few shapes side by side, some vertices without any neighbour, loops and repeated edges, shuffled numbers."""
+    edges: list[tuple[int, int]] = []
+    n = 0
+    most = draw.choice([1, 3, 40, 130, 300, 300, 3000])
+    for _ in range(draw.choice([1, 1, 2, 5])):
+        size = draw.randrange(1, most + 1)
+        edges += [(n + u, n + v) for u, v in draw.choice(SHAPES)(draw, size)]
+        n += size
+    n += draw.choice([0, 0, 1, 40])
+    if draw.random() < 0.5:
+        edges += [(v, v) for v in draw.choices(range(n), k=1 + n // 20)]
+    if edges and draw.random() < 0.5:
+        edges += draw.choices(edges, k=1 + len(edges) // 10)
+    if n > 1 and draw.random() < 0.7:  # the shapes are joined
+        edges += [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.choice([1, 3, 10]))]
+    numbers = draw.sample(range(n), n) if draw.random() < 0.7 else range(n)
+    weigh = draw.choice({"none": [lambda _: 1], "u32": U32_WEIGHTS, "f32": F32_WEIGHTS}[weights])
+    return Graph(n, [(numbers[u], numbers[v], weigh(draw)) for u, v in edges], undirected, weights)
+
+
+class Case(NamedTuple):
+    name: str
+    graph: Graph
+    program: Document
+    options: list[str]
+
+
+def draw_case(number: int) -> Case:
+    draw = random.Random(f"{SEED}/{number}")
+    algorithm = list(OUTPUTS)[number % len(OUTPUTS)]
+    weights = "none" if algorithm != "sssp" else draw.choice(["none", "u32", "u32", "f32"]) if EVERY_KERNEL else "u32"
+    graph = draw_graph(draw, weights, undirected=draw.random() < 0.5)
+    outputs = {OUTPUTS[algorithm]: "values.bin"}
+    if algorithm == "bfs" and (not EVERY_KERNEL or draw.random() < 0.5):
+        outputs["parents"] = "parents.bin"
+    program: Document = {"graph": {"file": "graph.mtx", "undirected": graph.undirected}, "algorithm": algorithm, "outputs": outputs}
+    if weights != "none":
+        program["graph"]["weights"] = weights
+    if algorithm in ("bfs", "reach", "sssp"):
+        count = draw.choice([1, 1, 2, 5, 32 if algorithm == "reach" else 40])
+        program["sources"] = [draw.randrange(graph.vertices) for _ in range(count)]
+    if algorithm == "pagerank":
+        program["pagerank"] = draw.choice([{}, {"tolerance": 1e-5}, {"damping": 0.5}, {"damping": 0.99, "tolerance": 1e-4}])
+    program["policy"] = {"switch_rule": draw.choice(["density", "edges"]), "hot_window_threshold": draw.choice([0, 1, 2, 8]),
+                         "fusion_edge_threshold": draw.choice([1, 1, 100_000])}
+    if draw.random() < 0.3:
+        sparse = draw.randrange(0, 3000)
+        program["policy"] |= {"sparse_frontier_threshold_bps": sparse, "dense_frontier_threshold_bps": draw.randrange(sparse + 1, 9000)}
+    options = ["--strategy", draw.choice(["launch", "launch", "barrier"])]
+    if draw.random() < 0.6:
+        options += ["--force-topology", draw.choice(TOPOLOGIES)]
+    if EVERY_KERNEL:
+        options += ["--group-size", draw.choice(["1", "1", "8", "16", "32", "64", "128", "256"])]
+    elif algorithm in ("bfs", "sssp"):
+        options += ["--group-size", draw.choice(["1", "32", "32"])]
+    if algorithm not in ("cc", "pagerank") and draw.random() < 0.8:
+        options += ["--alone-up-to", draw.choice(["0", "1", "3", "10", "40", "300", "5000"])]
+    if draw.random() < 0.3:
+        options += ["--workers", draw.choice(["1", "2"] if "barrier" in options else ["1", "3", "40"])]
+    if draw.random() < 0.2:
+        options += ["--slice", "1"]
+    return Case(f"case {number}, seed {SEED}", graph, program, options)
+
+
+class Answer(NamedTuple):
+    rc: int
+    errors: str
+    results: list[list[Any]]
+
+
+def answer_of(case: Case) -> Answer:
+    with tempfile.TemporaryDirectory(prefix="tidegate-random-graphs-") as name:
+        folder = Path(name)
+        (folder / "graph.mtx").write_text(case.graph.text())
+        (folder / "program.json").write_text(json.dumps(case.program))
+        done = run("run", str(folder / "program.json"), *case.options, "--errors", "json", "-q", "-o", str(folder / "report.json"))
+        floats = case.program["algorithm"] == "pagerank" or case.graph.weights == "f32"
+        return Answer(done.rc, done.stderr.replace(f"{folder}/", ""), [
+            list(struct.unpack(f"<{len(data) // 4}{'f' if floats and file == 'values.bin' else 'I'}", data))
+            for file in case.program["outputs"].values()
+            for data in [(folder / file).read_bytes() if done.rc == 0 else b""]])
+
+
+def flaw_of(case: Case) -> str | None:
+    """Runs it; what is wrong."""
+    rc, errors, results = answer_of(case)
+    rows = case.graph.rows()
+    sources = case.program.get("sources", [])
+    algorithm = case.program["algorithm"]
+    right: Sequence[float] = []
+    if algorithm == "sssp":
+        floats = case.graph.weights == "f32"
+        right = distances_of(rows, sources, floats)
+        reached = levels_of(rows, sources)
+        if any(level != NONE and (distance >= NONE if not floats else distance == float("inf"))
+               for level, distance in zip(reached, right)):
+            code = json.loads(errors)["code"] if errors else None
+            return None if (rc, code) == (1, "overflow") else f"distances overflow, and the answer is {rc}: {errors}"
+        right = right if floats else [NONE if distance == float("inf") else distance for distance in right]
+    if rc != 0:
+        return f"exit code {rc}: {errors}"
+    if algorithm == "pagerank":
+        settings = {"damping": 0.85, "tolerance": 1e-6, **case.program.get("pagerank", {})}
+        return ranks_flaw(rows, results[0], **settings)
+    if algorithm == "bfs":
+        right = levels_of(rows, sources)
+    elif algorithm == "reach":
+        right = reached_of(rows, sources)
+    elif algorithm == "cc":
+        right = components_of(rows)
+    wrong = [v for v, (a, b) in enumerate(zip(right, results[0], strict=True)) if a != b]
+    if wrong:
+        return f"of {len(wrong)} vertices wrong the first, {wrong[0]}, has {results[0][wrong[0]]} and should have {right[wrong[0]]}"
+    return parents_flaw(rows, sources, list(map(int, right)), results[1]) if len(results) > 1 else None
+
+
+def case_of(name: str, graph: Graph, algorithm: str, *options: str, **program: Any) -> Case:
+    """One that was found by a random one, or by a person."""
+    weights = {} if graph.weights == "none" else {"weights": graph.weights}
+    return Case(name, graph, {"graph": {"file": "graph.mtx", "undirected": graph.undirected, **weights}, "algorithm": algorithm,
+                              "outputs": {OUTPUTS[algorithm]: "values.bin"}, **program}, ["--strategy", "launch", *options])
+
+
+class Found(unittest.TestCase):
+    def holds(self, case: Case) -> None:
+        self.assertIsNone(flaw_of(case), case.name)
+
+    def test_settled_among_the_first_neighbours(self) -> None:
+        """A pull of several work-items looks at four neighbours at a time: 0 gives vertex 1 all that it can get, and more follow."""
+        edges: list[Edge] = [(0, 1, 0), *((v, 1, 0) for v in range(2, 8)), (1, 8, 3)]
+        for topology in ("dense_frontier", "fused_dense"):
+            self.holds(case_of(topology, Graph(9, edges, False, "u32"), "sssp", "--group-size", "32", "--force-topology", topology,
+                               sources=[0]))
+
+    def test_ranks_where_vertices_have_no_edges(self) -> None:
+        """What those hold goes to all: sweeps in place change it."""
+        edges: list[Edge] = [(v, 3 * v + k, 1) for v in range(100) for k in range(1, 4)]
+        self.holds(case_of("tree", Graph(301, edges, False, "none"), "pagerank", "--force-topology", "fused_dense"))
+
+    def test_small_frontiers_worked_alone_by_more_work_items_than_vertices(self) -> None:
+        """When one group leaves a frontier to all of them, it writes what there is, not an entry for each of its work-items."""
+        for n in (4, 8, 16, 40):
+            star: list[Edge] = [(0, v, 1) for v in range(1, n)]
+            self.holds(case_of(f"star of {n}", Graph(n, star, True, "u32"), "sssp", "--group-size", "32", "--alone-up-to", "1",
+                               sources=[n - 1]))
+
+    def test_distances_that_do_not_fit(self) -> None:
+        """2^32 - 1 says that nothing leads to a vertex; a way of that length is refused, unless there is a shorter one."""
+        for weights, fits in (([NONE - 1, 0], True), ([NONE, 0], False), ([NONE - 1, 1], False), ([NONE - 1, 2, 5], True)):
+            edges: list[Edge] = [(v, v + 1, weight) for v, weight in enumerate(weights[:2])] + [(0, 2, 5)] * (len(weights) - 2)
+            case = case_of(f"{weights}", Graph(3, edges, False, "u32"), "sssp", sources=[0])
+            self.holds(case)
+            self.assertEqual(answer_of(case).rc, 0 if fits else 1)
+        error = json.loads(answer_of(case_of("", Graph(3, [(0, 1, NONE - 1), (1, 2, 9)], False, "u32"), "sssp", sources=[0])).errors)
+        self.assertEqual([error[key] for key in ("code", "source", "pointer", "message", "fix")], [
+            "overflow", "program.json", "/graph",
+            "the distance of vertex 2 does not fit 32 bits: over vertex 1 at 4294967294 and an edge of 9 it is 4294967303",
+            "scale the weights down, or give the graph \"weights\": \"f32\""])
+
+
+class RandomGraphs(unittest.TestCase):
+    def test_against_the_definitions(self) -> None:
+        print(f"seed {SEED}, {COUNT} graphs", flush=True)
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            for case, flaw in pool.map(lambda number: (case := draw_case(number), flaw_of(case)), range(COUNT)):
+                with self.subTest(case.name):
+                    self.assertIsNone(flaw, f"{json.dumps(case.program)} {' '.join(case.options)}; {case.graph.vertices} vertices")
+
+
+if __name__ == "__main__":
+    unittest.main()
