@@ -1,4 +1,6 @@
 #include <tidegate/compiler/macro_answers.hpp>
+#include <tidegate/opencl_c/constant_expression.hpp>
+#include <tidegate/opencl_c/lexer.hpp>
 
 #include <algorithm>
 #include <map>
@@ -59,7 +61,10 @@ AnswerMacros assume_macros(std::set<std::string>& assumed) {
       assumed.insert(name);
     }
     for (const std::string& condition : macros.unknown_conditions) {
-      macros.conditions[condition] = false;
+      const auto tokens = opencl_c::Lexer(condition, "").next_line();
+      const auto value =
+          tokens ? opencl_c::evaluate_condition_as_clang(*tokens, {}, "") : Result<bool>(false);
+      macros.conditions[condition] = value.value_or(false);
       assumed.insert(condition);
     }
     macros.unknown_names.clear();

@@ -1,6 +1,6 @@
 #include <tidegate/opencl_c/accesses.hpp>
 #include <tidegate/opencl_c/call_graph.hpp>
-#include <tidegate/opencl_c/condition.hpp>
+#include <tidegate/opencl_c/constant_expression.hpp>
 #include <tidegate/opencl_c/pragmas.hpp>
 #include <tidegate/opencl_c/predefined_macros.hpp>
 #include <tidegate/opencl_c/type_layout.hpp>
@@ -596,10 +596,10 @@ private:
   }
 
   static Known number(const Token& token) {
-    const auto value = evaluate_integer(std::span(&token, 1), token, "");
-    return value && *value <= static_cast<std::uint64_t>(most_distance)
-               ? Known{.kind = Known::Kind::constant, .number = static_cast<std::int64_t>(*value)}
-               : Known{};
+    const auto constant = evaluate_constant(std::span(&token, 1));
+    const auto value = constant ? constant->number() : std::nullopt;
+    return value && *value <= most_distance ? Known{.kind = Known::Kind::constant, .number = *value}
+                                            : Known{};
   }
 
   Known named(std::size_t token) {

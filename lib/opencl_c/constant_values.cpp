@@ -1,30 +1,19 @@
-#include <tidegate/opencl_c/condition.hpp>
 #include <tidegate/opencl_c/constant_values.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace tidegate::opencl_c {
 namespace {
 
-Token number(std::int64_t value, const Token& place) {
-  Token token = place;
-  token.kind = TokenKind::number;
-  token.text = fmt::format("{}", value);
-  return token;
-}
-
-std::int64_t bytes_of(const ArithmeticType& type) {
-  const std::string_view scalar = type.scalar;
-  const bool one = scalar.ends_with("char");
+std::uint32_t bytes_of(std::string_view scalar) {
   const bool two = scalar.ends_with("short") || scalar == "half";
   const bool eight = scalar.ends_with("long") || scalar == "double";
-  return (one ? 1 : two ? 2 : eight ? 8 : 4) * (type.width == 3 ? 4 : std::int64_t{type.width});
+  return scalar.ends_with("char") ? 1 : two ? 2 : eight ? 8 : 4;
 }
 
 // Behind "enum", its attributes and its tag: the brace of its enumerators, or the number of tokens.
@@ -54,7 +43,8 @@ void ConstantValues::enumerators(std::size_t brace) {
     return;
   }
   const std::size_t end = closing(tokens, brace);
-  std::optional<std::int64_t> next = 0;
+  std::optional<Constant> next = Constant{};
+  bool nested = false; // another list in a value
   for (std::size_t i = brace + 1; i < end; ++i) {
     const std::size_t name = i;
     while (i < end && !tokens[i].is(",") && !tokens[i].is("=")) {
@@ -62,77 +52,104 @@ void ConstantValues::enumerators(std::size_t brace) {
     }
     if (i < end && tokens[i].is("=")) {
       const std::size_t begin = ++i;
-      while (i < end && !tokens[i].is(",")) {
-        i = tokens[i].is("(") ? closing(tokens, i) + 1 : i + 1;
+      for (; i < end && !tokens[i].is(","); ++i) {
+        i = tokens[i].is("(") ? closing(tokens, i) : i;
+        nested |= tokens[i].is("{");
       }
-      next = value({.begin = begin, .end = i});
+      next = constant({.begin = begin, .end = i});
     }
-    if (!next) {
+    if (!next || !next->number() || nested) {
       return;
     }
-    values_[name] = (*next)++;
+    values_[name] = *next;
+    const Constant greater{.bits = next->bits + 1, .type = next->type};
+    next = converted(greater, greater.type).bits == greater.bits ? std::optional(greater) : std::nullopt;
   }
+  // Behind the list all are int, or have the enumeration's type where int does not hold them.
+  const auto type = type_of(brace);
+  for (auto entry = values_.upper_bound(brace); entry != values_.end() && entry->first < end; ++entry) {
+    const Constant as_int = converted(entry->second, {});
+    entry->second = as_int.number() == entry->second.number() ? as_int : converted(entry->second, type);
+  }
+  complete_.insert(brace);
 }
 
-std::optional<std::int64_t> ConstantValues::value(TokenRange expression) const {
+std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
   const std::vector<Token>& tokens = unit_.source.tokens;
-  std::vector<Token> numbers;
-  const auto type_in = [&](std::size_t open) {
+  // The arithmetic type in parentheses that open there.
+  const auto type_in = [&](std::size_t open) -> std::optional<ArithmeticType> {
     std::vector<std::string_view> words;
     for (std::size_t i = open + 1; i < closing(tokens, open); ++i) {
+      const Name* const name = unit_.meaning(i);
+      if (tokens[i].kind != TokenKind::identifier || (name != nullptr && !name->is_file_scope)) {
+        return {};
+      }
       words.push_back(tokens[i].text);
     }
     return arithmetic_type(canonical_type(words, unit_.typedefs));
   };
-  for (std::size_t i = expression.begin; i < expression.end; ++i) {
-    const Token& token = tokens[i];
-    if (token.is("sizeof") && i + 1 < expression.end && tokens[i + 1].is("(")) {
-      const auto type = type_in(i + 1);
-      if (!type) {
-        return {};
-      }
-      numbers.push_back(number(bytes_of(*type), token));
-      i = closing(tokens, i + 1);
-    } else if (token.is("(") && i + 1 < expression.end && tokens[i + 1].kind == TokenKind::identifier) {
-      const auto type = type_in(i); // of a cast
-      const bool integer =
-          type && type->width == 1 && (type->scalar.ends_with("int") || type->scalar.ends_with("long"));
-      i = integer ? closing(tokens, i) : i;
-      if (!integer) {
-        numbers.push_back(token);
-      }
-    } else if (token.kind == TokenKind::identifier) {
-      const Name* const name = unit_.meaning(i);
-      const auto found = name == nullptr ? values_.end() : values_.find(name->token);
-      if (found == values_.end()) {
-        return {};
-      }
-      // The smallest number cannot be written as one.
-      numbers.push_back(number(0, token));
-      numbers.back().text = fmt::format("0x{:x}", static_cast<std::uint64_t>(found->second));
-    } else {
-      numbers.push_back(token);
-    }
+  const ConstantWords words{
+      .value = [&](std::size_t& at) -> std::optional<Constant> {
+        const std::size_t token = expression.begin + at++;
+        if (tokens[token].is("sizeof") && token + 1 < expression.end && tokens[token + 1].is("(")) {
+          const auto type = type_in(token + 1);
+          at = closing(tokens, token + 1) + 1 - expression.begin;
+          return type ? std::optional(
+                            Constant{.bits = bytes_of(type->scalar) * (type->width == 3 ? 4U : type->width),
+                                     .type = {.bits = 64, .is_unsigned = true}})
+                      : std::nullopt;
+        }
+        const Name* const name = unit_.meaning(token);
+        const auto found = name == nullptr ? values_.end() : values_.find(name->token);
+        return found == values_.end() ? std::nullopt : std::optional(found->second);
+      },
+      .cast = [&](std::size_t& at) -> std::optional<IntegerType> {
+        const std::size_t open = expression.begin + at;
+        const auto type = type_in(open);
+        const bool is_integer = type && type->width == 1 && type->scalar != "half" &&
+                                type->scalar != "float" && type->scalar != "double";
+        if (!is_integer) {
+          return {};
+        }
+        at = closing(tokens, open) + 1 - expression.begin;
+        return IntegerType{.bits = 8 * bytes_of(type->scalar), .is_unsigned = type->scalar.starts_with('u')};
+      }};
+  return evaluate_constant(std::span(tokens).subspan(expression.begin, expression.end - expression.begin),
+                           words);
+}
+
+std::optional<std::int64_t> ConstantValues::value(TokenRange expression) const {
+  const auto found = constant(expression);
+  return found ? found->number() : std::nullopt;
+}
+
+std::optional<std::vector<std::pair<std::string, std::int64_t>>>
+ConstantValues::enumerators_of(std::size_t brace) const {
+  if (!complete_.contains(brace)) {
+    return {};
   }
-  const Token nowhere;
-  const auto value = evaluate_integer(numbers, nowhere, "");
-  return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+  std::vector<std::pair<std::string, std::int64_t>> found;
+  const std::size_t end = closing(unit_.source.tokens, brace);
+  for (auto entry = values_.upper_bound(brace); entry != values_.end() && entry->first < end; ++entry) {
+    found.emplace_back(unit_.source.tokens[entry->first].text, *entry->second.number());
+  }
+  return found;
 }
 
 // Compilers take the first of uint, int, ulong and long that holds every enumerator.
-std::string ConstantValues::type_of(std::size_t brace) const {
+IntegerType ConstantValues::type_of(std::size_t brace) const {
   const auto first = values_.upper_bound(brace);
   const auto last = values_.lower_bound(closing(unit_.source.tokens, brace));
   std::int64_t least = 0;
   std::int64_t most = 0;
   for (auto entry = first; entry != last; ++entry) {
-    least = std::min(least, entry->second);
-    most = std::max(most, entry->second);
+    least = std::min(least, *entry->second.number());
+    most = std::max(most, *entry->second.number());
   }
   const bool is_long = least < std::numeric_limits<std::int32_t>::min() ||
                        most > (least < 0 ? std::int64_t{std::numeric_limits<std::int32_t>::max()}
                                          : std::int64_t{std::numeric_limits<std::uint32_t>::max()});
-  return std::string(least < 0 ? "" : "u") + (is_long ? "long" : "int");
+  return {.bits = is_long ? 64U : 32U, .is_unsigned = least >= 0};
 }
 
 std::map<std::string, std::string> ConstantValues::enumeration_types() const {
@@ -140,9 +157,12 @@ std::map<std::string, std::string> ConstantValues::enumeration_types() const {
   std::map<std::string, std::string> types;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::size_t brace = tokens[i].is("enum") ? brace_of(tokens, i) : tokens.size();
-    if (brace == tokens.size()) {
+    if (!complete_.contains(brace)) {
       continue;
     }
+    const IntegerType type = type_of(brace);
+    const std::string name_of_type =
+        std::string(type.is_unsigned ? "u" : "") + (type.bits == 64 ? "long" : "int");
     const std::size_t end = closing(tokens, brace);
     // A packed one is as small as its enumerators let it be.
     const bool has_attribute = (i + 1 < tokens.size() && is_attribute(tokens[i + 1].text)) ||
@@ -151,12 +171,12 @@ std::map<std::string, std::string> ConstantValues::enumeration_types() const {
       continue;
     }
     if (tokens[brace - 1].kind == TokenKind::identifier && brace - 1 > i) {
-      types["enum " + tokens[brace - 1].text] = type_of(brace);
+      types["enum " + tokens[brace - 1].text] = name_of_type;
     }
     for (const Name& name : unit_.names) { // "typedef enum {…} mode"
       if (name.kind == NameKind::type && name.specifiers.begin <= i && end < name.specifiers.end &&
           name.declarator.begin == name.token) {
-        types[tokens[name.token].text] = type_of(brace);
+        types[tokens[name.token].text] = name_of_type;
       }
     }
   }

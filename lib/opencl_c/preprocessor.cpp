@@ -1,7 +1,7 @@
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/opencl_c/condition.hpp>
 #include <tidegate/opencl_c/condition_stack.hpp>
+#include <tidegate/opencl_c/constant_expression.hpp>
 #include <tidegate/opencl_c/include_path.hpp>
 #include <tidegate/opencl_c/lexer.hpp>
 #include <tidegate/opencl_c/macro.hpp>
@@ -389,24 +389,33 @@ Result<bool> Preprocessor::evaluate(const Line& line) {
     return tl::unexpected(expanded.error());
   }
   const auto tokens = std::optional(with_includes_answered(std::move(*expanded)));
-  // What takes arguments, only the compiler can replace.
+  // What takes arguments, only the compiler can replace, and where compilers compute otherwise it decides.
+  bool asks = false;
   for (std::size_t i = 0; i + 1 < tokens->size(); ++i) {
-    if ((*tokens)[i].kind == TokenKind::identifier && (*tokens)[i + 1].is("(") &&
-        expander_.predefined((*tokens)[i].text) != nullptr) {
-      const auto found = options_.predefined->conditions.find(spelling(*tokens));
-      if (found == options_.predefined->conditions.end()) {
-        options_.predefined->unknown_conditions.insert(spelling(*tokens));
-        return false;
-      }
-      if (!found->second) {
-        return refused(directive, "the device's compiler refuses this condition",
-                       fmt::format("it is `#if {}`, with the program's own macros replaced",
-                                   printable(spelling(*tokens))));
-      }
-      return *found->second;
-    }
+    asks |= (*tokens)[i].kind == TokenKind::identifier && (*tokens)[i + 1].is("(") &&
+            expander_.predefined((*tokens)[i].text) != nullptr;
   }
-  return evaluate_condition(*tokens, directive, path);
+  const auto value = asks ? Result<std::optional<bool>>() : evaluate_condition(*tokens, directive, path);
+  if (!value) {
+    return tl::unexpected(value.error());
+  }
+  if (*value) {
+    return **value;
+  }
+  if (options_.predefined == nullptr) {
+    return evaluate_condition_as_clang(*tokens, directive, path);
+  }
+  const auto found = options_.predefined->conditions.find(spelling(*tokens));
+  if (found == options_.predefined->conditions.end()) {
+    options_.predefined->unknown_conditions.insert(spelling(*tokens));
+    return false;
+  }
+  if (!found->second) {
+    return refused(
+        directive, "the device's compiler refuses this condition",
+        fmt::format("it is `#if {}`, with the program's own macros replaced", printable(spelling(*tokens))));
+  }
+  return *found->second;
 }
 
 // A condition with 1 or 0 for "__has_include(...)": the compiler knows nothing of the program's folders.

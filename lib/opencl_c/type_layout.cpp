@@ -1,6 +1,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/core/try.hpp>
-#include <tidegate/opencl_c/condition.hpp>
+#include <tidegate/opencl_c/constant_values.hpp>
 #include <tidegate/opencl_c/type_layout.hpp>
 #include <tidegate/opencl_c/words.hpp>
 
@@ -140,72 +140,14 @@ private:
     return found;
   }
 
-  // An integer expression of numbers and enumerators.
-  [[nodiscard]] std::optional<std::int64_t> constant(TokenRange range) const {
-    std::vector<Token> expression;
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      Token token = tokens_[i];
-      if (token.kind == TokenKind::identifier) {
-        const Name* const name = unit_.meaning(i);
-        const auto value = name != nullptr && name->kind == NameKind::enumerator
-                               ? enumerator_at(name->token)
-                               : std::optional<std::int64_t>();
-        if (!value) {
-          return {};
-        }
-        token.kind = TokenKind::number;
-        token.text = std::to_string(*value < 0 ? -*value : *value);
-        if (*value < 0) {
-          expression.push_back(tokens_[i]);
-          expression.back().kind = TokenKind::punctuator;
-          expression.back().text = "-";
-        }
-      }
-      expression.push_back(std::move(token));
-    }
-    const auto value = evaluate_integer(expression, tokens_[range.begin], "");
-    return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
-  }
+  // Of an expression of numbers, enumerators and sizes.
+  [[nodiscard]] std::optional<std::int64_t> constant(TokenRange range) { return constants().value(range); }
 
-  // The value of the enumerator that is declared at a token.
-  [[nodiscard]] std::optional<std::int64_t> enumerator_at(std::size_t token) const {
-    std::size_t open = token;
-    for (std::size_t depth = 1; depth != 0;) {
-      --open;
-      depth += tokens_[open].is("}") || tokens_[open].is(")") ? 1U : 0U;
-      depth -= tokens_[open].is("{") || tokens_[open].is("(") ? 1U : 0U;
+  const ConstantValues& constants() { // few types need any
+    if (!constants_) {
+      constants_.emplace(unit_);
     }
-    const auto all = enumerators({.begin = open + 1, .end = closing(tokens_, open)}, token);
-    return all ? std::optional(all->back().second) : std::nullopt;
-  }
-
-  // Those of a body, up to the one at `last`.
-  using Enumerators = std::vector<std::pair<std::string, std::int64_t>>;
-  [[nodiscard]] std::optional<Enumerators> enumerators(TokenRange body, std::size_t last) const {
-    Enumerators found;
-    std::int64_t next = 0;
-    for (std::size_t i = body.begin; i < body.end; ++i) {
-      const std::size_t name = i;
-      std::size_t end = i;
-      while (end < body.end && !tokens_[end].is(",")) {
-        end = tokens_[end].is("(") ? closing(tokens_, end) + 1 : end + 1;
-      }
-      if (name + 1 < end && tokens_[name + 1].is("=")) {
-        const auto value = constant({.begin = name + 2, .end = end});
-        if (!value) {
-          return {};
-        }
-        next = *value;
-      } else if (name + 1 != end) {
-        return {};
-      }
-      found.emplace_back(tokens_[name].text, next++);
-      if (name == last) {
-        break;
-      }
-      i = end;
-    }
-    return found;
+    return *constants_;
   }
 
   // At struct or enum: passes attributes and the tag. The body is here, or where the tag was given one.
@@ -281,7 +223,7 @@ private:
     return i;
   }
 
-  Certain<bool> attributes(std::size_t& i, Attributes& found) const {
+  Certain<bool> attributes(std::size_t& i, Attributes& found) {
     const std::size_t end = pass_attributes(i);
     for (; i < end; ++i) {
       if (says(tokens_[i], "packed")) {
@@ -300,7 +242,7 @@ private:
 
   Certain<TypeLayout> enumeration(std::size_t& i, std::size_t end) {
     TIDEGATE_TRY(const Tagged found, tagged(i, end));
-    auto values = enumerators(*found.body, found.body->end);
+    auto values = constants().enumerators_of(found.body->begin - 1);
     if (!values || values->empty()) {
       return uncertain("it has enumerators whose values are no plain constants");
     }
@@ -400,6 +342,7 @@ private:
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
   std::size_t depth_ = 0;
+  std::optional<ConstantValues> constants_;
 };
 
 } // namespace

@@ -213,6 +213,20 @@ class Sources(Programs):
                     said.add((options, tuple(self.value("about"))))
         self.assertEqual(len(said), 3)
 
+    def test_conditions_are_the_compiler_s(self) -> None:
+        """`true` is 1 to clang, and the conditions of OpenCL C have 128 bits there."""
+        conditions = ["true", "1 << 64", "0xffffffffffffffffu + 1 == 0", "8 >> -1 == 0", "-1 > 0u"]
+        text = "".join(f"#if {condition}\n#define C{i} {1 << i}\n#else\n#define C{i} 0\n#endif\n"
+                       for i, condition in enumerate(conditions))
+        self.file("macros.cl", text + "kernel void pi(global float* a) {\n  a[get_global_id(0)] = C0 + C1 + C2 + C3 + C4;\n}\n")
+        for way in WAYS:
+            with self.subTest(way):
+                report = self.report_of(program("pi"), *way, "--verify")
+                self.assertTrue(report["output_parity"]["equal"], report)
+                self.assertEqual(self.value("pi"), [1 + 2 + 8 + 16] * SIZE)
+        report = self.report_of(program("pi"), "--dry-run", env={"OCL_ICD_VENDORS": "/nonexistent/", "OCL_ICD_FILENAMES": ""})
+        self.assertEqual(report["assumed_macros"], sorted(conditions[:4]))
+
     def test_what_nothing_can_end(self) -> None:
         self.file("macros.cl", "#pragma OPENCL EXTENSION all : disable\n" + SOURCES["macros.cl"])
         self.file("unrolled.cl", "#undef M_PI\nconstant float M_PI = 2;\n" +

@@ -76,10 +76,10 @@ extern "C" {
 TG_HOOK(1)
 TG_HOOK(2)
 TG_HOOK(4)
-TG_HOOK(8) TG_HOOK(16)
+TG_HOOK(8)
+TG_HOOK(16)
 #undef TG_HOOK
-    void __tsan_func_entry(void* /*caller*/) {
-}
+void __tsan_func_entry(void* /*caller*/) {}
 void __tsan_func_exit() {}
 void __tsan_init() {}
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {

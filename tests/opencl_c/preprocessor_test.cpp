@@ -193,15 +193,14 @@ TEST_CASE("macros that are always there") {
 TEST_CASE("conditions") {
   CHECK(holds("1"));
   CHECK_FALSE(holds("0"));
-  CHECK_FALSE(holds("UNKNOWN || true"));
+  CHECK_FALSE(holds("UNKNOWN || false || bool"));
   CHECK(holds("2 + 3 * 4 == 14 && (2 + 3) * 4 == 20 && 7 - 2 - 1 == 4 && 17 % 5 == 2 && 7 / 2 == 3"));
-  CHECK(holds("1 << 3 == 8 && -8 >> 1 == -4 && 8 >> -1 == 16 && 1 << 64 == 0 && -1 >> 99 == -1"));
+  CHECK(holds("1 << 3 == 8 && -8 >> 1 == -4 && -1 >> 99 == -1"));
   CHECK(
       holds("(6 & 3) == 2 && (6 ^ 3) == 5 && (6 | 3) == 7 && ~0 == -1 && !5 == 0 && - - 5 == 5 && !!7 == 1"));
   CHECK(holds("1 < 2 && 2 <= 2 && 3 > 2 && 3 >= 3 && 1 != 2 && -1 < 0"));
   CHECK(holds("-1 > 0u && -1 / 2u > 4 && (1 ? -1 : 0u) > 0 && 0x8000000000000000 > 0"));
-  CHECK(holds("0x7fffffffffffffff + 1 < 0 && -9223372036854775807 - 1 == (-9223372036854775807 - 1) / -1"));
-  CHECK(holds("(-9223372036854775807 - 1) % -1 == 0 && 18446744073709551615u == -1"));
+  CHECK(holds("(-9223372036854775807 - 1) % -1 == 0 && !0u - 2 < 0 && (1u == 1) - 2 < 0"));
   CHECK(holds("0x1F == 31 && 017 == 15 && 0b101 == 5 && 1ul + 2LLU + 3L + 4llu == 10"));
   CHECK(holds("'a' == 97 && '\\n' == 10 && '\\'' == 39 && '\\x41' == 65 && '\\101' == 65 && '\\0' == 0"));
   CHECK(holds("'\\377' < 0 && L'\\377' == 255 && 'ab' == 24930 && '\\e' == 27"));
@@ -275,7 +274,8 @@ TEST_CASE("conditions that are none") {
   out_of_place("1 ? 2", "2", "the end of the line");
   out_of_place("A = 1", "7", "\"=\"");
   out_of_place("\"a\"", "5", "\"\"a\"\"");
-  for (const std::string number : {"1.0", "08", "0x", "1uu", "1lL", "18446744073709551616"}) {
+  for (const std::string number :
+       {"1.0", "08", "0x", "1uu", "1lL", "340282366920938463463374607431768211456"}) {
     CHECK(refusal("#if " + number + "\n#endif") ==
           "1:5: \"" + number + "\" is no 64-bit integer; conditions take integers only");
   }
@@ -403,6 +403,21 @@ TEST_CASE("the compiler itself answers conditions with macros that take argument
   CHECK(text_of("#if F(x)\n#endif", {.predefined = &macros}) ==
         "tidegate: k.cl:1:2: error: the device's compiler refuses this condition [kernel_source]\n"
         "  fix: it is `#if F(x)`, with the program's own macros replaced");
+}
+
+// Clang has 128 bits in the conditions of OpenCL C, and `true` is a keyword.
+TEST_CASE("where compilers compute conditions differently, the device's compiler decides") {
+  for (const std::string condition : {"true", "1 << 64", "0x7fffffffffffffff + 1 > 0",
+                                      "18446744073709551615u != -1", "18446744073709551616", "~0u >> 64",
+                                      "8 >> -1 == 0", "0xffffffffffffffffu * 2 > 0xffffffffffffffffu"}) {
+    CAPTURE(condition);
+    CHECK(holds(condition)); // without a compiler to ask: as clang has it
+    const std::string source = "#if " + condition + "\nyes\n#else\nno\n#endif";
+    CHECK(with_predefined(source, {}, {{condition, true}}) == "yes");
+    CHECK(with_predefined(source, {}, {{condition, false}}) == "no");
+  }
+  CHECK(with_predefined("#if true || 1\nyes\n#endif\n#if 1 ? 0xffffffff * 16 : 1 << 99\nyes\n#endif", {}) ==
+        "yes yes"); // it does not matter
 }
 
 TEST_CASE("__has_include looks where #include does") {

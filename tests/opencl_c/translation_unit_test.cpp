@@ -372,8 +372,10 @@ TEST_CASE("reqd_work_group_size") {
       Size{16, 1, 1});
   CHECK(required("#define N 16\nkernel __attribute__((reqd_work_group_size(N * 2, (N + 1) / 2, 1u << 1))) "
                  "void k() {}") == Size{32, 8, 2});
-  CHECK(required("kernel __attribute__((reqd_work_group_size((3, 5), 0x10, 010))) void k() {}") ==
+  CHECK(required("kernel __attribute__((reqd_work_group_size((3 + 2), 0x10, 010))) void k() {}") ==
         Size{5, 16, 8});
+  CHECK_FALSE(
+      required("kernel __attribute__((reqd_work_group_size((3, 5), 1, 1))) void k() {}")); // not constant
   CHECK_FALSE(required("kernel __attribute__((work_group_size_hint(8, 8, 8))) void k() {}"));
 }
 

@@ -81,6 +81,15 @@ TEST_CASE("enumerations, and bounds that are enumerators") {
         "struct s {a: int@0[7], e: uint {X=0} 4/4@28} 32/4");
 }
 
+TEST_CASE("bounds are computed in the types of C") {
+  CHECK(layout("struct s { int a[sizeof(int)], b[0xffffffff + 3], c[(uchar)258]; };", "struct s p") ==
+        "struct s {a: int@0[4], b: int@16[2], c: int@24[2]} 32/4");
+  CHECK(layout("enum { LEAST = -9223372036854775807 - 1 }; struct s { int a[LEAST < 0 ? 2 : 3]; };",
+               "struct s p") == "struct s {a: int@0[2]} 8/4");
+  CHECK(layout("struct s { int a[-(-2147483647 - 1) != 0]; };", "struct s p") ==
+        "it has an array whose bound is no plain constant"); // it overflows
+}
+
 TEST_CASE("what is not certain says why") {
   CHECK(layout("struct s { int a : 3; };", "struct s p") == "it has bit-fields");
   CHECK(layout("struct s { union { int i; float f; } u; };", "struct s p") == "it has a union");
@@ -88,7 +97,7 @@ TEST_CASE("what is not certain says why") {
   CHECK(layout("struct s { size_t a; };", "struct s p") == "it has a member of type size_t");
   CHECK(layout("struct s { int a __attribute__((aligned(8))); };", "struct s p") ==
         "it has a member with attributes");
-  CHECK(layout("struct s { int a[sizeof(int)]; };", "struct s p") ==
+  CHECK(layout("struct t { int a; }; struct s { int a[sizeof(struct t)]; };", "struct s p") ==
         "it has an array whose bound is no plain constant");
   CHECK(layout("\n#pragma pack(1)\nstruct s { char a; int b; };", "struct s p") ==
         "a #pragma pack stands before it");

@@ -1,0 +1,249 @@
+// Constant expressions, held against clang: generated conditions and expressions.
+#include "../temporary_folder.hpp"
+#include "source_support.hpp"
+#include <tidegate/opencl_c/constant_expression.hpp>
+#include <tidegate/opencl_c/constant_values.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::opencl_c;
+using tidegate::test::TemporaryFolder;
+
+namespace {
+
+std::vector<Token> tokens_of(const std::string& text) {
+  return Lexer(text, "k.cl").next_line().value();
+}
+
+class Generator {
+public:
+  explicit Generator(std::uint64_t seed) : engine_(seed) {}
+
+  // With casts and sizes it belongs to a declaration, else to a condition.
+  std::string expression(bool declaration, std::size_t depth = 0) {
+    const auto operand = [&] { return expression(declaration, depth + 1); };
+    switch (below(depth < 4 ? 12 : 2)) {
+    case 0:
+    case 1: return number(declaration);
+    case 2: return "(" + operand() + ")";
+    case 3: return one_of({"-", "~", "!", "+"}) + " " + operand();
+    case 4: return "(" + operand() + " ? " + operand() + " : " + operand() + ")";
+    case 5:
+      return declaration
+                 ? one_of({"(uchar)", "(short)", "(int)", "(uint)", "(long)", "(unsigned long)"}) + operand()
+                 : operand() + one_of({" && ", " || "}) + operand();
+    case 6:
+      return operand() + one_of({" << ", " >> "}) +
+             one_of({"1", "3", "31", "63", "64", "65", "130", "-1", "7u"});
+    default:
+      return operand() +
+             one_of({" + ", " - ", " * ", " / ", " % ", " & ", " | ", " ^ ", " < ", " > ",
+                     " <= ", " == ", " != "}) +
+             operand();
+    }
+  }
+
+private:
+  std::size_t below(std::size_t bound) { return engine_() % bound; }
+  std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
+
+  std::string number(bool declaration) {
+    return declaration ? one_of({"0",
+                                 "1",
+                                 "2",
+                                 "7",
+                                 "100",
+                                 "2147483647",
+                                 "2147483648",
+                                 "4294967295",
+                                 "4294967296u",
+                                 "0x7fffffff",
+                                 "0x80000000",
+                                 "0xffffffff",
+                                 "0xffffffffff",
+                                 "1u",
+                                 "3l",
+                                 "5ul",
+                                 "0777",
+                                 "9223372036854775807",
+                                 "0xffffffffffffffff",
+                                 "'a'",
+                                 "'\\377'",
+                                 "sizeof(uint4)",
+                                 "sizeof(char)",
+                                 "ONE",
+                                 "MINUS",
+                                 "BIG"})
+                       : one_of({"0",
+                                 "1",
+                                 "2",
+                                 "7",
+                                 "true",
+                                 "false",
+                                 "name",
+                                 "2147483647",
+                                 "0xffffffff",
+                                 "1u",
+                                 "5ull",
+                                 "9223372036854775807",
+                                 "9223372036854775808",
+                                 "0x8000000000000000",
+                                 "18446744073709551615u",
+                                 "18446744073709551616",
+                                 "0xffffffffffffffffu",
+                                 "'a'",
+                                 "'\\377'",
+                                 "0x1ffffffffffffffff"});
+  }
+
+  std::mt19937_64 engine_;
+};
+
+struct Written {
+  int status = 0;
+  std::string text, errors;
+};
+
+Written written_by(const std::string& command, const TemporaryFolder& folder) {
+  const auto contents = [&](const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(folder.file(name)).rdbuf();
+    return text.str();
+  };
+  const int status = std::system( // NOLINT(cert-env33-c)
+      fmt::format("{} >{} 2>{}", command, folder.file("text"), folder.file("errors")).c_str());
+  return {.status = status, .text = contents("text"), .errors = contents("errors")};
+}
+
+std::set<std::size_t> numbers_after(const std::string& text, const std::string& prefix) {
+  std::set<std::size_t> found;
+  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1)) {
+    found.insert(std::strtoul(text.c_str() + at + prefix.size(), nullptr, 10));
+  }
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("random conditions mean what they mean in clang's OpenCL C, and what is certain, in C99 too") {
+  const std::uint64_t start = opencl_c::test::seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Generator generator(start);
+  std::vector<std::string> conditions;
+  std::string source;
+  for (std::size_t i = 0; i < 3000; ++i) { // the first on line 1, the second on line 5
+    conditions.push_back(generator.expression(false));
+    source += fmt::format("#if {}\nholds_{}\n#endif\n\n", conditions.back(), i);
+  }
+  const TemporaryFolder folder;
+  const std::string path = folder.write("k.cl", source);
+  const Written of_clang = written_by(
+      fmt::format("{} -E -x cl -cl-no-stdinc -Wno-everything -ferror-limit=0 {}", TIDEGATE_CLANG, path),
+      folder);
+  const Written of_c99 = written_by(fmt::format("{} -E -x c -w {}", TIDEGATE_CC, path), folder);
+  const auto holds_in_clang = numbers_after(of_clang.text, "holds_");
+  const auto holds_in_c99 = numbers_after(of_c99.text, "holds_");
+  const auto refused = numbers_after(of_clang.errors, "k.cl:"); // lines
+  std::size_t certain = 0;
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    CAPTURE(conditions[i]);
+    const auto tokens = tokens_of(conditions[i]);
+    const auto clang = evaluate_condition_as_clang(tokens, {}, "k.cl");
+    CHECK(clang.has_value() == !refused.contains(4 * i + 1));
+    if (clang) {
+      CHECK(*clang == holds_in_clang.contains(i));
+    }
+    const auto value = evaluate_condition(tokens, {}, "k.cl");
+    if (value && *value) {
+      ++certain;
+      CHECK(**value == holds_in_c99.contains(i));
+      CHECK(**value == holds_in_clang.contains(i));
+    }
+  }
+  CHECK(certain > conditions.size() / 3);
+}
+
+TEST_CASE("random constant expressions of declarations have the value that clang gives them") {
+  const std::uint64_t start = opencl_c::test::seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Generator generator(start);
+  const std::string enumerators = "enum { ONE = 1, MINUS = -3, BIG = 0x80000000 };\n";
+  std::string all = enumerators;
+  constexpr std::size_t count = 3000;
+  std::vector<std::string> expressions;
+  for (std::size_t i = 0; i < count; ++i) {
+    expressions.push_back(generator.expression(true));
+    all += fmt::format("enum e{0} {{ v{0} = {1} }};\n", i, expressions.back());
+  }
+  const TranslationUnit unit = opencl_c::test::parse(all);
+  const ConstantValues values(unit);
+  std::string source = enumerators + "constant long values[] = {";
+  std::vector<std::pair<std::size_t, std::int64_t>> known;
+  for (std::size_t i = 0; i + 1 < unit.source.tokens.size(); ++i) {
+    const Token& token = unit.source.tokens[i];
+    if (!token.text.starts_with("v") || !unit.source.tokens[i + 1].is("=")) {
+      continue;
+    }
+    std::size_t end = i + 2;
+    while (!unit.source.tokens[end].is("}")) {
+      ++end;
+    }
+    if (const auto value = values.value({.begin = i + 2, .end = end})) {
+      known.emplace_back(std::stoul(token.text.substr(1)), *value);
+      source += fmt::format("(long)({}),\n", expressions[known.back().first]);
+    }
+  }
+  CHECK(known.size() > count / 3);
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("k.cl", source + "};\nkernel void k(global long* a, int i) { a[i] = values[i]; }\n");
+  const Written compiled = written_by(
+      fmt::format("{} -S -emit-llvm -x cl -Xclang -finclude-default-header -Wno-everything {} -o -",
+                  TIDEGATE_CLANG, path),
+      folder);
+  INFO(compiled.errors);
+  REQUIRE(compiled.status == 0);
+  const std::string& text = compiled.text;
+  std::size_t at = text.find("@values");
+  REQUIRE(at != std::string::npos);
+  at = text.find('[', text.find(" x i64]", at));
+  for (const auto& [i, value] : known) {
+    CAPTURE(expressions[i]);
+    at = text.find("i64 ", at) + 4;
+    CHECK(std::strtoll(text.c_str() + at, nullptr, 10) == value);
+  }
+}
+
+TEST_CASE("what is not certain has no value") {
+  const auto value = [](const std::string& text) {
+    const auto found = evaluate_constant(tokens_of(text));
+    const auto number = found ? found->number() : std::nullopt;
+    return number ? fmt::format("{}{}{}", *number, found->type.is_unsigned ? "u" : "", found->type.bits)
+                  : "-";
+  };
+  CHECK(value("2147483647") == "214748364732");
+  CHECK(value("2147483648") == "214748364864");
+  CHECK(value("0x80000000 + 0x80000000") == "0u32");
+  CHECK(value("-9223372036854775807 - 1") == "-922337203685477580864");
+  CHECK(value("1 << 31") == "-214748364832");
+  for (const std::string text :
+       {"2147483647 + 1", "-2147483647 * 2", "1 / 0", "1 << 32", "1 << -1", "-(-9223372036854775807 - 1)",
+        "name", "1, 2", "18446744073709551615", "0xffffffffffffffff", "1.0", "f(1)", "",
+        "(-2147483647 - 1) / -1", "(int)1"}) {
+    CAPTURE(text);
+    CHECK(value(text) == "-");
+  }
+  CHECK(value("0 && 1 / 0 || 1") == "132");
+  CHECK(value("1 ? 2 : 2147483647 + 1") == "232");
+}
