@@ -132,9 +132,9 @@ void tell(const documents::CheckedDocument& checked, const CheckSettings& settin
   if (checked.error) {
     print_error(commands::all_of(checked), errors_as_json);
   }
-  if (checked.warnings && !errors_as_json && !settings.quiet) { // the report has them too
+  if (checked.warnings && !settings.quiet) {
     for (const compiler::Warning& warning : *checked.warnings) {
-      print_warning(warning, checked.file);
+      print_warning(warning, checked.file, errors_as_json);
     }
   }
 }

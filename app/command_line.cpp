@@ -253,12 +253,13 @@ CommandModel command_line(std::string_view only) {
   CommandModel root{
       .name = "tidegate",
       .summary = "Plans and runs persistent GPU megakernels.",
-      .options = {{.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
-                  {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},
-                  index_option(
-                      "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
-                      error_format_names,
-                      "Errors on standard error as text, or each as one JSON object on a line")}};
+      .options = {
+          {.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
+          {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},
+          index_option(
+              "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
+              error_format_names,
+              "Errors and warnings on standard error as text, or each as one JSON object on a line")}};
   for (const Subcommand& subcommand : subcommands) {
     if (only.empty() || only == subcommand.name) {
       CommandModel& command = root.subcommands.emplace_back(subcommand.describe());

@@ -92,7 +92,7 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
 
 void print_warnings(const run::RunReport& report, const RunSettings& settings) {
   for (const compiler::Warning& warning : report.warnings) {
-    print_warning(warning, settings.program);
+    print_warning(warning, settings.program, settings.errors_as_json);
   }
 }
 
@@ -152,8 +152,7 @@ Result<ExitCode> write_pictures(run::RunReport& report, const RunSettings& setti
 }
 
 Result<ExitCode> tell(run::RunReport report, const RunSettings& settings) {
-  // As JSON standard error holds nothing but errors; the report has the warnings.
-  if (!settings.errors_as_json && !settings.quiet) {
+  if (!settings.quiet) {
     print_warnings(report, settings);
   }
   if (auto pictures = write_pictures(report, settings); !pictures) {
@@ -395,6 +394,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
                             fmt::format("{}ns", options.max_wall_time_ns),
                             "-o",
                             "/dev/null",
+                            "--quiet",
                             "--errors",
                             "json"};
     options.program_text = settings.text;

@@ -3,6 +3,7 @@
 #include <tidegate/core/error_list.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/documents/encode.hpp>
+#include <tidegate/documents/json_text.hpp>
 #include <tidegate/documents/report_documents.hpp>
 
 #include <fmt/format.h>
@@ -59,7 +60,16 @@ void print_one(const Error& error, bool as_json) {
 
 } // namespace
 
-void print_warning(const compiler::Warning& warning, const std::string& program) {
+void print_warning(const compiler::Warning& warning, const std::string& program, bool as_json) {
+  if (as_json) {
+    std::string line = R"({"warning": )";
+    documents::encode(documents::Description<compiler::Warning>::record, &warning, documents::Style::compact,
+                      line);
+    line += R"(, "source": )";
+    documents::append_string(line, display_name(program));
+    std::fputs((line + "}\n").c_str(), stderr);
+    return;
+  }
   const std::string at = warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer);
   std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(program), warning.message,
                          at, warning.fix)

@@ -17,8 +17,9 @@ bool is_terminal(int descriptor);
 // Says on standard error what the tool is waiting for when it is about to read from a person.
 void hint_at_terminal(const std::string& input);
 
-// Prints a warning of a program, named by its path, on standard error.
-void print_warning(const compiler::Warning& warning, const std::string& program);
+// Prints a warning of a program, named by its path, on standard error, as text or as one JSON object on one
+// line.
+void print_warning(const compiler::Warning& warning, const std::string& program, bool as_json);
 
 // Prints an error and its others on standard error, each as text or as one JSON object on one line.
 void print_error(const Error& error, bool as_json);

@@ -4,6 +4,7 @@
 #include <tidegate/commands/plan.hpp>
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/serve.hpp>
+#include <tidegate/core/error_list.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/table.hpp>
 #include <tidegate/core/text.hpp>
@@ -14,6 +15,7 @@
 #include <tidegate/documents/graph_documents.hpp>
 #include <tidegate/documents/launch_documents.hpp>
 #include <tidegate/documents/program_documents.hpp>
+#include <tidegate/documents/run_documents.hpp>
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/plan_checker.hpp>
 #include <tidegate/policy/evidence.hpp>
@@ -21,6 +23,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -93,11 +96,8 @@ Error invalid_plan(std::string violation, std::string_view planner) {
           .fix = fmt::format("make the plan anew with `tidegate {}`, from the same input", planner)};
 }
 
-std::optional<Error> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag) {
-  if (auto violation = planning::first_violation(dag, memory_plan(document))) {
-    return invalid_plan(*std::move(violation), "plan");
-  }
-  // The one figure that a planner's own plan does not carry: it follows from the groups.
+// What follows from the plan itself.
+std::optional<Error> judge(const documents::FrontierMemoryPlan& document) {
   const std::size_t groups = document.barriers.groups.size();
   if (document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1)) {
     return invalid_plan(fmt::format("global_barriers is given as {}, and there are {} groups",
@@ -108,6 +108,13 @@ std::optional<Error> judge(const documents::FrontierMemoryPlan& document, const 
     return invalid_plan("the objective belongs to the strategy compact and to no other", "plan");
   }
   return {};
+}
+
+std::optional<Error> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag) {
+  if (auto violation = planning::first_violation(dag, memory_plan(document))) {
+    return invalid_plan(*std::move(violation), "plan");
+  }
+  return judge(document);
 }
 
 std::optional<Error> judge(const documents::ArenaPlanDocument& document,
@@ -168,6 +175,191 @@ std::optional<Error> judge(const traversal::FrontierReport& report) {
                .field = flaw->field};
 }
 
+// Figures of a run report that follow from others of it.
+class Sums {
+public:
+  explicit Sums(ErrorList& errors) : errors_(&errors) {}
+
+  void hold(bool holds, std::string pointer, std::string message) {
+    if (!holds) {
+      errors_->add({.code = ErrorCode::inconsistent_evidence,
+                    .message = std::move(message),
+                    .fix = "run the program anew: all figures of a report are of one run",
+                    .pointer = std::move(pointer)});
+    }
+  }
+  void equal(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
+             std::uint64_t expected) {
+    hold(given == expected, std::move(pointer),
+         fmt::format("{} {}, and {} {}", what, given, other, expected));
+  }
+  void at_most(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
+               std::uint64_t most) {
+    hold(given <= most, std::move(pointer),
+         fmt::format("{} is {}, and {} only {}", what, given, other, most));
+  }
+
+private:
+  ErrorList* errors_;
+};
+
+void check_items(const run::RunReport& report, Sums& sums) {
+  const auto of_queues = [&report](auto member) {
+    std::uint64_t sum = 0;
+    for (const run::QueueReport& queue : report.queues) {
+      sum += queue.*member;
+    }
+    return sum;
+  };
+  // Items of queues that have run count as remaining, in addition to the tiles.
+  const std::uint64_t queued = report.priority ? of_queues(&run::QueueReport::items_remaining) : 0;
+  const bool done = report.status == run::RunStatus::done;
+  if (done) {
+    sums.equal("/items_remaining", "items_remaining is", report.items_remaining,
+               "of a run that is done it is", 0);
+    sums.equal("/queues", "items_remaining of the queues is", queued, "of a run that is done it is", 0);
+  }
+  if (done && report.converged == true) {
+    sums.at_most("/items_processed", "items_processed", report.items_processed, "items_in_all",
+                 report.items_in_all);
+  } else {
+    sums.equal("/items_processed", "items_processed and items_remaining are together",
+               report.items_processed + report.items_remaining - queued, "items_in_all is",
+               report.items_in_all);
+  }
+  sums.equal("/deduped_items", "deduped_items is", report.deduped_items, "that of the queues",
+             of_queues(&run::QueueReport::deduped_items));
+  for (std::size_t i = 0; i < report.queues.size(); ++i) {
+    const run::QueueReport& queue = report.queues[i];
+    const std::string pointer = fmt::format("/queues/{}/", i);
+    sums.equal(pointer + "items", "deduped_items and published_items are together",
+               queue.deduped_items + queue.published_items, "items is", queue.items);
+    sums.at_most(pointer + "items_remaining", "items_remaining", queue.items_remaining, "published_items",
+                 queue.published_items);
+  }
+  if (report.priority) {
+    sums.equal("/priority/requeue_count", "requeue_count is", report.priority->accounting.requeue_count,
+               "that of the queues", of_queues(&run::QueueReport::requeue_count));
+    sums.equal("/priority/aged_promotions", "aged_promotions is", report.priority->accounting.aged_promotions,
+               "that of the queues", of_queues(&run::QueueReport::aged_promotions));
+  }
+}
+
+void check_rounds(const run::Comparison& comparison, Sums& sums) {
+  const auto side = [&](std::string_view name, std::vector<double> rounds, double least, double median,
+                        double most) {
+    const std::string pointer = fmt::format("/comparison/{}_rounds_ns", name);
+    sums.equal(pointer, "elements:", rounds.size(), "rounds is", comparison.rounds);
+    if (rounds.empty()) {
+      return;
+    }
+    std::ranges::sort(rounds);
+    const bool middle = rounds[(rounds.size() - 1) / 2] <= median && median <= rounds[rounds.size() / 2];
+    sums.hold(
+        rounds.front() == least && middle && rounds.back() == most, pointer,
+        fmt::format("{0}_min_ns, {0}_ns and {0}_max_ns are not the least, the median and the largest of "
+                    "{0}_rounds_ns",
+                    name));
+  };
+  side("plain", comparison.plain_rounds_ns, comparison.plain_min_ns, comparison.plain_ns,
+       comparison.plain_max_ns);
+  side("run", comparison.run_rounds_ns, comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns);
+  const double speedup = comparison.plain_ns / comparison.run_ns;
+  sums.hold(std::abs(comparison.speedup - speedup) <= 1e-9 * speedup, "/comparison/speedup",
+            fmt::format("speedup is {}, and plain_ns over run_ns {}", comparison.speedup, speedup));
+}
+
+void check_telemetry(const run::RunReport& report, Sums& sums) {
+  const run::Telemetry& telemetry = report.telemetry;
+  const policy::LaunchRecommendation& recommendation = report.recommendation;
+  sums.equal("/telemetry/bytes_moved", "bytes_moved is", telemetry.bytes_moved,
+             "bytes_uploaded and bytes_read_back are together",
+             telemetry.bytes_uploaded + telemetry.bytes_read_back);
+  sums.at_most("/telemetry/recorded_launches", "recorded_launches", telemetry.recorded_launches,
+               "kernel_launches", telemetry.kernel_launches);
+  sums.equal("/telemetry/hit_capacity", "hit_capacity is", telemetry.hit_capacity,
+             "that of the recommendation", recommendation.hit_capacity);
+  sums.equal("/telemetry/estimated_peak_device_bytes", "estimated_peak_device_bytes is",
+             telemetry.estimated_peak_device_bytes, "that of the recommendation",
+             recommendation.estimated_peak_device_bytes);
+  sums.equal("/telemetry/device_memory_budget_bytes", "device_memory_budget_bytes is",
+             telemetry.device_memory_budget_bytes, "that of the recommendation",
+             recommendation.device_memory_budget_bytes);
+}
+
+// How the run ended, as its parts have it.
+void check_end(const run::RunReport& report, bool differs, Sums& sums) {
+  using enum run::RunStatus;
+  const std::string_view status = run::run_status_names[static_cast<std::size_t>(report.status)];
+  const bool good = report.status == done || report.status == planned || report.status == checked;
+  sums.hold(good != report.error.has_value(), "/status",
+            fmt::format("the status is {}, and there is {} error", status, report.error ? "an" : "no"));
+  sums.hold((report.status == outputs_differ) == differs, "/status",
+            fmt::format("the status is {}, and output_parity says {}", status,
+                        differs ? "that outputs differ" : "of no outputs that they differ"));
+  sums.hold(report.converged.has_value() == report.until.has_value() &&
+                (!report.until || report.until->reached == report.converged),
+            "/converged", "converged is not what until says");
+}
+
+std::optional<Error> judge(const run::OutputParity& parity) {
+  if (!parity.equal) {
+    return Error{.code = ErrorCode::outputs_differ,
+                 .message = fmt::format("{} of the outputs are not as plain launches leave them",
+                                        plural(parity.differing_elements, "element")),
+                 .fix = "likely_cause in its output_parity says where to look",
+                 .pointer = "/output_parity/equal"};
+  }
+  return parity.differing_elements != 0 || parity.first_difference
+             ? std::optional(inconsistent("/output_parity/equal", "equal"))
+             : std::nullopt;
+}
+
+// A run report: outputs that were compared were equal, the evidence is complete, and what follows from
+// something else in it does. A run that ended before its time, and says so, is a sound report.
+Result<void> judge(const documents::RunReportDocument& document) {
+  const run::RunReport& report = document.report;
+  ErrorList errors;
+  const auto found = [&errors](std::optional<Error> error) {
+    if (error) {
+      errors.add(*std::move(error));
+    }
+  };
+  const bool differs = report.output_parity && !report.output_parity->equal;
+  found(report.output_parity ? judge(*report.output_parity) : std::nullopt);
+  const documents::Evidence& evidence = document.evidence;
+  found(judge("topology", evidence.topology, evidence.complete.topology, report.recommendation));
+  found(judge("promotion", evidence.promotion, evidence.complete.promotion, report.recommendation));
+  for (const auto& [which, there] : {std::pair("topology", evidence.topology.has_value()),
+                                     std::pair("promotion", evidence.promotion.has_value())}) {
+    if (!there) {
+      errors.add({.code = ErrorCode::incomplete_evidence,
+                  .message = fmt::format("the report has no {} evidence", which),
+                  .fix = "run the program anew: every run writes it",
+                  .pointer = "/evidence"});
+    }
+  }
+  found(judge(document.plan));
+  Sums sums(errors);
+  check_end(report, differs, sums);
+  check_items(report, sums);
+  check_telemetry(report, sums);
+  if (report.comparison) {
+    check_rounds(*report.comparison, sums);
+  }
+  for (std::size_t i = 0; report.candidates && i < report.candidates->size(); ++i) {
+    const run::CandidateReport& candidate = (*report.candidates)[i];
+    const double parts = candidate.estimated_parts_ns.sum();
+    sums.hold(
+        std::abs(candidate.estimated_ns - parts) <= 1e-9 * parts,
+        fmt::format("/candidates/{}/estimated_ns", i),
+        fmt::format("estimated_ns is {}, and its parts are together {}", candidate.estimated_ns, parts));
+  }
+  sums.at_most("/memory/lower_bound_bytes", "lower_bound_bytes", document.memory.figures.lower_bound_bytes,
+               "arena_bytes", document.memory.figures.arena_bytes);
+  return errors.result();
+}
+
 template <class T>
 bool is(const Document& document) {
   return &document == &documents::DocumentOf<T>::document;
@@ -218,6 +410,9 @@ Result<void> judge(const Document& document, std::string_view json, const Premis
   TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
   if (is<LaunchRecommendationDocument>(document)) {
     return as_result(judge(*static_cast<const LaunchRecommendationDocument*>(object.get())));
+  }
+  if (is<documents::RunReportDocument>(document)) {
+    return judge(*static_cast<const documents::RunReportDocument*>(object.get()));
   }
   if (is<documents::FrontierMemoryPlan>(document) && premises.dag) {
     return as_result(judge(*static_cast<const documents::FrontierMemoryPlan*>(object.get()), *premises.dag));

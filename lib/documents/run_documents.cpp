@@ -441,8 +441,12 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that were run"),
     reported<&RunReport::items_remaining>("items_remaining",
                                           "tiles that were not, and items of queues that were not done"),
+    reported<&RunReport::items_in_all>(
+        "items_in_all", "tiles of the whole run: those that were run and those that were not, unless until "
+                        "ended it early"),
     reported<&RunReport::iterations>("iterations", "repetitions of the waves that were completed"),
     reported<&RunReport::until>("until", "what ends the repetition, and how far it came"),
+    reported<&RunReport::converged>("converged", "whether until was reached; left out without one"),
     reported<&RunReport::warnings>("warnings", "what the program most likely does not mean"),
     reported<&RunReport::wall_time_ns>("wall_time_ns", "all of it, from reading the sources on"),
     reported<&RunReport::queue_plan_ns>("queue_plan_ns", "planning"),

@@ -152,6 +152,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                    .candidates = candidate_reports(compiled),
                    .ordering = compiled.ordering,
                    .items_remaining = compiled.schedule.tiles_in_all(compiled.program.iterations),
+                   .items_in_all = compiled.schedule.tiles_in_all(compiled.program.iterations),
                    .warnings = compiled.warnings,
                    .wall_time_ns = wall_time_ns,
                    .queue_plan_ns = compiled.plan_ns,
@@ -275,6 +276,12 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report.items_remaining = outcome.status == RunStatus::done ? 0 : report.items_remaining - outcome.tiles;
   report.iterations = outcome.iterations;
   report.until = until_report(compiled, executed);
+  if (report.until) {
+    report.converged = report.until->reached;
+    if (!*report.converged && outcome.status == RunStatus::done) {
+      report.warnings.push_back(convergence_warning(report));
+    }
+  }
   report.queue_publish_ns = executed.run.publish_ns;
   report.upload_ns = executed.run.upload_ns;
   report.build_ns = executed.build_ns + outcome.compile_ns;

@@ -12,12 +12,16 @@ std::string seconds(std::uint64_t ns) {
   return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
 }
 
+std::string until_not_reached(const RunReport& report) {
+  return fmt::format("until was not reached after {}: {} is {}, waiting for {}",
+                     plural(report.iterations, "iteration"), in_quotes(report.until->buffer),
+                     report.until->value, report.until->waiting_for);
+}
+
 // What is left to do, and why it was not done in time.
 std::string what_is_left(const RunReport& report) {
   if (report.until && !report.until->reached) {
-    return fmt::format("until was not reached after {}: {} is {}, waiting for {}",
-                       plural(report.iterations, "iteration"), in_quotes(report.until->buffer),
-                       report.until->value, report.until->waiting_for);
+    return until_not_reached(report);
   }
   return fmt::format("{} of {} tiles are left, after {}", report.items_remaining,
                      report.items_remaining + report.items_processed, plural(report.iterations, "iteration"));
@@ -50,6 +54,12 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
 }
 
 } // namespace
+
+Warning convergence_warning(const RunReport& report) {
+  return {.message = until_not_reached(report),
+          .fix = "raise repeat, or leave it out to repeat for as long as it takes",
+          .pointer = "/until"};
+}
 
 Error deadline_error(const RunReport& report, const RunOptions& options, bool waited) {
   const bool endless = report.until && !report.until->reached;

@@ -10,6 +10,9 @@
 
 namespace tidegate::run {
 
+// The iterations of a program with `until` ran out first.
+Warning convergence_warning(const RunReport& report);
+
 // The wall time is over; `waited`: while work-groups waited for others.
 Error deadline_error(const RunReport& report, const RunOptions& options, bool waited);
 

@@ -326,8 +326,10 @@ struct RunReport {
   std::optional<device::Ordering> ordering;               // persistent launches only
   std::uint64_t items_processed = 0;                      // tiles
   std::uint64_t items_remaining = 0;
+  std::uint64_t items_in_all = 0; // tiles of as many iterations as the program may take
   std::uint64_t iterations = 0;
   std::optional<UntilReport> until; // where the program has one, and an iteration was completed
+  std::optional<bool> converged;    // likewise: whether it was reached
   std::vector<Warning> warnings;
   std::uint64_t wall_time_ns = 0;
   std::uint64_t queue_plan_ns = 0;

@@ -183,6 +183,9 @@ class Check(unittest.TestCase):
         self.assertEqual(warned.rc, 0)
         self.assertIn("warning: ", warned.stderr)
         self.assertEqual(len(json.loads(warned.stdout)["documents"][0]["warnings"]), 1)
+        warning, = json.loads(warned.stdout)["documents"][0]["warnings"]
+        as_json = run("check", path, "--errors", "json")
+        self.assertEqual([json.loads(line) for line in as_json.stderr.splitlines()], [{"warning": warning, "source": path}])
         quiet = run("check", "-q", path)
         self.assertEqual((quiet.rc, quiet.stdout, quiet.stderr), (0, warned.stdout, ""))
 

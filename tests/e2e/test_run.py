@@ -193,10 +193,10 @@ class Small(Programs):
 class Results(Small):
     """Worked out by hand, under both strategies; most programs use the same kernels, which are then kept."""
 
-    def both(self, document: Document, **expected: list[Any]) -> list[Document]:
+    def both(self, document: Document, warnings: int = 0, **expected: list[Any]) -> list[Document]:
         reports = []
         for strategy in STRATEGIES:
-            report = self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--verify")
+            report = self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--verify", warnings=warnings)
             self.assertEqual(report["strategy"], strategy)
             for name, values in expected.items():
                 spec = document["buffers"][name]
@@ -259,9 +259,10 @@ class Results(Small):
         for repeat, turns in ((None, 4), (3, 3), (9, 4)):
             document = program(buffers, *waves, until={"buffer": "left", "equals": 2},
                                **({} if repeat is None else {"repeat": repeat}))
-            for report in self.both(document, left=[6 - turns],
+            for report in self.both(document, warnings=0 if turns == 4 else 1, left=[6 - turns],
                                     b=[2**(turns - 1) * i + 2**turns - 1 for i in range(8)]):
                 self.assertEqual((report["iterations"], report["items_remaining"]), (turns, 0))
+                self.assertIs(report["converged"], turns == 4)
 
     def test_work_groups_of_different_sizes(self) -> None:
         """A wave that cannot ride with the others is left behind, with a reason, and right all the same. Where barriers
@@ -458,6 +459,78 @@ class Report(Small):
             self.assertEqual(list(report)[:2], ["kind", "schema_version"])
             checked = run("check", "-", input=result.stdout)
             self.assertEqual((checked.rc, checked.stderr), (0, ""))
+
+    def test_reports_that_contradict_themselves(self) -> None:
+        """check names each figure that does not follow from the others, and what was not proved."""
+        report = self.report_of(CHAIN, "--strategy", "launch", "--verify", "--compare", "3")
+        self.assertNotIn("converged", report)
+        anew = "run the program anew: all figures of a report are of one run"
+
+        def told(*changes: tuple[str, Any]) -> list[tuple[str, str, str, str]]:
+            """The errors of check once these members are changed, or gone: None."""
+            changed = json.loads(json.dumps(report))
+            for pointer, value in changes:
+                *path, last = pointer.split("/")
+                target = functools.reduce(lambda node, key: node[key], path, changed)
+                target[last] = value
+                if value is None:
+                    del target[last]
+            result = run("check", "run_report", "-", "--errors", "json", input=json.dumps(changed))
+            verdict, = json.loads(result.stdout)["documents"]
+            self.assertEqual((result.rc, verdict["verdict"] == "valid"), (1 if changes else 0, not changes), changes)
+            return [(error["code"], error.get("pointer"), error["message"], error["fix"])
+                    for error in map(json.loads, result.stderr.splitlines())]
+
+        def inconsistent(pointer: str, message: str) -> tuple[str, str, str, str]:
+            return "inconsistent_evidence", pointer, message, anew
+
+        self.assertEqual(told(), [])
+        self.assertEqual(told(("items_processed", 5)), [inconsistent(
+            "/items_processed", "items_processed and items_remaining are together 5, and items_in_all is 6")])
+        self.assertEqual(told(("items_remaining", 1)), [
+            inconsistent("/items_processed", "items_processed and items_remaining are together 7, and items_in_all is 6"),
+            inconsistent("/items_remaining", "items_remaining is 1, and of a run that is done it is 0")])
+        self.assertEqual(told(("deduped_items", 1)), [inconsistent("/deduped_items", "deduped_items is 1, and that of the queues 0")])
+        queue = {"wave": "q", "items": 5, "deduped_items": 1, "published_items": 3, "items_remaining": 4, "requeues": True, "rounds": 1,
+                 "requeue_count": 2, "aged_promotions": 0, "max_priority_age": 0}
+        self.assertEqual(told(("queues", [queue]), ("deduped_items", 1)), [
+            inconsistent("/queues/0/items", "deduped_items and published_items are together 4, and items is 5"),
+            inconsistent("/queues/0/items_remaining", "items_remaining is 4, and published_items only 3")])
+        even = [(f"comparison/{side}_{which}ns", time if which != "rounds_" else [time] * 3)
+                for side, time in (("plain", 100), ("run", 50)) for which in ("", "min_", "max_", "rounds_")]
+        self.assertEqual(told(*even, ("comparison/speedup", 2.5)), [inconsistent(
+            "/comparison/speedup", "speedup is 2.5, and plain_ns over run_ns 2")])
+        self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/run_max_ns", 51), ("comparison/plain_rounds_ns", [100])), [
+            inconsistent("/comparison/plain_rounds_ns", "elements: 1, and rounds is 3"),
+            inconsistent("/comparison/run_rounds_ns", "run_min_ns, run_ns and run_max_ns are not the least, the median and the largest of "
+                                                      "run_rounds_ns")])
+        self.assertEqual(told(("telemetry/bytes_uploaded", 0), ("telemetry/bytes_read_back", 40), ("telemetry/bytes_moved", 41)),
+                         [inconsistent("/telemetry/bytes_moved",
+                                       "bytes_moved is 41, and bytes_uploaded and bytes_read_back are together 40")])
+        self.assertEqual(told(("telemetry/hit_capacity", 1), ("recommendation/hit_capacity", 2)), [inconsistent(
+            "/telemetry/hit_capacity", "hit_capacity is 1, and that of the recommendation 2")])
+        parts = {"start": 2, "launches": 0, "barriers": 0, "waits": 0, "work": 0.5}
+        self.assertEqual(told(("candidates", [{"strategy": "launch", "side_by_side": 1, "workgroup_size": 8, "worker_groups": 0,
+                                               "estimated_ns": 1, "estimated_parts_ns": parts, "taken": True}])),
+                         [inconsistent("/candidates/0/estimated_ns", "estimated_ns is 1, and its parts are together 2.5")])
+        self.assertEqual(told(("memory/lower_bound_bytes", 9), ("memory/arena_bytes", 8)), [inconsistent(
+            "/memory/lower_bound_bytes", "lower_bound_bytes is 9, and arena_bytes only 8")])
+        self.assertEqual(told(("converged", True)), [
+            inconsistent("/converged", "converged is not what until says")])
+        self.assertEqual(told(("status", "deadline")), [inconsistent("/status", "the status is deadline, and there is no error")])
+        self.assertEqual(told(("output_parity", {"checked": 2, "equal": False, "differing_elements": 3})), [
+            inconsistent("/status", "the status is done, and output_parity says that outputs differ"),
+            ("outputs_differ", "/output_parity/equal", "3 elements of the outputs are not as plain launches leave them",
+             "likely_cause in its output_parity says where to look")])
+        self.assertEqual([error[:2] for error in told(("output_parity/differing_elements", 1))],
+                         [("inconsistent_evidence", "/output_parity/equal")])
+        self.assertEqual([error[:3] for error in told(("evidence/topology", None), ("evidence/complete/topology", None))],
+                         [("incomplete_evidence", "/evidence", "the report has no topology evidence")])
+        self.assertEqual([error[:2] for error in told(
+            ("evidence/topology/output_parity_required", False), ("evidence/complete/topology", False),
+            ("evidence/promotion/output_parity_required", False), ("evidence/complete/promotion", False))],
+            [("incomplete_evidence", f"/evidence/{which}/output_parity_required") for which in ("topology", "promotion")])
+        self.assertEqual([error[0] for error in told(("plan/barriers/global_barriers", 7))], ["invalid_plan"])
 
     def test_program_schema(self) -> None:
         schema = json.loads(run("schema", "wave_program").stdout)

@@ -94,7 +94,7 @@ class Safety(Programs):
         error = json.loads(result.stderr.splitlines()[-1])
         self.assertEqual({key: report["error"][key] for key in ("code", "message", "fix")},
                          {key: error[key] for key in ("code", "message", "fix")})
-        self.assertEqual(run("check", input=result.stdout).rc, 0)
+        self.assertEqual(run("check", input=result.stdout).rc, 1 if report["status"] == "outputs_differ" else 0)
         self.assert_withheld()
         self.assert_no_process()
         return report
@@ -265,15 +265,23 @@ class WallTime(Safety):
                              fr"{report['iterations']} iterations?: \"y\" is 1, waiting for 0$")
 
     def test_until_within_repeat(self) -> None:
-        """Iterations that run out before the value is there are told, and no error."""
+        """Iterations that run out before the value is there end the run with a warning, and no error."""
         document = {**program(3), "until": {"buffer": "y", "equals": 0}}
         document["buffers"]["x"]["init"] = {"fill": 1}
         for strategy in ("launch", "barrier"):
             result = self.run_document(document, "--strategy", strategy, *ONE)
             self.assertEqual(result.rc, 0, result.stderr)
             report = parse(result.stdout)
-            self.assertEqual((report["iterations"], report["until"]["reached"]), (3, False))
+            self.assertEqual((report["iterations"], report["until"]["reached"], report["converged"]), (3, False, False))
             self.assertEqual(report["until"]["waiting_for"], "0")
+            warning = {"message": f'until was not reached after 3 iterations: "y" is {report["until"]["value"]}, waiting for 0',
+                       "fix": "raise repeat, or leave it out to repeat for as long as it takes", "pointer": "/until"}
+            self.assertEqual(report["warnings"], [warning])
+            path = str(self.folder / "program.json")
+            self.assertEqual(result.stderr, f"tidegate: {path}: warning: {warning['message']}\n  at: /until\n  fix: {warning['fix']}\n")
+            as_json = self.run_document(document, "--strategy", strategy, *ONE, "--errors", "json")
+            self.assertEqual([json.loads(line) for line in as_json.stderr.splitlines()], [{"warning": warning, "source": path}])
+            self.assertEqual(self.run_document(document, "--strategy", strategy, *ONE, "--errors", "json", "--quiet").stderr, "")
         table = self.run_document(document, "--format", "table", *ONE).stdout
         self.assertRegex(table, r'until +NOT REACHED: "y" is \d+, waiting for 0')
 
