@@ -73,13 +73,16 @@ std::string spread_text(std::string_view what, double least, double median, doub
 }
 
 void add_halos(const run::HaloReport& halos, Rows& rows) {
-  rows.push_back({"  halos", fmt::format("{} looked at in {}: {}", plural(halos.stated_halos, "stated halo"),
-                                         plural(halos.checked_waves, "wave"),
-                                         halos.violation ? "one is TOO SMALL" : "all accesses inside")});
+  const bool passed = halos.looked_at != 0 && halos.unwatched.empty() && halos.complete;
+  rows.push_back(
+      {"  halos", fmt::format("{} of {} looked at in {}: {}", halos.looked_at,
+                              plural(halos.stated_halos, "stated halo"), plural(halos.checked_waves, "wave"),
+                              halos.violation ? "one is TOO SMALL"
+                              : passed        ? "all accesses inside"
+                                              : "NOT CHECKED")});
   for (const run::UnwatchedAccess& use : halos.unwatched) {
-    rows.push_back(
-        {"  not seen", fmt::format("{}:{}: {} of {} is used without a subscript", printable(use.file),
-                                   use.line, in_quotes(use.parameter), in_quotes(use.kernel))});
+    rows.push_back({"  not seen", fmt::format("{}:{}: {} of {}", printable(use.file), use.line,
+                                              in_quotes(use.parameter), in_quotes(use.kernel))});
   }
 }
 

@@ -21,19 +21,23 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
 // buffers are overwritten whole. Only waves of one dimension: in others several work-items share an id in x.
 void derive_halos(ResolvedProgram& program);
 
-// What the program states of two waves, `before` running earlier in an iteration: of the buffer, tile t of
-// `after` touches only what tiles t - halo … t + halo of `before` touch.
+// What the program states of two waves that touch the same memory, one of them writing: tile t of `after`
+// touches of it only what tiles t - halo … t + halo of `before` touch. `before` runs earlier, in the same
+// iteration or in one before; it may be the same wave.
 struct StatedHalo {
   std::uint32_t before = 0;
+  std::uint32_t before_argument = 0;
   std::uint32_t after = 0;
-  std::uint32_t buffer = 0;
+  std::uint32_t after_argument = 0;
   std::array<std::uint32_t, 3> halo{};
+  bool in_iteration = false; // says nothing of what `before` touched in other iterations
 
   friend bool operator==(const StatedHalo&, const StatedHalo&) = default;
 };
 
-// For every buffer that two waves share, one of them writing: by their dependency, or by arguments that both
-// have a halo, at least one of them a stated one.
-std::vector<StatedHalo> stated_halos(const ResolvedProgram& program);
+// Where the two meet by their dependency, or by arguments that both have a halo, at least one of them a
+// stated one. `places` says where buffers are, by swaps.
+std::vector<StatedHalo> stated_halos(const ResolvedProgram& program,
+                                     const std::vector<std::vector<std::uint32_t>>& places);
 
 } // namespace tidegate::compiler

@@ -385,7 +385,10 @@ constexpr Field unwatched_fields[] = {
 };
 
 constexpr Field halo_fields[] = {
-    required<&HaloReport::stated_halos>("stated_halos", "buffers between two waves that have one"),
+    required<&HaloReport::stated_halos>("stated_halos",
+                                        "arguments of an earlier and a later wave, or of a wave and itself "
+                                        "an iteration later, that touch the same memory and have one"),
+    required<&HaloReport::looked_at>("looked_at", "of those: accesses met what the earlier wave had touched"),
     required<&HaloReport::checked_waves>("checked_waves", "waves that were run"),
     required<&HaloReport::complete>("complete", "whether the program came to its end, or to a violation"),
     optional<&HaloReport::violation>("violation", "the first access that lies outside"),

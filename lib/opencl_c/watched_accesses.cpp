@@ -4,8 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tidegate::opencl_c {
 namespace {
@@ -34,8 +39,16 @@ public:
         edits_[function.parameter_list.end - 1].after = ", " + std::string(parameters);
       }
       for (const std::size_t parameter : function.body ? found->second : std::set<std::size_t>()) {
-        watch(function, parameter, called);
+        watch(function, parameter, called,
+              fmt::format("tg_watching(tg_rows, tg_row_count, tg_shadow, tg_verdict, {}u)", parameter));
       }
+    }
+    for (std::size_t i = 0; i < helpers_.size(); ++i) { // watching one may add others
+      const auto& [function, parameter] = helpers_[i];
+      watch(*function, parameter, false, fmt::format("tg_watch{}", parameter));
+    }
+    for (const auto& [function, parameter] : helpers_) {
+      hand_over(*function, parameter);
     }
     TokenWriter(unit_, result_.text).write({.begin = 0, .end = tokens_.size()}, edits_);
     result_.text += '\n';
@@ -43,46 +56,127 @@ public:
   }
 
 private:
-  void watch(const Function& kernel, std::size_t index, bool called) {
-    const Parameter& parameter = kernel.parameters[index];
-    for (std::size_t i = kernel.body->begin; i < kernel.body->end; ++i) {
+  using Helper = std::pair<const Function*, std::size_t>; // and its parameter
+
+  // `watch_of` is what says of the pointer what is watched.
+  void watch(const Function& function, std::size_t index, bool called, const std::string& watch_of) {
+    const Parameter& parameter = function.parameters[index];
+    for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
       const Name* const name = unit_.meaning(i);
       if (name == nullptr || name->token < parameter.tokens.begin || name->token >= parameter.tokens.end) {
         continue;
       }
+      if (const auto helper = called ? std::nullopt : handed_to(i)) {
+        handed_over_[i] = watch_of;
+        if (std::ranges::find(helpers_, *helper) == helpers_.end()) {
+          helpers_.push_back(*helper);
+        }
+        continue;
+      }
       const std::size_t end = tokens_[i + 1].is("[") ? closing(tokens_, i + 1) : tokens_.size();
-      if (called || end == tokens_.size()) {
-        result_.unwatched.push_back({.kernel = kernel.name,
+      const auto use = end == tokens_.size() ? std::nullopt : kind(parameter, i, end);
+      if (called || !use) {
+        result_.unwatched.push_back({.kernel = function.name,
                                      .parameter = parameter.name,
                                      .file = unit_.source.files[tokens_[i].file],
                                      .line = tokens_[i].line});
         continue;
       }
-      edits_[i + 1].after =
-          fmt::format("tg_touch(tg_rows, tg_row_count, tg_shadow, tg_verdict, {}u, {}, sizeof(*{}), (", index,
-                      kind(parameter, i, end), parameter.name) +
-          edits_[i + 1].after;
+      edits_[i + 1].after = fmt::format("tg_touch({}, {}, sizeof(*{}), (", watch_of, *use, parameter.name) +
+                            edits_[i + 1].after;
       edits_[end].before += "))";
     }
   }
 
-  // Of the use at `at`, whose bracket closes at `end`.
-  [[nodiscard]] std::string_view kind(const Parameter& parameter, std::size_t at, std::size_t end) const {
+  // The function of this file that takes the pointer at `at` as it is, and as which of its parameters.
+  [[nodiscard]] std::optional<Helper> handed_to(std::size_t at) const {
+    if (!(tokens_[at - 1].is("(") || tokens_[at - 1].is(",")) ||
+        !(tokens_[at + 1].is(")") || tokens_[at + 1].is(","))) {
+      return {};
+    }
+    std::size_t index = 0;
+    std::size_t open = at - 1;
+    for (std::size_t depth = 0; depth != 0 || !tokens_[open].opens(); --open) {
+      depth += tokens_[open].closes() ? 1 : 0;
+      depth -= tokens_[open].opens() ? 1 : 0;
+      index += depth == 0 && tokens_[open].is(",") ? 1 : 0;
+    }
+    const Name* const name = tokens_[open].is("(") ? unit_.meaning(open - 1) : nullptr;
+    const Function* const function = name != nullptr && name->kind == NameKind::function
+                                         ? unit_.definition(tokens_[open - 1].text)
+                                         : nullptr;
+    const bool takes = function != nullptr && !function->is_kernel && !function->is_overloadable &&
+                       index < function->parameters.size() &&
+                       function->parameters[index].space == AddressSpace::global &&
+                       !function->parameters[index].name.empty();
+    return takes ? std::optional(Helper(function, index)) : std::nullopt;
+  }
+
+  // What is watched goes in front of the pointer, in every declaration and call of the function.
+  void hand_over(const Function& function, std::size_t index) {
+    for (const Function& declaration : unit_.functions) {
+      if (declaration.name == function.name) {
+        Edit& edit = edits_[declaration.parameters[index].tokens.begin];
+        edit.before = fmt::format("tg_watch tg_watch{}, ", index) + edit.before;
+      }
+    }
+    for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
+      const Name* const name = unit_.meaning(i);
+      if (!tokens_[i].is(function.name.c_str()) || name == nullptr || name->kind != NameKind::function ||
+          !tokens_[i + 1].is("(") ||
+          std::ranges::find(unit_.functions, i, &Function::name_token) != unit_.functions.end()) {
+        continue;
+      }
+      std::size_t first = i + 2;
+      std::size_t depth = 0;
+      for (std::size_t left = index; left != 0; ++first) {
+        left -= depth == 0 && tokens_[first].is(",") ? 1 : 0;
+        depth += tokens_[first].opens() ? 1 : 0;
+        depth -= tokens_[first].closes() ? 1 : 0;
+      }
+      const auto found = handed_over_.find(first);
+      edits_[first].before =
+          (found == handed_over_.end() ? "tg_unwatched()" : found->second) + ", " + edits_[first].before;
+    }
+  }
+
+  // Of the use at `at`, whose bracket closes at `end`; empty where its address goes elsewhere. What is not
+  // known to read alone does both.
+  [[nodiscard]] std::optional<std::string_view> kind(const Parameter& parameter, std::size_t at,
+                                                     std::size_t end) const {
+    while (tokens_[at - 1].is("(") && tokens_[end + 1].is(")") && !is_name(at - 2)) {
+      --at;
+      ++end;
+    }
+    const Token& before = tokens_[at - 1];
+    const bool binary = is_name(at - 2) || tokens_[at - 2].is(")") || tokens_[at - 2].is("]");
+    if (before.is("&") && !binary) {
+      const std::string_view function = tokens_[at - 2].is("(") ? tokens_[at - 3].text : "";
+      const bool atomic = function.starts_with("atomic_") || function.starts_with("atom_");
+      return atomic && unit_.meaning(at - 3) == nullptr ? std::optional("TG_READS | TG_WRITES")
+                                                        : std::nullopt;
+    }
+    static constexpr std::array<std::string_view, 25> behind_values{
+        "+", "-", "*", "/", "%",  ";",  ",",  ")",  "]",  "}",  "?",  ":", "<",
+        ">", "&", "|", "^", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
     const std::string& next = tokens_[end + 1].text;
-    const std::string& before = tokens_[at - 1].text;
-    const bool compound =
-        next.size() > 1 && next.back() == '=' && next != "==" && next != "<=" && next != ">=" && next != "!=";
-    const bool unclear = compound || next == "++" || next == "--" || next == "." || next == "->" ||
-                         next == "[" || before == "++" || before == "--" || before == "&";
-    return parameter.is_const ? "TG_READS"
-           : next == "="      ? "TG_WRITES"
-           : unclear          ? "TG_READS | TG_WRITES"
-                              : "TG_READS";
+    const bool reads =
+        !before.is("++") && !before.is("--") && std::ranges::find(behind_values, next) != behind_values.end();
+    return parameter.is_const || reads ? "TG_READS" : next == "=" ? "TG_WRITES" : "TG_READS | TG_WRITES";
+  }
+
+  // Of a value, or of what is called with the brackets behind it.
+  [[nodiscard]] bool is_name(std::size_t at) const {
+    const Token& token = tokens_[at];
+    return token.kind != TokenKind::punctuator && !token.is("return") && !token.is("else") &&
+           !token.is("do") && !token.is("case");
   }
 
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
   Edits edits_;
+  std::vector<Helper> helpers_;                    // that pointers are handed to
+  std::map<std::size_t, std::string> handed_over_; // by the argument's token, what is watched
   WatchedUnit result_;
 };
 

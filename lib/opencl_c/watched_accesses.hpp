@@ -2,9 +2,10 @@
 //
 //   kernel void k(global const float* a, global float* b) { b[i] = a[i + 1]; }
 //   kernel void k(global const float* a, global float* b, global const ulong* tg_rows, …) {
-//     b[tg_touch(…, 1, TG_WRITES, sizeof(*b), (i))] = a[tg_touch(…, 0, TG_READS, sizeof(*a), (i + 1))]; }
+//     b[tg_touch(…, TG_WRITES, sizeof(*b), (i))] = a[tg_touch(…, TG_READS, sizeof(*a), (i + 1))]; }
 //
-// Subscripts of the parameters themselves are watched; what a pointer is otherwise used for is told of.
+// Subscripts of the parameters themselves are watched, also in functions that they are handed to as they are;
+// what a pointer is otherwise used for is told of.
 #pragma once
 
 #include <tidegate/opencl_c/translation_unit.hpp>
@@ -18,7 +19,7 @@
 
 namespace tidegate::opencl_c {
 
-// A use of a pointer that is no subscript.
+// A use of a pointer that is neither.
 struct UnwatchedUse {
   std::string kernel;
   std::string parameter;

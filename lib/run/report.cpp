@@ -221,6 +221,7 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   case RunStatus::checked:
   case RunStatus::out_of_bounds:
   case RunStatus::outside_halo:
+  case RunStatus::unchecked:
   case RunStatus::queue_failed: break; // told beside the items
   case RunStatus::deadline:
     report.error = deadline_error(report, options, executed.run.outcome.waited);
@@ -341,9 +342,9 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
 RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
                           const device::DeviceInfo& device, const RunOptions& options,
                           std::uint64_t wall_time_ns) {
-  RunReport report = report_of_check(
-      compiled, device, options, wall_time_ns, halos.complete,
-      halos.violation ? std::optional(halo_error(*halos.violation)) : std::nullopt, RunStatus::outside_halo);
+  RunReport report = report_of_check(compiled, device, options, wall_time_ns, halos.complete,
+                                     halos.complete ? halo_error(halos) : std::nullopt,
+                                     halos.violation ? RunStatus::outside_halo : RunStatus::unchecked);
   report.halos = halos;
   return report;
 }

@@ -134,9 +134,12 @@ Error bounds_error(const BoundsReport& bounds) {
   return error;
 }
 
-Error halo_error(const HaloViolation& violation) {
-  return {.code = ErrorCode::out_of_bounds,
-          .message = fmt::format("{} (op {}) {} {}[{}], argument {} of its wave, in tile ({}) of iteration "
+std::optional<Error> halo_error(const HaloReport& halos) {
+  if (halos.violation) {
+    const HaloViolation& violation = *halos.violation;
+    return Error{.code = ErrorCode::out_of_bounds,
+                 .message =
+                     fmt::format("{} (op {}) {} {}[{}], argument {} of its wave, in tile ({}) of iteration "
                                  "{}; {} touches that in tile {} "
                                  "of dimension {}, its halo allows tiles {} to {}",
                                  violation.wave, in_quotes(violation.op),
@@ -144,7 +147,34 @@ Error halo_error(const HaloViolation& violation) {
                                  violation.subscript, violation.argument, fmt::join(violation.tiles, ", "),
                                  violation.iteration, violation.before, violation.before_tile,
                                  violation.dimension, violation.first_allowed, violation.last_allowed),
-          .fix = "state a wider halo, or none; or look at the kernel's subscripts"};
+                 .fix = "state a wider halo, or none; or look at the kernel's subscripts"};
+  }
+  if (halos.stated_halos == 0) {
+    return Error{.code = ErrorCode::incomplete_evidence,
+                 .message = "nothing was checked: the program states no halo for memory that two waves touch",
+                 .fix =
+                     "leave --check-halos out, or state a halo for the arguments of both waves or for their "
+                     "dependency"};
+  }
+  if (!halos.unwatched.empty()) {
+    const UnwatchedAccess& use = halos.unwatched.front();
+    return Error{
+        .code = ErrorCode::incomplete_evidence,
+        .message = fmt::format("not all was checked: {}:{} uses {} of {} in a way that cannot be watched{}",
+                               printable(use.file), use.line, in_quotes(use.parameter), in_quotes(use.kernel),
+                               halos.unwatched.size() == 1
+                                   ? ""
+                                   : fmt::format(", and there are {} more", halos.unwatched.size() - 1)),
+        .fix =
+            "use the parameter with a subscript in the kernel itself, as in a[i]; or state no halo, and all "
+            "tiles wait for all"};
+  }
+  if (halos.looked_at == 0) {
+    return Error{.code = ErrorCode::incomplete_evidence,
+                 .message = "nothing was checked: no access met what an earlier wave had touched",
+                 .fix = "run the program with data and sizes as it usually has"};
+  }
+  return {};
 }
 
 Error silence_error(const Monitor& monitor, bool interrupted, const RunOptions& options) {

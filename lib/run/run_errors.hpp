@@ -6,6 +6,7 @@
 #include <tidegate/run/run_options.hpp>
 #include <tidegate/run/run_report.hpp>
 
+#include <optional>
 #include <vector>
 
 namespace tidegate::run {
@@ -25,7 +26,8 @@ Error difference_error(const OutputParity& parity, const RunOptions& options);
 // Of violations or findings, of which there is at least one.
 Error bounds_error(const BoundsReport& bounds);
 
-Error halo_error(const HaloViolation& violation);
+// Of a violation, or of halos that were not checked; empty where all was looked at and lies inside.
+std::optional<Error> halo_error(const HaloReport& halos);
 
 // Of a device that has not come back since the run was to end.
 Error silence_error(const Monitor& monitor, bool interrupted, const RunOptions& options);

@@ -37,11 +37,12 @@ enum class RunStatus : std::uint8_t {
   checked,        // --check-bounds, --check-halos: nothing was found
   out_of_bounds,  // --check-bounds: something was
   outside_halo,   // --check-halos: a wave reaches further than the program states
+  unchecked,      // --check-halos: none is stated, or not everything could be looked at
   queue_failed,   // an item failed, or items are left that make no progress
 };
-inline constexpr std::array<std::string_view, 10> run_status_names{
-    "done",           "planned", "deadline",      "interrupted",  "hang",
-    "outputs_differ", "checked", "out_of_bounds", "outside_halo", "queue_failed"};
+inline constexpr std::array<std::string_view, 11> run_status_names{
+    "done",    "planned",       "deadline",     "interrupted", "hang",        "outputs_differ",
+    "checked", "out_of_bounds", "outside_halo", "unchecked",   "queue_failed"};
 
 // A work-group that waited in vain.
 struct StuckGroup {
@@ -151,7 +152,8 @@ struct UnwatchedAccess {
 };
 
 struct HaloReport {
-  std::uint64_t stated_halos = 0; // of buffers between two waves
+  std::uint64_t stated_halos = 0; // between two waves' arguments
+  std::uint64_t looked_at = 0;    // of those: an access met what an earlier wave had touched
   std::uint64_t checked_waves = 0;
   bool complete = true; // the program came to its end in time, or to a violation
   std::optional<HaloViolation> violation;

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -285,18 +286,54 @@ TEST_CASE("the checker names what is wrong") {
 }
 
 TEST_CASE("halos that are stated, and those that follow from kernels") {
+  const std::vector<std::vector<std::uint32_t>> unswapped{{0, 1, 2, 3}};
   ResolvedProgram program = chain({whole, beside, whole});
   program.dependencies = {{.before = 0, .after = 1, .halo = {{2, 0, 0}}}, {.before = 1, .after = 2}};
   derive_halos(program);
-  CHECK(stated_halos(program) ==
-        std::vector<StatedHalo>{{.before = 0, .after = 1, .buffer = 1, .halo = {2, 0, 0}}});
+  const StatedHalo forth{
+      .before = 0, .before_argument = 1, .after = 1, .after_argument = 0, .halo = {2, 0, 0}};
+  CHECK(stated_halos(program, unswapped) == std::vector{forth});
+  program.iterations = 2; // and the other way round, from one iteration to the next
+  CHECK(stated_halos(program, unswapped) ==
+        std::vector{
+            StatedHalo{.before = 1, .before_argument = 0, .after = 0, .after_argument = 1, .halo = {2, 0, 0}},
+            forth});
+  program.swaps = {{0, 2}}; // of other iterations a dependency says nothing then
+  StatedHalo now = forth;
+  now.in_iteration = true;
+  CHECK(stated_halos(program, {{0, 1, 2, 3}, {2, 1, 0, 3}}) == std::vector{now});
+
   program = chain({whole, whole, whole});
   program.derived = true;
   program.dependencies = derive_dependencies(program.waves, program.buffers.size());
   program.waves[1].arguments[0].halo = {3, 0, 0}; // of one argument; the other's follows
   derive_halos(program);
-  CHECK(stated_halos(program) ==
-        std::vector<StatedHalo>{{.before = 0, .after = 1, .buffer = 1, .halo = {3, 0, 0}}});
+  CHECK(stated_halos(program, unswapped) ==
+        std::vector<StatedHalo>{
+            {.before = 0, .before_argument = 1, .after = 1, .after_argument = 0, .halo = {3, 0, 0}}});
+}
+
+TEST_CASE("a wave meets itself in the next iteration") {
+  ResolvedProgram program = chain({whole});
+  program.iterations = 9;
+  program.swaps = {{0, 1}};
+  for (ProgramArgument& argument : program.waves[0].arguments) {
+    argument.halo = {1, 0, 0};
+  }
+  const std::vector<std::vector<std::uint32_t>> swapped{{0, 1}, {1, 0}};
+  const auto stated = stated_halos(program, swapped);
+  // What it reads was written one iteration before, what it writes was read then and written two before.
+  REQUIRE(stated.size() == 3);
+  for (const StatedHalo& halo : stated) {
+    CHECK(halo.before == 0);
+    CHECK(halo.after == 0);
+    CHECK(halo.halo == std::array<std::uint32_t, 3>{2, 0, 0});
+    CHECK_FALSE(halo.in_iteration);
+  }
+  program.iterations = 2;
+  CHECK(stated_halos(program, swapped).size() == 2);
+  program.iterations = 1;
+  CHECK(stated_halos(program, swapped).empty());
 }
 
 TEST_CASE("random programs: what is found is sound") {

@@ -6,7 +6,7 @@ import re
 import unittest
 from typing import Any
 
-from support import Document, parse, run
+from support import EXAMPLES, Document, parse, run
 from test_run import Programs, buffer, wave
 
 KERNELS = """
@@ -193,9 +193,44 @@ class Halos(Programs):
         return parse(result.stdout), result.stderr
 
     def test_inside(self) -> None:
+        """"second" after "first", and in the next iteration the other way round."""
         report, _ = self.checked({**self.document(0, 0), "repeat": 2}, 0)
         self.assertEqual(report["status"], "checked")
-        self.assertEqual(report["halos"], {"stated_halos": 1, "checked_waves": 4, "complete": True, "unwatched": []})
+        self.assertEqual(report["halos"],
+                         {"stated_halos": 2, "looked_at": 2, "checked_waves": 4, "complete": True, "unwatched": []})
+
+    def heat(self, halo: int | None, repeat: int = 500) -> Document:
+        """The program of the README, with halos."""
+        self.file("heat.cl", (EXAMPLES / "programs/heat/heat.cl").read_text())
+        stated = {} if halo is None else {"halo": halo}
+        return {"buffers": {"plate": buffer("f32", 38400, init={"random": {"seed": 1}}, output="heat.npy"),
+                            "next": buffer("f32", 38400)},
+                "ops": {"diffuse": {"source": "heat.cl"}},
+                "waves": [{"op": "diffuse", "global_size": [240, 160], "local_size": [16, 16],
+                           "args": [{"buffer": "plate", **stated}, {"buffer": "next", **stated}, {"i32": 240}, {"i32": 160},
+                                    {"f32": 0.2}, {"f32": 100}]}],
+                "repeat": repeat, "swap": [["plate", "next"]]}
+
+    def test_from_one_iteration_to_the_next(self) -> None:
+        """What a tile reads its neighbours wrote one iteration before, to the buffer that was swapped for it."""
+        report, told = self.checked(self.heat(0), 1)
+        violation = report["halos"]["violation"]
+        self.assertEqual((report["status"], violation["iteration"], violation["before"], violation["buffer"]),
+                         ("outside_halo", 1, "wave 0 (diffuse)", "plate"))
+        self.assertIn("its halo allows tiles", told)
+        report, _ = self.checked(self.heat(1, repeat=5), 0)
+        self.assertEqual(report["halos"],
+                         {"stated_halos": 3, "looked_at": 3, "checked_waves": 5, "complete": True, "unwatched": []})
+
+    def test_nothing_to_look_at(self) -> None:
+        for document in (self.heat(None), self.heat(0, repeat=1)):
+            report, told = self.checked(document, 1)
+            self.assertEqual((report["status"], report["halos"]["stated_halos"], report["error"]["code"]),
+                             ("unchecked", 0, "incomplete_evidence"))
+            self.assertEqual(told, f"tidegate: {self.folder}/program.json: error: nothing was checked: the program states no halo for "
+                                   "memory that two waves touch [incomplete_evidence]\n"
+                                   "  fix: leave --check-halos out, or state a halo for the arguments of both waves or for their "
+                                   "dependency\n")
 
     def test_the_first_access_outside(self) -> None:
         """Tile 0 reads element 16 and on, of tile 2; its halo ends at tile 1."""
@@ -210,10 +245,27 @@ class Halos(Programs):
         self.assertRegex(told, r'"second" \(op "from_afar"\) reads a\[\d+\], argument 0 of its wave, in tile \(0\) of iteration 0; '
                                r'"first" touches that in tile 2 of dimension 0, its halo allows tiles 0 to 1')
 
-    def test_what_is_not_seen_is_told(self) -> None:
-        report, _ = self.checked(self.document(0, 0, op="handed_on"), 0)
+    def test_what_is_not_seen_does_not_pass(self) -> None:
+        report, told = self.checked(self.document(0, 0, op="handed_on"), 1)
         unwatched, = report["halos"]["unwatched"]
         self.assertEqual((unwatched["kernel"], unwatched["parameter"], unwatched["line"]), ("handed_on", "a", 24))
+        self.assertEqual(report["status"], "unchecked")
+        self.assertEqual(told, f"tidegate: {self.folder}/program.json: error: not all was checked: {self.folder}/k.cl:24 uses \"a\" of "
+                               "\"handed_on\" in a way that cannot be watched [incomplete_evidence]\n"
+                               "  fix: use the parameter with a subscript in the kernel itself, as in a[i]; or state no halo, and all "
+                               "tiles wait for all\n")
+
+    def test_other_waves_of_a_watched_kernel(self) -> None:
+        """A second wave of the same kernel, of which nothing is stated, and one that is a fill."""
+        document = self.document(0, 0)
+        document["buffers"] |= {"p": buffer(count=N, init={"iota": {}}), "q": buffer(count=N)}
+        document["waves"].append(step("scale", "p", "q", 1))
+        report, _ = self.checked(document, 0)
+        self.assertEqual((report["halos"]["looked_at"], report["halos"]["checked_waves"]), (1, 3))
+        document["waves"][0] = {"fill": {"buffer": "t"}, "name": "first"}
+        document["waves"][1] |= {"global_size": [8], "local_size": [8]}
+        report, told = self.checked(document, 1)
+        self.assertIn('tidegate/kernels/transfers.cl:0 uses "t" of "fill_bytes" in a way that cannot be watched', told)
 
     def test_verify_finds_a_wrong_halo(self) -> None:
         """Stated tile-local, so that each tile is run through both waves before the next: what tile 0 reads of tile 7
