@@ -134,6 +134,7 @@ PASS_ON(cl_int, clGetMemObjectInfo, (cl_mem object, cl_mem_info what, size_t siz
 PASS_ON(cl_int, clGetKernelWorkGroupInfo, (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size, void* value, size_t* returned), (kernel, device, what, size, value, returned), CL_INVALID_KERNEL)
 PASS_ON(cl_int, clEnqueueMarkerWithWaitList, (cl_command_queue queue, cl_uint n, const cl_event* events, cl_event* event), (queue, n, events, event), CL_INVALID_COMMAND_QUEUE)
 PASS_ON(cl_int, clWaitForEvents, (cl_uint n, const cl_event* events), (n, events), CL_INVALID_EVENT)
+PASS_ON(cl_int, clEnqueueMigrateMemObjects, (cl_command_queue queue, cl_uint count, const cl_mem* objects, cl_mem_migration_flags flags, cl_uint n, const cl_event* events, cl_event* event), (queue, count, objects, flags, n, events, event), CL_INVALID_COMMAND_QUEUE)
 PASS_ON(cl_int, clRetainEvent, (cl_event event), (event), CL_INVALID_EVENT)
 PASS_ON(cl_int, clReleaseEvent, (cl_event event), (event), CL_INVALID_EVENT)
 PASS_ON(cl_int, clEnqueueNDRangeKernel, (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset, const size_t* global_size, const size_t* local_size, cl_uint n, const cl_event* events, cl_event* event), (queue, kernel, dimensions, offset, global_size, local_size, n, events, event), CL_INVALID_COMMAND_QUEUE)

@@ -72,6 +72,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   const auto cleared = std::chrono::steady_clock::now();
   run.uploaded_bytes = fill(session, compiled, first, arena.memory);
   run.uploaded_bytes += fill_images(session, program, first, images);
+  touch(session, arena);
   device::require(session.queue.finish(), "filling the buffers");
   run.upload_ns = elapsed_ns(cleared);
   run.publish_ns = elapsed_ns(start);

@@ -87,6 +87,20 @@ Arena allocate_arena(const device::Session& session, const ResolvedProgram& prog
   return arena;
 }
 
+void touch(const device::Session& session, const Arena& arena) {
+  std::vector<cl_mem> views;
+  for (const cl::Buffer& view : arena.views) {
+    if (view() != nullptr) {
+      views.push_back(view());
+    }
+  }
+  if (!views.empty() && !session.on_host) {
+    require(clEnqueueMigrateMemObjects(session.queue(), static_cast<cl_uint>(views.size()), views.data(), 0,
+                                       0, nullptr, nullptr),
+            "making sub-buffers known to the device");
+  }
+}
+
 std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program) {
   std::vector<cl::Buffer> buffers;
   for (const ProgramBuffer& buffer : program.buffers) {
