@@ -158,7 +158,7 @@ private:
     least_extent_ = std::min(least_extent_, sizes_.extent);
   }
 
-  // Its handle.
+  // Its place among the program's ops.
   std::uint32_t add_op(const DraftKernel& kernel, bool queue) {
     const std::string& function = kernel.function->name;
     const std::string op = unique_name(function, op_names_);
@@ -176,12 +176,22 @@ private:
       program_.waves.push_back(
           {.queue = QueueSpec{.items = std::vector<QueueItem>()}, .note = "made up: items"});
     }
+    QueueSpec& queue = *program_.waves.back().queue;
     const auto handle_of = [&](std::size_t parameter) {
-      return static_cast<std::uint32_t>(
-          memory_for(op.function->parameters[parameter], op, op.uses.parameters[parameter]));
+      const std::size_t memory =
+          memory_for(op.function->parameters[parameter], op, op.uses.parameters[parameter]);
+      const std::string& name = memory_[memory].name;
+      const auto found = std::ranges::find(queue.buffers, name);
+      const auto handle = static_cast<std::uint32_t>(found - queue.buffers.begin());
+      if (found == queue.buffers.end()) {
+        queue.buffers.push_back(name);
+      }
+      return handle;
     };
-    QueueItem item{
-        .op_handle = add_op(op, true), .input_handle = handle_of(0), .output_handle = handle_of(1)};
+    QueueItem item{.op_handle = static_cast<std::uint32_t>(queue.ops.size()),
+                   .input_handle = handle_of(0),
+                   .output_handle = handle_of(1)};
+    queue.ops.push_back(program_.ops[add_op(op, true)].first);
     constexpr std::uint32_t items = 4; // from 1 on: whole numbers begin with a 0, which many an op refuses
     for (item.param = 1; item.param <= items; ++item.param) {
       program_.waves.back().queue->items->push_back(item);
@@ -281,7 +291,7 @@ private:
     return unique;
   }
 
-  // The buffer of this name and type, a new one where there is none. Its index is its handle.
+  // The buffer of this name and type, a new one where there is none.
   std::size_t memory_for(const Parameter& parameter, const DraftKernel& kernel, const ParameterUse& use) {
     const auto key = std::pair(parameter.name, parameter.type);
     auto found = memory_index_.find(key);

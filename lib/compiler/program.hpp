@@ -86,7 +86,7 @@ struct CopySpec {
   std::optional<std::uint64_t> count; // elements of `from`; left out, up to its end
 };
 
-// What one lane runs: handles are indices into the ops and buffers of the program.
+// What one lane runs: handles are indices into the ops and buffers that its queue lists.
 struct QueueItem {
   std::uint32_t op_handle = 0;
   std::uint32_t input_handle = 0;
@@ -96,7 +96,9 @@ struct QueueItem {
   friend bool operator==(const QueueItem&, const QueueItem&) = default;
 };
 
-struct QueueSpec { // exactly one of items and file
+struct QueueSpec {                  // exactly one of items and file
+  std::vector<std::string> ops;     // of the program, by handle
+  std::vector<std::string> buffers; // likewise
   std::optional<std::vector<QueueItem>> items;
   std::optional<std::string> file; // .ndjson or .jsonl, or else 16 bytes an item; relative to the program
   std::optional<std::uint32_t> capacity;     // items that may wait requeued; left out, all

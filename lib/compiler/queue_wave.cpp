@@ -139,8 +139,8 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
     };
     if (items.op >= ops.size()) {
       refuse(ErrorCode::invalid_item,
-             fmt::format("has the op_handle {}, the program has {}", items.op, plural(ops.size(), "op")),
-             "handles count the program's ops, from 0 on, in their order");
+             fmt::format("has the op_handle {}, the queue lists {}", items.op, plural(ops.size(), "op")),
+             "handles count the ops that the queue lists, from 0 on");
     } else if (ops[items.op].op == nullptr) {
       refuse(
           ErrorCode::not_a_queue_op,
@@ -154,8 +154,8 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
         there = false;
         refuse(
             ErrorCode::invalid_item,
-            fmt::format("has the {} {}, the program has {}", key, handle, plural(buffers.size(), "buffer")),
-            "handles count the program's buffers, from 0 on, in their order");
+            fmt::format("has the {} {}, the queue lists {}", key, handle, plural(buffers.size(), "buffer")),
+            "handles count the buffers that the queue lists, from 0 on");
       }
     }
     if (there && items.op < ops.size() && ops[items.op].op != nullptr) {

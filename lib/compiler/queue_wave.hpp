@@ -39,7 +39,7 @@ bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::F
 Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
                                  const AnswerMacros& answer, PathScope scope, const std::string& pointer);
 
-// An op of the program by its handle: a queue op, or none.
+// An op that the queue lists, by its handle: a queue op, or none.
 struct QueueOpHandle {
   std::string name;
   const QueueOp* op = nullptr;
@@ -60,9 +60,9 @@ inline constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_d
                                                                "tidegate_queue_check"};
 inline constexpr std::size_t queue_state_index = 2; // among own_buffers
 
-// The items, from the program or its file, published. `buffers` has by handle the buffers of the program;
-// `tuning` says how items are dealt out.
-// Errors: bad_queue, invalid_item, not_a_queue_op, argument_mismatch, invalid_program, those of files.
+// The items, from the program or its file, published. `ops` and `buffers` are those that the queue lists, by
+// handle; `tuning` says how items are dealt out. Errors: bad_queue, invalid_item, not_a_queue_op,
+// argument_mismatch, invalid_program, those of files.
 Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
                                 std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
                                 std::uint32_t age_threshold, const device::Tuning& tuning,

@@ -126,7 +126,7 @@ Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memo
   ErrorList errors;
   if (ops.queue_ops.contains(*spec.op)) {
     return tl::unexpected(invalid_program(fmt::format("{} is a queue op, and no kernel", in_quotes(*spec.op)),
-                                          "give its items: \"queue\": {\"items\": [...]}", pointer + "/op"));
+                                          "give it to a queue: \"queue\": {\"ops\": …}", pointer + "/op"));
   }
   const auto op = input.find_in("/ops", "op", *spec.op, ops.op_index, pointer + "/op");
   if (!errors.check(op)) {
@@ -145,7 +145,7 @@ Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memo
   return wave;
 }
 
-// The items' handles are places among the program's ops and buffers, as it has them.
+// The items' handles are places in the lists of the queue: those in JSON objects have no order.
 Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
                                std::uint32_t index, const WaveSpec& spec, const std::string& pointer) {
   TIDEGATE_CHECK(no_range(spec, "a wave with a queue", pointer));
@@ -153,7 +153,15 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
     TIDEGATE_CHECK(input.wholly_read(part));
   }
   std::vector<QueueOpHandle> handles;
+  NameIndex program_ops;
   for (const auto& [name, op] : input.program.ops) {
+    program_ops.emplace(name, static_cast<std::uint32_t>(program_ops.size()));
+  }
+  for (std::size_t i = 0; i < spec.queue->ops.size(); ++i) {
+    const std::string& name = spec.queue->ops[i];
+    TIDEGATE_CHECK(
+        find_name("op", name, program_ops, fmt::format("{}/queue/ops/{}", pointer, i)).map([](std::uint32_t) {
+        }));
     const auto found = ops.queue_ops.find(name);
     if (found != ops.queue_ops.end() && !found->second) {
       return tl::unexpected(told_elsewhere());
@@ -162,8 +170,16 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
   }
   std::vector<ProgramBuffer> buffers;
   std::vector<std::uint32_t> indices;
-  for (const auto& [name, buffer] : input.program.buffers) {
-    TIDEGATE_TRY(const std::uint32_t place, find_name("buffer", name, memory.buffer_index, pointer));
+  for (std::size_t i = 0; i < spec.queue->buffers.size(); ++i) {
+    TIDEGATE_TRY(const std::uint32_t place, find_name("buffer", spec.queue->buffers[i], memory.buffer_index,
+                                                      fmt::format("{}/queue/buffers/{}", pointer, i)));
+    if (std::ranges::find(indices, place) != indices.end()) {
+      return tl::unexpected(Error{
+          .code = ErrorCode::duplicate_name,
+          .message = fmt::format("the queue lists the buffer {} twice", in_quotes(spec.queue->buffers[i])),
+          .fix = "one handle is enough for a buffer",
+          .pointer = fmt::format("{}/queue/buffers/{}", pointer, i)});
+    }
     buffers.push_back(memory.buffers[place]);
     indices.push_back(place);
   }

@@ -184,13 +184,17 @@ constexpr Field copy_fields[] = {
 };
 
 constexpr Field queue_item_fields[] = {
-    required<&QueueItem::op_handle>("op_handle", "which of the program's ops, counted from 0, runs it"),
-    required<&QueueItem::input_handle>("input_handle", "which of the program's buffers it reads"),
+    required<&QueueItem::op_handle>("op_handle",
+                                    "which of the ops that the queue lists, counted from 0, runs it"),
+    required<&QueueItem::input_handle>("input_handle", "which of the buffers that the queue lists it reads"),
     required<&QueueItem::output_handle>("output_handle", "which it writes"),
     required<&QueueItem::param>("param", "handed to the op"),
 };
 
 constexpr Field queue_fields[] = {
+    required<&QueueSpec::ops>("ops", "names of ops; an item's op_handle is a place in this list"),
+    required<&QueueSpec::buffers>("buffers",
+                                  "names of buffers; input_handle and output_handle are places in this list"),
     optional<&QueueSpec::items>("items", "the items themselves"),
     optional<&QueueSpec::file>("file",
                                "file of them, relative to the program: lines of JSON where it ends in "

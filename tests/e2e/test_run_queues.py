@@ -50,7 +50,7 @@ def queue_op(source: str = "queue.cl", **rest: Any) -> Document:
 
 def queue_program(ops: Document, buffers: Document, items: list[Item], **rest: Any) -> Document:
     return {"buffers": buffers, "ops": ops,
-            "waves": [{"queue": {"items": objects(items), **rest.pop("queue", {})}}], **rest}
+            "waves": [{"queue": {"ops": list(ops), "buffers": list(buffers), "items": objects(items), **rest.pop("queue", {})}}], **rest}
 
 
 class Serial:
@@ -168,7 +168,7 @@ class Drain(Queues):
         document = {"buffers": {"in": buffer(count=n, init={"iota": {}}), "a": buffer(count=n, output="a.npy"),
                                 "b": buffer(count=n, output="b.npy")},
                     "ops": {"square": queue_op(), "plain": {"source": "plain.cl"}},
-                    "waves": [{"queue": {"file": ""}, "rules": [4]}, wave("plain", "a", size=n, local=50, rules=[1])]}
+                    "waves": [{"queue": {"ops": ["square"], "buffers": ["in", "a", "b"], "file": ""}, "rules": [4]}, wave("plain", "a", size=n, local=50, rules=[1])]}
         self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
         self.file("items.bin", b"".join(struct.pack("<4I", *item) for item in items))
         self.file("items.ndjson", "".join(json.dumps(item) + "\n" for item in objects(items)) + "\n")
@@ -207,7 +207,8 @@ class Drain(Queues):
     def test_several(self) -> None:
         """Queues before, in and after a repetition with swaps share one launch with each other and with kernels."""
         def items(op: int, source: int, to: int) -> Document:
-            return {"queue": {"items": objects([(op, source, to, i) for i in range(8)])}}
+            return {"queue": {"ops": ["count", "move"], "buffers": ["in", "seen", "a", "b"],
+                              "items": objects([(op, source, to, i) for i in range(8)])}}
 
         self.file("queue.cl", OPS + "uint move(global const uint* from, global uint* to, uint i) {\n"
                   "  to[i] = from[i] + 1;\n  return TIDEGATE_DONE;\n}\n")
@@ -227,6 +228,27 @@ class Drain(Queues):
         self.assertEqual((self.output("a.npy"), self.output("b.npy")), (a, b))
         self.assertEqual(self.output("seen.npy"), [value + 1 for value in b])
         self.assertEqual((report["telemetry"]["kernel_launches"], report["queues"][0]["rounds"]), (1, 8))
+
+    def test_order_of_keys(self) -> None:
+        """Handles are places in lists: the same program with its keys in another order gives the same outputs."""
+        document = {"buffers": {"in": buffer(init={"iota": {"start": 1}}), "seen": buffer(output="seen.npy"), "a": buffer(output="a.npy")},
+                    "ops": {"square": queue_op(), "count": queue_op()},
+                    "waves": [{"queue": {"ops": ["square", "count"], "buffers": ["in", "seen", "a"],
+                                         "items": objects([(i % 2, 0, 1 + i % 2, i) for i in range(8)])}}]}
+        for keys_sorted in (False, True):
+            self.report_of(json.loads(json.dumps(document, sort_keys=keys_sorted)), "--strategy", "launch")
+            self.assertEqual(self.output("seen.npy"), [0 if i % 2 else (i + 1) ** 2 for i in range(8)])
+            self.assertEqual(self.output("a.npy"), [i + 1 if i % 2 else 0 for i in range(8)])
+        document["waves"][0]["queue"]["buffers"] = ["in", "sen", "a"]
+        self.refused(document, 'unknown_name /waves/0/queue/buffers/1: there is no buffer "sen"; did you mean "seen"?')
+        document["waves"][0]["queue"]["buffers"] = ["in", "in", "a"]
+        self.refused(document, 'duplicate_name /waves/0/queue/buffers/1: the queue lists the buffer "in" twice; one handle is '
+                     "enough for a buffer")
+        del document["waves"][0]["queue"]["buffers"]
+        result = self.run_document(document)
+        self.assertEqual(result.rc, 3)
+        self.assertIn('/waves/0/queue', result.stderr)
+        self.assertIn('"buffers"', result.stderr)
 
     def test_example(self) -> None:
         program = str(EXAMPLES / "programs" / "queue" / "program.json")
@@ -326,15 +348,15 @@ class Refused(Queues):
 
     def test_items(self) -> None:
         self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
-        handles = "from 0 on, in their order"
+        handles = "that the queue lists, from 0 on"
         self.refused(
             self.square((0, 0, 1, 0), (2, 0, 1, 0), (0, 3, 4, 0), (1, 0, 1, 0), (0, 2, 1, 7)),
-            "invalid_item /waves/0/queue: item 1 has the op_handle 2, the program has 2 ops; handles count the "
-            f"program's ops, {handles}",
-            "invalid_item /waves/0/queue: item 2 has the input_handle 3, the program has 3 buffers; handles count the "
-            f"program's buffers, {handles}",
-            "invalid_item /waves/0/queue: item 2 has the output_handle 4, the program has 3 buffers; handles count the "
-            f"program's buffers, {handles}",
+            "invalid_item /waves/0/queue: item 1 has the op_handle 2, the queue lists 2 ops; handles count the "
+            f"ops {handles}",
+            "invalid_item /waves/0/queue: item 2 has the input_handle 3, the queue lists 3 buffers; handles count the "
+            f"buffers {handles}",
+            "invalid_item /waves/0/queue: item 2 has the output_handle 4, the queue lists 3 buffers; handles count the "
+            f"buffers {handles}",
             'not_a_queue_op /waves/0/queue: item 3 has the op_handle 1, and "plain" is no queue op; give the handle of an '
             'op with "queue": true',
             'argument_mismatch /waves/0/queue: item 4 runs "square" on the buffer "real" of f32, its parameter "in" points '
@@ -361,7 +383,7 @@ class Refused(Queues):
                 ("d.jsonl", good.replace(',"param":0', ""), "bad_queue : the item has no param" + fix),
                 ("e.jsonl", good.replace("input", "output"), 'bad_queue : "output_handle" stands twice' + fix)):
             self.file(name, text)
-            document["waves"][0]["queue"] = {"file": name}
+            document["waves"][0]["queue"] = {"ops": ["square", "plain"], "buffers": ["in", "out", "real"], "file": name}
             with self.subTest(name):
                 self.refused(document, message)
 
@@ -369,7 +391,7 @@ class Refused(Queues):
         document = self.square((0, 0, 1, 0))
         self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
         self.file("out.npy", struct.pack("<4I", 0, 0, 1, 0))
-        document["waves"][0]["queue"] = {"file": "out.npy"}
+        document["waves"][0]["queue"] = {"ops": ["square"], "buffers": ["in", "out"], "file": "out.npy"}
         result = self.run_document(document)
         self.assertEqual(result.rc, 3)
         self.assertIn(f'the output of buffer "out" would overwrite a file of work items, {self.folder}/out.npy',
