@@ -16,8 +16,8 @@ using AnswerMacros =
     std::function<Result<void>(const opencl_c::CompilerOptions& options, opencl_c::PredefinedMacros& macros)>;
 
 // For planning without a device: what every compiler of OpenCL C 3.0 defines, with doubles and without
-// images; other names are taken to be not defined, and conditions for what clang says. Names that were asked for are added to `assumed`, which
-// must outlive it.
+// images; other names are taken to be not defined, and conditions for what clang says. Names that were asked
+// for are added to `assumed`, which must outlive it.
 AnswerMacros assume_macros(std::set<std::string>& assumed);
 
 } // namespace tidegate::compiler

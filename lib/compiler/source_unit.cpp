@@ -29,10 +29,6 @@ Result<std::string> plain_text(std::string text, const std::string& path) {
               .line = 1,
               .column = 1});
   };
-  if (text.starts_with("\xef\xbb\xbf")) {
-    return refused("begins with a byte-order mark, which OpenCL compilers refuse",
-                   "save it as UTF-8 without a byte-order mark");
-  }
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     return refused("is UTF-16, which OpenCL compilers do not read", "save it as UTF-8");
   }

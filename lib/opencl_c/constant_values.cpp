@@ -173,9 +173,13 @@ std::map<std::string, std::string> ConstantValues::enumeration_types() const {
     if (tokens[brace - 1].kind == TokenKind::identifier && brace - 1 > i) {
       types["enum " + tokens[brace - 1].text] = name_of_type;
     }
-    for (const Name& name : unit_.names) { // "typedef enum {…} mode"
-      if (name.kind == NameKind::type && name.specifiers.begin <= i && end < name.specifiers.end &&
-          name.declarator.begin == name.token) {
+    for (const Name& name : unit_.names) { // "typedef enum {…} mode", not an enumeration in a structure
+      const bool own = name.kind == NameKind::type && name.specifiers.begin <= i &&
+                       end < name.specifiers.end && name.declarator.begin == name.token &&
+                       std::none_of(tokens.begin() + static_cast<std::ptrdiff_t>(name.specifiers.begin),
+                                    tokens.begin() + static_cast<std::ptrdiff_t>(i),
+                                    [](const Token& token) { return token.is("{"); });
+      if (own) {
         types[tokens[name.token].text] = name_of_type;
       }
     }

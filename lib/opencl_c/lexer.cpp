@@ -52,10 +52,23 @@ Lexer::Lexer(std::string_view text, std::string_view path) : text_(text), path_(
   place_ = past_splices(place_);
 }
 
+// C99 5.2.1.1: `??/` is a backslash.
+Lexer::Character Lexer::character(std::size_t at) const {
+  constexpr std::string_view thirds = "=/'()!<>-";
+  constexpr std::string_view meanings = "#\\^[]|{}~";
+  if (at >= text_.size()) {
+    return {};
+  }
+  const bool may_be = text_[at] == '?' && at + 2 < text_.size() && text_[at + 1] == '?';
+  const std::size_t found = may_be ? thirds.find(text_[at + 2]) : std::string_view::npos;
+  return found == std::string_view::npos ? Character{.meaning = text_[at], .width = 1}
+                                         : Character{.meaning = meanings[found], .width = 3};
+}
+
 // Like compilers, past a backslash with blanks behind it, too.
 Lexer::Place Lexer::past_splices(Place place) const {
   while (at(place) == '\\') {
-    const std::size_t end = text_.find_first_not_of(blanks, place.at + 1);
+    const std::size_t end = text_.find_first_not_of(blanks, place.at + character(place.at).width);
     if (end == std::string_view::npos || text_[end] != '\n') {
       break;
     }
@@ -65,12 +78,13 @@ Lexer::Place Lexer::past_splices(Place place) const {
 }
 
 Lexer::Place Lexer::after(Place place) const {
-  if (text_[place.at] == '\n') {
+  const Character passed = character(place.at);
+  place.at += passed.width;
+  place.column += static_cast<std::uint32_t>(passed.width);
+  if (passed.meaning == '\n') {
     ++place.line;
-    place.column = 0;
+    place.column = 1;
   }
-  ++place.column;
-  ++place.at;
   return past_splices(place);
 }
 

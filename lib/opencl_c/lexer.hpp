@@ -20,9 +20,9 @@ public:
 
   // The tokens of the next line that has any, with positions in the text and `file` 0; none at the end.
   // Spliced lines, and lines that a comment joins, count as one. The first token of a line has space_before
-  // set. Digraphs come out as what they stand for, the file name of an #include as one string with its quotes
-  // or angle brackets, a byte that starts no token as a punctuator.
-  // kernel_source: a comment without an end.
+  // set. Digraphs and trigraphs come out as what they stand for, the file name of an #include as one string
+  // with its quotes or angle brackets, a byte that starts no token as a punctuator. kernel_source: a comment
+  // without an end.
   Result<std::vector<Token>> next_line();
 
   // The line of the text that the next call starts at.
@@ -34,7 +34,12 @@ private:
     std::uint32_t line = 1, column = 1;
   };
 
-  [[nodiscard]] char at(const Place& place) const { return place.at < text_.size() ? text_[place.at] : '\0'; }
+  struct Character {
+    char meaning = '\0';
+    std::size_t width = 0; // bytes; a trigraph has 3
+  };
+  [[nodiscard]] Character character(std::size_t at) const;
+  [[nodiscard]] char at(const Place& place) const { return character(place.at).meaning; }
   [[nodiscard]] char current() const { return at(place_); }
   [[nodiscard]] bool ended(const Place& place) const { return place.at >= text_.size(); }
   [[nodiscard]] bool line_ended() const { return ended(place_) || current() == '\n'; }

@@ -53,10 +53,13 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
     }
     constexpr std::size_t most = std::size_t{64} << 20U;
     const auto given = instead.find(unit);
-    const auto source = given != instead.end() ? Result<std::string>(given->second)
-                                               : read_all(program.units[unit].path, most);
+    auto source = given != instead.end() ? Result<std::string>(given->second)
+                                         : read_all(program.units[unit].path, most);
     if (!source) {
       throw device::Refused{source.error()};
+    }
+    if (source->starts_with("\xef\xbb\xbf")) { // compilers skip a byte-order mark where a file begins
+      source->erase(0, 3);
     }
     // A line of its own before the first, so that logs name the file as people know it.
     const auto& [before, behind] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;

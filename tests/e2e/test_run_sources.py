@@ -213,6 +213,25 @@ class Sources(Programs):
                     said.add((options, tuple(self.value("about"))))
         self.assertEqual(len(said), 3)
 
+    def test_what_editors_and_old_programs_write(self) -> None:
+        """Byte-order marks, trigraphs, and an enumeration in the typedef of a structure."""
+        mark = b"\xef\xbb\xbf"
+        self.file("item.h", mark + b"typedef struct { enum { RED, GREEN = 5 } colour; enum tag { A, B } t; float x; } item;\n")
+        self.file("macros.cl", mark + b"""#define SUM 1 + ??/
+  2
+??=include "item.h"
+kernel void pi(global float* a, item it) ??<
+  a??(get_global_id(0)??) += it.x + (it.colour == GREEN ? 10 : 0) + it.t + SUM + (sizeof "??/n??!" == 3 ? 100 : 0);
+??>
+""")
+        document = program("pi")
+        document["waves"][0]["args"].append({"struct": {"colour": "GREEN", "x": 2, "t": "B"}})
+        for way in WAYS:
+            with self.subTest(way):
+                report = self.report_of(document, *way, "--verify")
+                self.assertTrue(report["output_parity"]["equal"], report)
+                self.assertEqual(self.value("pi"), [117 + i for i in range(SIZE)])
+
     def test_conditions_are_the_compiler_s(self) -> None:
         """`true` is 1 to clang, and the conditions of OpenCL C have 128 bits there."""
         conditions = ["true", "1 << 64", "0xffffffffffffffffu + 1 == 0", "8 >> -1 == 0", "-1 > 0u"]

@@ -68,6 +68,15 @@ TEST_CASE("digraphs are what they stand for") {
   CHECK(split("%: %:%: <: :> <% %>") == "#|##|[|]|{|}");
 }
 
+TEST_CASE("trigraphs are what they stand for, in literals and splices too") {
+  CHECK(split("?\?= ?\?( ?\?) ?\?< ?\?> ?\?! ?\?' ?\?- ?\?/") == "#|[|]|{|}|||^|~|\\");
+  CHECK(split("?\?=?\?= a?\?!?\?!b ???\?= ?? ??x") == "##|a||||b|?|?|#|?|?|?|?|x");
+  CHECK(split("\"?\?/\"x?\?'\" in?\?/\nt // ?\?/\nno\n'?\?/''") == R"("\"x^"|int|'\'')");
+  const auto tokens = tokens_of("?\?( a ?\?/\n b");
+  CHECK(tokens[1].column == 5);
+  CHECK((tokens[2].line == 2 && tokens[2].column == 2));
+}
+
 TEST_CASE("comments and splices separate or join") {
   CHECK(split("a/**/b/***/c/* * / */d//e\nf") == "a|b|c|d|f");
   CHECK(split("in\\\nt x = 1\\\r\n2 +\\ \t\n= 'a\\\nb'") == "int|x|=|12|+=|'ab'");

@@ -351,6 +351,7 @@ TEST_CASE("enumerations as parameters are numbers") {
   CHECK(type("typedef enum { one, two } mode;", "mode a") == "uint enumeration");
   CHECK(type("typedef enum tag { one, two } mode;", "enum tag a") == "uint enumeration");
   CHECK(type("enum tag { one }; typedef enum tag mode;", "mode a") == "uint enumeration");
+  CHECK(type("typedef struct { enum { one } mode; } item;", "item a") == "item");
   CHECK(type("enum __attribute__((packed)) mode { one };", "enum mode a") == "enum mode");
 }
 
