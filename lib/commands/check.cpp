@@ -17,7 +17,7 @@
 #include <tidegate/documents/program_documents.hpp>
 #include <tidegate/documents/run_documents.hpp>
 #include <tidegate/planning/arena.hpp>
-#include <tidegate/planning/plan_checker.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/evidence.hpp>
 
 #include <fmt/format.h>

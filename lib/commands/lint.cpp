@@ -11,7 +11,7 @@
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/frontier_documents.hpp>
 #include <tidegate/documents/program_documents.hpp>
-#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <cstdint>
 #include <limits>

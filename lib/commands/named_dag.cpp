@@ -2,7 +2,7 @@
 #include <tidegate/commands/unique_names.hpp>
 #include <tidegate/core/error_list.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/planning/layering.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
 

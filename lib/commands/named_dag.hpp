@@ -4,7 +4,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/unread.hpp>
 #include <tidegate/documents/planning_documents.hpp>
-#include <tidegate/planning/plan_error.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <tidegate/documents/catalogue.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/program_documents.hpp>
-#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include <tidegate/commands/plan_boxes.hpp>
 #include <tidegate/core/bytes.hpp>
-#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <tidegate/commands/plan_boxes.hpp>
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,7 @@
 #include <tidegate/compiler/wave_groups.hpp>
 #include <tidegate/core/bytes.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/layering.hpp>
-#include <tidegate/planning/plan_checker.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
 

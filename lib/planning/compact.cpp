@@ -2,14 +2,13 @@
 #include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/ejection.hpp>
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/linear_bound.hpp>
 #include <tidegate/planning/list_schedule.hpp>
 #include <tidegate/planning/lower_bounds.hpp>
 #include <tidegate/planning/packing_problem.hpp>
 #include <tidegate/planning/parts.hpp>
 #include <tidegate/planning/peak.hpp>
 #include <tidegate/planning/schedule_search.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -28,8 +27,7 @@ struct CompactSearch {
   LowerBounds bounds;
   LowerBounds reverse_bounds;
   Packing best;
-  std::uint64_t lower = 0;    // no packing has fewer groups
-  std::vector<double> prices; // of the items in the linear programme, or none
+  std::uint64_t lower = 0; // no packing has fewer groups
 
   bool is_open() const { return best.groups > lower; }
   void consider(Packing&& packing) {
@@ -87,34 +85,13 @@ void schedule(CompactSearch& search) {
   }
 }
 
-// A measure of the problem's own, when the linear programme shows one: it serves as a bound, and its prices
-// tell the schedules which items are hard to place.
-void price(CompactSearch& search, std::uint64_t& effort) {
-  if (!search.is_open() || effort == 0) {
-    return;
-  }
-  LinearBound linear =
-      linear_bound(search.problem, search.best, search.bounds.measures, search.lower, effort);
-  // The prices of a programme broken off far from its end mean little.
-  constexpr double far = 1.03;
-  if (linear.measure || std::accumulate(linear.prices.begin(), linear.prices.end(), 0.0) <=
-                            far * static_cast<double>(search.lower)) {
-    search.prices = std::move(linear.prices);
-  }
-  if (linear.measure) {
-    add_measure(search.problem, search.reverse, std::move(*linear.measure), search.bounds);
-    search.reverse_bounds = mirrored(search.bounds);
-    search.lower = std::max(search.lower, search.bounds.groups.groups);
-  }
-}
-
 void search_schedules(CompactSearch& search, std::uint64_t& effort) {
   if (search.is_open() && effort > 0 && search.problem.count() <= most_items_with_load_schedules) {
     search.best = best_load_schedule({.problem = search.problem,
                                       .reverse = search.reverse,
                                       .bounds = search.bounds,
                                       .reverse_bounds = search.reverse_bounds},
-                                     search.prices, std::move(search.best), search.lower, effort);
+                                     std::move(search.best), search.lower, effort);
   }
 }
 
@@ -178,7 +155,6 @@ void improve(CompactSearch& search, std::uint64_t effort) {
     left += share;
   };
   give(std::min(left / 16, short_look), branch);
-  give(left / 8, price);
   give(left / 5 * 3, search_schedules);
   give(left / 2, save_groups);
   give(left, branch);

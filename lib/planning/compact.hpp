@@ -3,15 +3,14 @@
 // List schedules forwards and backwards give a first answer, lower bounds say how far it can be from the best
 // one. What is still open then is split into parts that no group mixes, and for each of them in turn
 //
-//     a linear programme   raises the bound and prices the waves,
-//     schedules by load    fill a group at a time by many ideas of what a wave is worth,
+//     branch and bound     looks for a quick proof,
+//     schedules by load    fill a group at a time, with many different values of a wave,
 //     ejection             dissolves a group and fits its waves in elsewhere,
-//     branch and bound     finds what is left to find, or proves that there is nothing.
+//     branch and bound     finds a better plan, or proves that there is none.
 //
 // Everything is deterministic: the search counts its steps and not the time.
 #pragma once
 
-#include <tidegate/planning/plan_error.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <cstdint>

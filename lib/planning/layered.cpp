@@ -1,6 +1,8 @@
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/layering.hpp>
-#include <tidegate/planning/wide_bytes.hpp>
+// The strategy `layered`, and the figures and errors that all plans share. The golden vectors fix the order
+// of groups and of waves.
+#include "wave_dag.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -41,7 +43,7 @@ void record(const GroupSums& sums, MemoryPlan& plan) {
   plan.max_group_width = std::max(plan.max_group_width, sums.width);
 }
 
-// What the lower bound needs to know of a layer.
+// The figures of a layer that the lower bound needs.
 struct LayerSize {
   std::uint32_t groups = 0;
   std::uint32_t over_half = 0; // waves that need more than half the budget: no two share a group
@@ -97,8 +99,8 @@ PlanResult<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<s
   return layers;
 }
 
-// For each layer: the layers before it, and then at least the groups that the waves from it on need. With no
-// layer before it this covers the total bytes, with no wave after it the critical path.
+// The largest sum, over all layers, of the layers before it and the groups that the waves from it on need at
+// least. The first layer covers the total bytes, the last one the critical path.
 std::uint64_t cheap_lower_bound(const MemoryPlan& plan, const std::vector<LayerSize>& layers,
                                 std::uint64_t budget) {
   std::uint64_t bound = layers.size();
@@ -116,6 +118,21 @@ std::uint64_t cheap_lower_bound(const MemoryPlan& plan, const std::vector<LayerS
     }
   }
   return bound;
+}
+
+// "wave 3 -> wave 5 -> wave 9 -> wave 3". A cycle of a million waves is named by its ends.
+std::string cycle_text(const std::vector<std::uint32_t>& cycle, const WaveText& wave) {
+  constexpr std::size_t most_named = 16;
+  constexpr std::size_t named_at_each_end = 7;
+  std::string text;
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    if (cycle.size() > most_named && i == named_at_each_end) {
+      i = cycle.size() - named_at_each_end;
+      text += fmt::format("({} more) -> ", i - named_at_each_end);
+    }
+    text += fmt::format("{} -> ", wave(cycle[i]));
+  }
+  return cycle.empty() ? text : text + wave(cycle.front());
 }
 
 } // namespace
@@ -178,6 +195,31 @@ void fill_figures(const WaveDag& dag, MemoryPlan& plan) {
     record(sums, plan);
   }
   plan.amortized_readback_bytes = std::max(dag.readback_bytes, plan.peak_output_bytes);
+}
+
+std::string describe(const PlanError& error, const WaveText& wave_text) {
+  const WaveText wave =
+      wave_text ? wave_text : [](std::uint64_t index) { return fmt::format("wave {}", index); };
+  switch (error.code) {
+  case PlanErrorCode::invalid_wave:
+    return fmt::format("the dependency of {} on {} leaves the {} waves of the DAG", wave(error.after),
+                       wave(error.before), error.wave_count);
+  case PlanErrorCode::self_dependency: return fmt::format("{} depends on itself", wave(error.wave));
+  case PlanErrorCode::cycle:
+    return fmt::format("the dependencies form a cycle, {}, and keep {} waves from running; without the "
+                       "dependency of {} on {} this cycle is gone",
+                       cycle_text(error.cycle, wave), error.unscheduled_waves, wave(error.after),
+                       wave(error.before));
+  case PlanErrorCode::group_over_budget:
+    return error.field == single_wave_bytes
+               ? fmt::format("{} alone needs {} bytes and a group may have {}", wave(error.wave),
+                             error.required_bytes, error.budget_bytes)
+               : fmt::format("the {} are {} and the budget is {} bytes", error.field, error.required_bytes,
+                             error.budget_bytes);
+  case PlanErrorCode::byte_count_overflow:
+    return fmt::format("the {} do not fit 64 bits once {} is counted", error.field, wave(error.wave));
+  }
+  return {};
 }
 
 } // namespace tidegate::planning

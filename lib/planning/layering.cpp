@@ -1,5 +1,7 @@
-#include <tidegate/planning/cycle.hpp>
-#include <tidegate/planning/layering.hpp>
+// Layers of a wave DAG, by Kahn's algorithm (CACM 5(11), 1962) over a compressed adjacency list. Its queue
+// *is* the answer: the waves in layer order, and a layer ends where the queue ended when the layer before was
+// done.
+#include "wave_dag.hpp"
 
 #include <sys/mman.h>
 
@@ -28,13 +30,15 @@ PlanError invalid_dependency(std::uint64_t wave_count, const Dependency& depende
   return {.code = PlanErrorCode::self_dependency, .wave = dependency.before};
 }
 
+constexpr std::uint32_t no_wave = 0xFFFF'FFFF;
+
 struct Release {
   void operator()(std::uint32_t* numbers) const { std::free(numbers); }
 };
 using Numbers = std::unique_ptr<std::uint32_t[], Release>;
 
-// Not set to anything yet, and in huge pages where the system gives them: what is read in random order over
-// many megabytes otherwise waits for the page tables as well.
+// Uninitialised, and in huge pages where the system gives them: reads in random order over many megabytes
+// otherwise wait for the page tables as well.
 Numbers numbers(std::size_t count) {
   constexpr std::size_t huge_page = std::size_t{1} << 21U;
   const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(std::uint32_t);
@@ -45,13 +49,13 @@ Numbers numbers(std::size_t count) {
     throw std::bad_alloc();
   }
   if (huge) {
-    static_cast<void>(::madvise(made, pages * huge_page, MADV_HUGEPAGE)); // refused: never mind
+    static_cast<void>(::madvise(made, pages * huge_page, MADV_HUGEPAGE)); // a refusal only costs time
   }
   return Numbers(static_cast<std::uint32_t*>(made));
 }
 
-// Who waits for whom: the successors of wave w are successors[first[w]] to successors[first[w + 1] - 1], in
-// the order in which the dependencies were given.
+// The successors of wave w are successors[first[w]] to successors[first[w + 1] - 1], in the order in which
+// the dependencies were given.
 struct Adjacency {
   Numbers counts; // in which `first` lies
   std::uint32_t* first = nullptr;
@@ -59,8 +63,8 @@ struct Adjacency {
   Numbers waiting_for; // dependencies of a wave that are not met yet
 };
 
-// Dependencies in random order make this the dearer half of the planner: two cache misses each. The misses do
-// not depend on one another, so asking for the lines ahead of time hides most of them.
+// Dependencies in random order make this the slower half of the planner: two cache misses each. The misses do
+// not depend on one another, so prefetching hides most of them.
 void scatter(std::span<const Dependency> dependencies, Adjacency& adjacency) {
   constexpr std::size_t cursor_ahead = 48;
   constexpr std::size_t target_ahead = 16;
@@ -120,9 +124,9 @@ bool walk(Adjacency& adjacency, WaveGroups& layers) {
   std::uint32_t* const queue = layers.order.data();
   const auto wave_count = static_cast<std::uint32_t>(layers.order.size());
 
-  // A wave is written to the end of the queue before it is known to be ready: whether the end moves is a
-  // number and not a branch that the processor would guess wrong. There is room, since a wave that is not
-  // ready, or that becomes ready only now, is not in the queue yet.
+  // A wave is written to the end of the queue before it is known to be ready, and the end moves by 0 or 1: a
+  // branch would be mispredicted. There is room, since a wave that is not ready, or that becomes ready only
+  // now, is not in the queue yet.
   std::uint32_t end = 0;
   for (std::uint32_t wave = 0; wave < wave_count; ++wave) {
     queue[end] = wave;
@@ -148,16 +152,103 @@ bool walk(Adjacency& adjacency, WaveGroups& layers) {
   return end == wave_count;
 }
 
-} // namespace
+// ---- The error of a graph with a cycle
 
-PlanResult<void> check_dependencies(std::uint64_t wave_count, std::span<const Dependency> dependencies) {
-  for (const Dependency& dependency : dependencies) {
-    if (is_invalid(wave_count, dependency)) {
-      return tl::unexpected(invalid_dependency(wave_count, dependency));
+// Every stuck wave waits for a stuck wave, so walking backwards from any of them must come back to a wave
+// seen before.
+std::vector<std::uint32_t> any_cycle(std::span<const Dependency> dependencies,
+                                     std::span<const std::uint32_t> waiting_for) {
+  std::vector<std::uint32_t> predecessor(waiting_for.size(), no_wave);
+  for (const auto& [before, after] : dependencies) {
+    if (waiting_for[before] != 0 && waiting_for[after] != 0 && predecessor[after] == no_wave) {
+      predecessor[after] = before;
     }
   }
-  return {};
+  std::vector<bool> seen(waiting_for.size());
+  auto wave = static_cast<std::uint32_t>(
+      std::find_if(waiting_for.begin(), waiting_for.end(), [](std::uint32_t open) { return open != 0; }) -
+      waiting_for.begin());
+  for (; !seen[wave]; wave = predecessor[wave]) {
+    seen[wave] = true;
+  }
+  std::vector<std::uint32_t> cycle{wave};
+  for (std::uint32_t at = predecessor[wave]; at != wave; at = predecessor[at]) {
+    cycle.push_back(at);
+  }
+  std::reverse(cycle.begin(), cycle.end());
+  return cycle;
 }
+
+// The dependency of a cycle to blame. Waves are mostly listed in the order in which they run, so blame the
+// one that points furthest back in that list.
+Dependency furthest_back(std::span<const std::uint32_t> cycle) {
+  Dependency blamed{.before = cycle.back(), .after = cycle.front()};
+  const auto distance = [](const Dependency& dependency) {
+    return static_cast<std::int64_t>(dependency.before) - static_cast<std::int64_t>(dependency.after);
+  };
+  for (std::size_t i = 1; i < cycle.size(); ++i) {
+    const Dependency candidate{.before = cycle[i - 1], .after = cycle[i]};
+    blamed = distance(candidate) > distance(blamed) ? candidate : blamed;
+  }
+  return blamed;
+}
+
+// The shortest cycle through one dependency that lies on some cycle: breadth first from its end to its start.
+std::vector<std::uint32_t> shortest_cycle(std::span<const Dependency> dependencies,
+                                          std::span<const std::uint32_t> waiting_for, Dependency closing) {
+  std::vector<std::uint32_t> first(waiting_for.size() + 2);
+  const auto stuck = [&](const Dependency& dependency) {
+    return waiting_for[dependency.before] != 0 && waiting_for[dependency.after] != 0;
+  };
+  for (const Dependency& dependency : dependencies) {
+    first[std::size_t{dependency.before} + 2] += stuck(dependency) ? 1 : 0;
+  }
+  for (std::size_t i = 2; i < first.size(); ++i) {
+    first[i] += first[i - 1];
+  }
+  std::vector<std::uint32_t> successors(first.back());
+  for (const Dependency& dependency : dependencies) {
+    if (stuck(dependency)) {
+      successors[first[std::size_t{dependency.before} + 1]++] = dependency.after;
+    }
+  }
+
+  std::vector<std::uint32_t> reached_from(waiting_for.size(), no_wave);
+  std::vector<std::uint32_t> queue{closing.after};
+  reached_from[closing.after] = closing.after;
+  for (std::size_t position = 0; reached_from[closing.before] == no_wave; ++position) {
+    const std::uint32_t wave = queue[position];
+    for (std::uint32_t i = first[wave]; i < first[wave + 1]; ++i) {
+      if (reached_from[successors[i]] == no_wave) {
+        reached_from[successors[i]] = wave;
+        queue.push_back(successors[i]);
+      }
+    }
+  }
+  std::vector<std::uint32_t> cycle;
+  for (std::uint32_t wave = closing.before; wave != closing.after; wave = reached_from[wave]) {
+    cycle.push_back(wave);
+  }
+  cycle.push_back(closing.after);
+  std::reverse(cycle.begin(), cycle.end());
+  return cycle;
+}
+
+// The error `cycle` with every field. `waiting_for` is the state in which Kahn's algorithm stopped: for each
+// wave the number of dependencies never met. The waves above zero lie on a cycle or after one; there is at
+// least one.
+PlanError cycle_error(std::span<const Dependency> dependencies, std::span<const std::uint32_t> waiting_for) {
+  const Dependency blamed = furthest_back(any_cycle(dependencies, waiting_for));
+  const auto unscheduled =
+      std::count_if(waiting_for.begin(), waiting_for.end(), [](std::uint32_t open) { return open != 0; });
+  return {.code = PlanErrorCode::cycle,
+          .before = blamed.before,
+          .after = blamed.after,
+          .unscheduled_waves = static_cast<std::uint64_t>(unscheduled),
+          .cycle = shortest_cycle(dependencies, waiting_for, blamed)};
+}
+
+} // namespace
 
 PlanResult<WaveGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
   PlanResult<Adjacency> adjacency = adjacency_of(wave_count, dependencies);

@@ -1,6 +1,6 @@
 #include <tidegate/planning/effort.hpp>
 #include <tidegate/planning/local_search.hpp>
-#include <tidegate/planning/wide_bytes.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 #include <tidegate/planning/lower_bounds.hpp>
-#include <tidegate/planning/wide_bytes.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -156,12 +156,6 @@ LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& re
   return bounds;
 }
 
-void add_measure(const PackingProblem& problem, const PackingProblem& reverse, Measure measure,
-                 LowerBounds& bounds) {
-  bounds.measures.push_back(std::move(measure));
-  bound_groups(problem, reverse, bounds);
-}
-
 LowerBounds mirrored(LowerBounds bounds) {
   for (Measure& measure : bounds.measures) {
     turn_around(measure.weight);
@@ -177,12 +171,6 @@ LowerBounds mirrored(LowerBounds bounds) {
   turn_around(bounds.groups.tail);
   std::swap(bounds.groups.head, bounds.groups.tail);
   return bounds;
-}
-
-std::uint64_t lower_bound_groups(const WaveDag& dag, std::span<const std::uint32_t> layer_order,
-                                 std::uint64_t capacity) {
-  const PackingProblem problem = packing_problem(dag, layer_order, capacity);
-  return lower_bounds(problem, mirrored(problem)).groups.groups;
 }
 
 } // namespace tidegate::planning

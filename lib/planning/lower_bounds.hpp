@@ -38,16 +38,7 @@ std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem);
 // `reverse` is mirrored(problem).
 LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& reverse);
 
-// Adds what one more measure says.
-void add_measure(const PackingProblem& problem, const PackingProblem& reverse, Measure measure,
-                 LowerBounds& bounds);
-
 // The same for the mirrored problem.
 LowerBounds mirrored(LowerBounds bounds);
-
-// The number of groups alone, for a DAG that is known to have a plan; `layer_order` as plan_barriers gives
-// it.
-std::uint64_t lower_bound_groups(const WaveDag& dag, std::span<const std::uint32_t> layer_order,
-                                 std::uint64_t capacity);
 
 } // namespace tidegate::planning

@@ -1,5 +1,5 @@
 #include <tidegate/planning/measures.hpp>
-#include <tidegate/planning/wide_bytes.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
-#include <tidegate/planning/layered.hpp>
 #include <tidegate/planning/packing_problem.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include <tidegate/planning/list_schedule.hpp>
 #include <tidegate/planning/local_search.hpp>
 #include <tidegate/planning/peak.hpp>
-#include <tidegate/planning/wide_bytes.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,5 @@
-#include <tidegate/planning/plan_checker.hpp>
+// The checker of plans. It shares no code with the planners, so that a mistake in one shows in the other.
+#include "wave_dag.hpp"
 
 #include <fmt/format.h>
 
@@ -194,8 +195,8 @@ std::uint64_t critical_path(const WaveDag& dag, const MemoryPlan& plan) {
   return longest;
 }
 
-// The bound lies between what is obvious (a chain needs a group per wave, and all bytes must go somewhere)
-// and the number of groups, and the plan is called optimal exactly when the bound says so.
+// The bound lies between two plain bounds (a chain needs a group per wave, and all bytes must go somewhere)
+// and the number of groups, and the plan is called optimal exactly when the bound equals that number.
 Violation check_bound(const WaveDag& dag, const MemoryPlan& plan) {
   const std::uint64_t groups = plan.group_begin.size() - 1;
   const std::uint64_t bound = plan.lower_bound_groups;

@@ -17,9 +17,8 @@ enum class Urgency : std::uint8_t { bytes_behind, root_of_bytes_behind, tail };
 
 // How much each thing counts in the worth of an item whose bytes, in groups, are s:
 //
-//     base + of_size s^2 + of_urgency urgency + of_followers s (followers / most followers), with some noise
+//     s + of_size s^2 + of_urgency urgency + of_followers s (followers / most followers), with some noise
 struct Weights {
-  bool from_prices = false; // base: the item's price; otherwise s
   bool backwards = false;
   Urgency urgency = Urgency::tail;
   double of_size = 0;
@@ -47,10 +46,9 @@ private:
   std::mt19937_64 engine_{20'261'121};
 };
 
-Weights drawn(Draws& draws, bool has_prices) {
+Weights drawn(Draws& draws) {
   Weights weights;
   weights.backwards = draws.chance(0.5);
-  weights.from_prices = has_prices && draws.chance(0.7);
   weights.urgency = static_cast<Urgency>(static_cast<int>(draws.between(0, 3)));
   weights.of_size = draws.chance(0.3) ? 0 : draws.between(0, 0.5);
   weights.of_urgency = draws.chance(0.3) ? 0 : draws.magnitude(0.002, 56);
@@ -73,7 +71,6 @@ struct End {
   const PackingProblem* problem = nullptr;
   const std::vector<std::uint32_t>* tail = nullptr;
   std::vector<double> size;         // in groups
-  std::vector<double> price;        // or empty
   std::vector<double> bytes_behind; // of all descendants, in groups
   std::vector<double> followers;    // descendants, as a share of the most
 };
@@ -100,9 +97,8 @@ void look_behind(End& end, const PackingProblem& reverse) {
   }
 }
 
-End end_of(const PackingProblem& problem, const PackingProblem& reverse, const LowerBounds& bounds,
-           std::vector<double> prices) {
-  End end{.problem = &problem, .tail = &bounds.groups.tail, .price = std::move(prices)};
+End end_of(const PackingProblem& problem, const PackingProblem& reverse, const LowerBounds& bounds) {
+  End end{.problem = &problem, .tail = &bounds.groups.tail};
   for (const std::uint64_t size : problem.size) {
     end.size.push_back(static_cast<double>(size) /
                        static_cast<double>(std::max<std::uint64_t>(problem.capacity, 1)));
@@ -125,8 +121,7 @@ std::vector<double> values(const End& end, const Weights& weights, Draws& draws)
   std::vector<double> result(end.size.size());
   for (std::uint32_t item = 0; item < result.size(); ++item) {
     const double size = end.size[item];
-    const double base = weights.from_prices ? std::max(0.0, end.price[item]) : size;
-    const double value = base + weights.of_size * size * size +
+    const double value = size + weights.of_size * size * size +
                          weights.of_urgency * urgency(end, item, weights.urgency) +
                          weights.of_followers * size * end.followers[item] + least;
     result[item] = value * (1 + weights.noise * draws.between(-0.5, 0.5));
@@ -136,17 +131,15 @@ std::vector<double> values(const End& end, const Weights& weights, Draws& draws)
 
 } // namespace
 
-Packing best_load_schedule(const TwoEnds& ends, std::span<const double> prices, Packing best,
-                           std::uint64_t lower, std::uint64_t& effort) {
+Packing best_load_schedule(const TwoEnds& ends, Packing best, std::uint64_t lower, std::uint64_t& effort) {
   constexpr std::uint64_t choices_per_group = 2000;
-  const End forwards = end_of(ends.problem, ends.reverse, ends.bounds, {prices.begin(), prices.end()});
-  const End backwards =
-      end_of(ends.reverse, ends.problem, ends.reverse_bounds, {prices.rbegin(), prices.rend()});
+  const End forwards = end_of(ends.problem, ends.reverse, ends.bounds);
+  const End backwards = end_of(ends.reverse, ends.problem, ends.reverse_bounds);
   Draws draws;
   std::optional<Weights> best_weights;
   for (std::uint64_t round = 1; best.groups > lower && effort > 0; ++round) {
     const bool vary = best_weights && round % 3 == 0;
-    const Weights weights = vary ? varied(draws, *best_weights) : drawn(draws, !prices.empty());
+    const Weights weights = vary ? varied(draws, *best_weights) : drawn(draws);
     const End& end = weights.backwards ? backwards : forwards;
     const std::vector<double> value = values(end, weights, draws);
     spend(effort, value.size());

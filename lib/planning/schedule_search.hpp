@@ -1,4 +1,4 @@
-// Many schedules by load, each with another idea of what an item is worth: its bytes or its price, more for a
+// Many schedules by load, each with another idea of what an item is worth: its bytes, more for a
 // large item, for one with much work behind it, for one with a long tail, and a little at random. No idea is
 // best everywhere, and a schedule is cheap.
 #pragma once
@@ -21,9 +21,7 @@ struct TwoEnds {
   const LowerBounds& reverse_bounds;
 };
 
-// The best of `best` and as many schedules as `effort` allows; stops at `lower` groups. `prices` may be
-// empty.
-Packing best_load_schedule(const TwoEnds& ends, std::span<const double> prices, Packing best,
-                           std::uint64_t lower, std::uint64_t& effort);
+// The best of `best` and as many schedules as `effort` allows; stops at `lower` groups.
+Packing best_load_schedule(const TwoEnds& ends, Packing best, std::uint64_t lower, std::uint64_t& effort);
 
 } // namespace tidegate::planning

@@ -1,8 +1,7 @@
 // What planning costs: `layered`, and its layering alone, per wave and dependency at growing sizes and orders
 // of the dependencies, and `compact` as a whole.
 #include <tidegate/planning/compact.hpp>
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/layering.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -4,7 +4,7 @@
 // Rows divided by tabs. An argument is the effort.
 #include "../../tests/planning/dag_support.hpp"
 #include <tidegate/planning/compact.hpp>
-#include <tidegate/planning/layered.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
 #include <cmath>

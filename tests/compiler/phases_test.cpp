@@ -1,7 +1,6 @@
 // Waves before and after the repeated ones: their order, for the plain launches and for the planner.
 #include "../program_support.hpp"
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/plan_checker.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,7 @@
 #include "../test_scale.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/compact.hpp>
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/plan_checker.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 

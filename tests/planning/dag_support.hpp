@@ -1,7 +1,6 @@
 // What the planning tests share: the seed, and generated wave DAGs of the shapes that pipelines have.
 #pragma once
 
-#include <tidegate/planning/plan_error.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>

@@ -1,8 +1,6 @@
 // The strategy `layered` and the barrier plan against the golden vectors: order of groups and of waves,
 // errors with their fields.
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/layering.hpp>
-#include <tidegate/planning/plan_checker.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -61,19 +59,21 @@ Json to_json(const WaveGroups& groups) {
   return {{"groups", list}, {"global_barriers", groups.global_barriers()}};
 }
 
-// Indices may leave 32 bits: then the dependencies before are checked first, as a reader of documents does.
+// Indices may leave 32 bits: then the dependencies before are checked first, as readers of documents do.
 PlanResult<std::vector<Dependency>> read_dependencies(const Json& input, std::uint64_t wave_count) {
   std::vector<Dependency> dependencies;
   for (const Json& item : input.at("dependencies")) {
     const auto before = item.at("before").get<std::uint64_t>();
     const auto after = item.at("after").get<std::uint64_t>();
     if (std::max(before, after) > std::numeric_limits<std::uint32_t>::max()) {
-      const PlanResult<void> earlier = check_dependencies(wave_count, dependencies);
-      return tl::unexpected(earlier ? PlanError{.code = PlanErrorCode::invalid_wave,
-                                                .wave_count = wave_count,
-                                                .before = before,
-                                                .after = after}
-                                    : earlier.error());
+      const auto earlier = plan_barriers(static_cast<std::uint32_t>(wave_count), dependencies);
+      const bool is_first =
+          earlier || earlier.error().code == PlanErrorCode::cycle; // cycles are checked later
+      return tl::unexpected(is_first ? PlanError{.code = PlanErrorCode::invalid_wave,
+                                                 .wave_count = wave_count,
+                                                 .before = before,
+                                                 .after = after}
+                                     : earlier.error());
     }
     dependencies.push_back({static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(after)});
   }

@@ -1,9 +1,11 @@
 #include "dag_support.hpp"
-#include <tidegate/planning/layering.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tidegate::planning {
@@ -43,8 +45,61 @@ TEST_CASE("the first bad dependency is the error") {
   CHECK(error_of(plan_barriers(2, std::vector<Dependency>{{1, 1}, {0, 2}})) ==
         "self_dependency: wave 1 depends on itself");
   CHECK(error_of(plan_barriers(0, std::vector<Dependency>{{0, 0}})).substr(0, 13) == "invalid_wave:");
-  CHECK(error_of(check_dependencies(2, std::vector<Dependency>{{0, 1}})) == "none");
-  CHECK(check_dependencies(1, std::vector<Dependency>{{0, u32_max}}).error().after == u32_max);
+  CHECK(plan_barriers(1, std::vector<Dependency>{{0, u32_max}}).error().after == u32_max);
+}
+
+TEST_CASE("a cycle is named wave by wave, with the dependency that points back") {
+  const std::vector<Dependency> dependencies{{0, 1}, {1, 2}, {2, 3}, {3, 1}, {3, 4}};
+  const PlanError error = plan_barriers(5, dependencies).error();
+  CHECK(error.cycle == Waves{1, 2, 3});
+  CHECK(error.before == 3);
+  CHECK(error.after == 1);
+  CHECK(error.unscheduled_waves == 4);
+  CHECK(describe(error) == "the dependencies form a cycle, wave 1 -> wave 2 -> wave 3 -> wave 1, and keep 4 "
+                           "waves from running; without "
+                           "the dependency of wave 1 on wave 3 this cycle is gone");
+}
+
+TEST_CASE("the cycle is a shortest one through that dependency") {
+  // 0 to 5 in a row and a shortcut from 0 to 5; wave 5 points back to 0.
+  const std::vector<Dependency> dependencies{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {0, 5}};
+  CHECK(plan_barriers(6, dependencies).error().cycle == Waves{0, 5});
+}
+
+TEST_CASE("every named cycle is one") {
+  Random random(seed());
+  for (int i = 0; i < 500; ++i) {
+    const std::uint32_t waves = 2 + random.index(30);
+    std::vector<Dependency> dependencies;
+    for (std::uint32_t edges = random.index(100); edges > 0; --edges) {
+      const std::uint32_t before = random.index(waves);
+      const std::uint32_t after = random.index(waves);
+      if (before != after) {
+        dependencies.push_back({before, after});
+      }
+    }
+    const auto result = plan_barriers(waves, dependencies);
+    if (result) {
+      continue;
+    }
+    const Waves& cycle = result.error().cycle;
+    REQUIRE(cycle.size() >= 2);
+    CHECK(cycle.back() == result.error().before);
+    CHECK(cycle.front() == result.error().after);
+    for (std::size_t at = 0; at < cycle.size(); ++at) {
+      const Dependency step{cycle[at], cycle[(at + 1) % cycle.size()]};
+      CHECK(std::find(dependencies.begin(), dependencies.end(), step) != dependencies.end());
+    }
+    CHECK(cycle.size() <= result.error().unscheduled_waves);
+  }
+}
+
+TEST_CASE("a cycle of a million waves is cut in the middle") {
+  WaveDag dag = chain(1'000'000, 1, 1);
+  dag.dependencies.push_back({999'999, 0});
+  const PlanError error = plan_barriers(1'000'000, dag.dependencies).error();
+  CHECK(error.cycle.size() == 1'000'000);
+  CHECK(describe(error).find("wave 6 -> (999986 more) -> wave 999993") != std::string::npos);
 }
 
 } // namespace

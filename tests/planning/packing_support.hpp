@@ -3,9 +3,8 @@
 
 #include "../test_scale.hpp"
 #include "dag_support.hpp"
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/layering.hpp>
 #include <tidegate/planning/packing_problem.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 

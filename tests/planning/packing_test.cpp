@@ -64,10 +64,6 @@ TEST_CASE("lower bounds") {
   SUBCASE("totals beyond 64 bits") {
     CHECK(bound_of(dag_of(std::vector<std::uint64_t>(5, u64_max), {}, u64_max)) == 5);
   }
-  SUBCASE("for a DAG") {
-    CHECK(lower_bound_groups(chain(3, 1, 1), Numbers{0, 1, 2}, 1) == 3);
-    CHECK(lower_bound_groups({}, {}, 1) == 0);
-  }
 }
 
 TEST_CASE("measures never weigh a group that fits above their capacity") {

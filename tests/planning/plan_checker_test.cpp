@@ -1,8 +1,7 @@
 // The checker against correct plans with one thing wrong.
 #include "dag_support.hpp"
 #include <tidegate/planning/compact.hpp>
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/plan_checker.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,7 @@
 // The strategy `compact` on real workflows (../shared/data/workflows, see its SOURCES.md); skipped elsewhere.
 #include "dag_support.hpp"
 #include <tidegate/planning/compact.hpp>
-#include <tidegate/planning/layered.hpp>
-#include <tidegate/planning/plan_checker.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
