@@ -293,6 +293,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, compiler::WaveProgram& progr
 
 Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
+  explain_interrupts(settings.errors_as_json);
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
   if (options.check_bounds && options.check_halos) {

@@ -46,7 +46,7 @@ void hint_at_terminal(const std::string& input) {
 
 namespace {
 
-void print_one(const Error& error, bool as_json) {
+std::string error_text(const Error& error, bool as_json) {
   std::string text = as_json ? documents::encode(error, documents::Style::compact) : describe(error);
   if (!as_json && use_colour(STDERR_FILENO)) {
     constexpr std::string_view word = "error:";
@@ -54,11 +54,21 @@ void print_one(const Error& error, bool as_json) {
       text.replace(at, word.size(), "\x1b[1;31merror:\x1b[0m");
     }
   }
-  text += '\n';
-  std::fputs(text.c_str(), stderr);
+  return text + '\n';
+}
+
+void print_one(const Error& error, bool as_json) {
+  std::fputs(error_text(error, as_json).c_str(), stderr);
 }
 
 } // namespace
+
+void explain_interrupts(bool as_json) {
+  set_interrupt_message(error_text({.code = ErrorCode::interrupted,
+                                    .message = "interrupted before anything ran",
+                                    .fix = "run it again; no output was written"},
+                                   as_json));
+}
 
 void print_warning(const compiler::Warning& warning, const std::string& program, bool as_json) {
   if (as_json) {

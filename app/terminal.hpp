@@ -21,6 +21,9 @@ void hint_at_terminal(const std::string& input);
 // line.
 void print_warning(const compiler::Warning& warning, const std::string& program, bool as_json);
 
+// From now on a signal that ends the process at once prints an error first.
+void explain_interrupts(bool as_json);
+
 // Prints an error and its others on standard error, each as text or as one JSON object on one line.
 void print_error(const Error& error, bool as_json);
 

@@ -27,7 +27,11 @@ std::atomic<bool> has_unfinished = false;
 
 constexpr std::array interrupts{SIGINT, SIGTERM, SIGHUP};
 
+std::string interrupt_message; // that its handler prints
+
 void on_interrupt(int /*signal*/) {
+  [[maybe_unused]] const ssize_t printed =
+      ::write(STDERR_FILENO, interrupt_message.data(), interrupt_message.size());
   if (has_unfinished.load()) {
     ::unlink(unfinished_path.data());
   }
@@ -291,6 +295,10 @@ Result<void> Output::commit() {
   has_unfinished = false;
   state_->temporary = false;
   return {};
+}
+
+void set_interrupt_message(std::string message) {
+  interrupt_message = std::move(message);
 }
 
 void prepare_process() {

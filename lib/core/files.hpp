@@ -76,4 +76,7 @@ std::string system_message(int code);
 // unusable instead of becoming the next file that is opened. Call once, first thing in main().
 void prepare_process();
 
+// What the process prints on standard error when such a signal ends it. Empty at first.
+void set_interrupt_message(std::string message);
+
 } // namespace tidegate

@@ -9,10 +9,22 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <new>
 #include <string>
 
 namespace tidegate::device {
+namespace {
+
+volatile std::sig_atomic_t isolated_child = 0;
+
+// The child ends in order, with its report; this process waits for it. A terminal signals both: the child
+// takes two signals within half a second for one (core/interrupt.hpp).
+void pass_on(int number) {
+  ::kill(isolated_child, number);
+}
+
+} // namespace
 
 SharedFlag::SharedFlag() {
   void* const memory =
@@ -53,6 +65,15 @@ Result<void> isolate_drivers() {
       ::_exit(static_cast<int>(ExitCode::interrupted));
     }
     return {};
+  }
+  isolated_child = child;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
+      action = {};
+      action.sa_handler = pass_on;
+      ::sigaction(number, &action, nullptr);
+    }
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
