@@ -21,12 +21,12 @@ constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
 
 // What is known of an expression. Sums are known modulo 2^32, which is what 32-bit types keep of them.
 struct Known {
-  enum class Kind : std::uint8_t { unknown, constant, id, pointer, element, assignment };
+  enum class Kind : std::uint8_t { unknown, constant, id, pointer, element, address, assignment };
   Kind kind = Kind::unknown;
   std::int64_t number = 0;        // of a constant; of an id what is added to it
   const Name* origin = nullptr;   // of an id: the variable that it was read from; null: get_global_id()
   const Name* variable = nullptr; // of an id: the variable that the expression denotes
-  std::size_t parameter = 0;      // of a pointer, element or assignment to one
+  std::size_t parameter = 0;      // of a pointer, an element, its address or an assignment to it
   std::size_t use = 0;            // of a pointer its token, else the number in the parameter's uses
   bool part = false;              // of an element: a member, or what a further subscript selects
 };
@@ -50,19 +50,27 @@ public:
     }
   }
 
-  std::vector<PointerUses> run() {
-    expect("{");
-    block();
-    if (at_ != end_ || !understood_) {
-      return std::vector<PointerUses>(found_.size());
+  // `known` is whether the tokens are what the device's compiler sees.
+  std::vector<PointerUses> run(bool known) {
+    if (known) {
+      expect("{");
+      block();
+    }
+    const bool read = known && understood_ && at_ == end_;
+    if (!read) {
+      found_.assign(found_.size(), {});
     }
     for (const auto& [name, parameter] : pointers_) {
-      found_[parameter].understood = !is_type_word(tokens_[name->token].text);
+      found_[parameter].understood = read && !is_type_word(tokens_[name->token].text);
     }
     check_names();
     for (PointerUses& pointer : found_) {
       for (PointerUse& use : pointer.uses) {
-        use.offset = is_constant(origins_[use.token]) ? use.offset : std::nullopt;
+        if (!pointer.understood) {
+          use = escaping(use.token);
+        } else if (!is_constant(origins_[use.token])) {
+          use.offset.reset();
+        }
       }
       std::ranges::sort(pointer.uses, {}, &PointerUse::token);
     }
@@ -471,11 +479,12 @@ private:
       return {};
     }
     if (take("&")) {
-      const Known value = unary();
-      change(value);
+      Known value = unary();
       if (value.kind == Known::Kind::element) {
-        escape(value);
+        value.kind = Known::Kind::address;
+        return value;
       }
+      change(value);
       return {};
     }
     if (next_is("+") || next_is("-") || next_is("~") || next_is("!") || next_is("*")) {
@@ -566,6 +575,7 @@ private:
       update(value);
       value.part = true;
     } else {
+      consume(value);
       value = {};
     }
     return value;
@@ -613,7 +623,13 @@ private:
       if (!next_is(")")) {
         do {
           argument = assignment();
-          consume(argument);
+          const bool atomic = name == nullptr && (text.starts_with("atomic_") || text.starts_with("atom_"));
+          if (atomic && arguments == 0 && argument.kind == Known::Kind::address) {
+            found_[argument.parameter].uses[argument.use].offset.reset(); // no register holds it
+            update(argument);
+          } else {
+            consume(argument);
+          }
           ++arguments;
         } while (take(","));
       }
@@ -644,12 +660,19 @@ private:
     return found_[parameter].uses.size() - 1;
   }
 
+  static PointerUse escaping(std::size_t token) {
+    return {.kind = Kind::escapes, .token = token, .subscript = {}, .offset = {}};
+  }
+
   // Reads the value for an operator or statement that knows nothing more of it.
   void consume(const Known& value) {
     if (value.kind == Known::Kind::pointer) {
-      add_use(value.parameter, {.kind = Kind::escapes, .token = value.use, .subscript = {}, .offset = {}});
+      add_use(value.parameter, escaping(value.use));
     } else if (value.kind == Known::Kind::element && value.part) {
       update(value); // a member that is an array is an address
+    } else if (value.kind == Known::Kind::address) {
+      PointerUse& use = found_[value.parameter].uses[value.use];
+      use = escaping(use.token);
     }
   }
 
@@ -666,11 +689,6 @@ private:
   void update(const Known& value) {
     Kind& kind = found_[value.parameter].uses[value.use].kind;
     kind = kind == Kind::escapes ? kind : Kind::updates;
-  }
-
-  void escape(const Known& value) {
-    PointerUse& use = found_[value.parameter].uses[value.use];
-    use = {.kind = Kind::escapes, .token = use.token, .subscript = {}, .offset = {}};
   }
 
   // Whether the origin of an id, and where that comes from, is set by its declaration alone.
@@ -736,9 +754,9 @@ std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Functio
   const bool named = std::ranges::none_of(kernel.parameters,
                                           [](const Parameter& parameter) { return parameter.name.empty(); });
   // Macros and pragmas may give the text another meaning.
-  const bool known =
-      kernel.body && named && unit.source.own_macros.empty() && pragma_scope(unit).obstacle.empty();
-  return known ? BodyReader(unit, kernel).run() : std::vector<PointerUses>(kernel.parameters.size());
+  const bool known = named && unit.source.own_macros.empty() && pragma_scope(unit).obstacle.empty();
+  return kernel.body ? BodyReader(unit, kernel).run(known)
+                     : std::vector<PointerUses>(kernel.parameters.size());
 }
 
 std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel) {

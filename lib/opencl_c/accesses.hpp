@@ -32,7 +32,7 @@ struct PointerUse {
 };
 
 struct PointerUses {
-  bool understood = false;      // otherwise the kernel may do anything
+  bool understood = false;      // otherwise every use escapes, and the kernel may do anything
   bool assigned_first = false;  // every work-item assigns an element before it touches any other
   std::vector<PointerUse> uses; // in the order of the tokens
 };

@@ -1,5 +1,7 @@
+#include <tidegate/opencl_c/accesses.hpp>
 #include <tidegate/opencl_c/call_graph.hpp>
 #include <tidegate/opencl_c/token_writer.hpp>
+#include <tidegate/opencl_c/type_layout.hpp>
 #include <tidegate/opencl_c/watched_accesses.hpp>
 
 #include <fmt/format.h>
@@ -61,30 +63,31 @@ private:
   // `watch_of` is what says of the pointer what is watched.
   void watch(const Function& function, std::size_t index, bool called, const std::string& watch_of) {
     const Parameter& parameter = function.parameters[index];
-    for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
-      const Name* const name = unit_.meaning(i);
-      if (name == nullptr || name->token < parameter.tokens.begin || name->token >= parameter.tokens.end) {
-        continue;
-      }
-      if (const auto helper = called ? std::nullopt : handed_to(i)) {
-        handed_over_[i] = watch_of;
+    const PointerUses pointer = pointer_uses(unit_, function)[index];
+    const bool may_be_array =
+        !layout_of_pointee(unit_, parameter.tokens); // which read as a whole is an address
+    for (const PointerUse& use : pointer.uses) {
+      using Kind = PointerUse::Kind;
+      const bool escapes = use.kind == Kind::escapes || (use.kind == Kind::reads && may_be_array);
+      const auto helper = called || !escapes ? std::nullopt : handed_to(use.token);
+      if (helper) {
+        handed_over_[use.token] = watch_of;
         if (std::ranges::find(helpers_, *helper) == helpers_.end()) {
           helpers_.push_back(*helper);
         }
-        continue;
-      }
-      const std::size_t end = tokens_[i + 1].is("[") ? closing(tokens_, i + 1) : tokens_.size();
-      const auto use = end == tokens_.size() ? std::nullopt : kind(parameter, i, end);
-      if (called || !use) {
+      } else if (called || escapes) {
         result_.unwatched.push_back({.kernel = function.name,
                                      .parameter = parameter.name,
-                                     .file = unit_.source.files[tokens_[i].file],
-                                     .line = tokens_[i].line});
-        continue;
+                                     .file = unit_.source.files[tokens_[use.token].file],
+                                     .line = tokens_[use.token].line});
+      } else {
+        const std::string_view kind = parameter.is_const || use.kind == Kind::reads ? "TG_READS"
+                                      : use.kind == Kind::writes                    ? "TG_WRITES"
+                                                                                    : "TG_READS | TG_WRITES";
+        std::string& before = edits_[use.subscript.begin - 1].after;
+        before = fmt::format("tg_touch({}, {}, sizeof(*{}), (", watch_of, kind, parameter.name) + before;
+        edits_[use.subscript.end].before += "))";
       }
-      edits_[i + 1].after = fmt::format("tg_touch({}, {}, sizeof(*{}), (", watch_of, *use, parameter.name) +
-                            edits_[i + 1].after;
-      edits_[end].before += "))";
     }
   }
 
@@ -138,38 +141,6 @@ private:
       edits_[first].before =
           (found == handed_over_.end() ? "tg_unwatched()" : found->second) + ", " + edits_[first].before;
     }
-  }
-
-  // Of the use at `at`, whose bracket closes at `end`; empty where its address goes elsewhere. What is not
-  // known to read alone does both.
-  [[nodiscard]] std::optional<std::string_view> kind(const Parameter& parameter, std::size_t at,
-                                                     std::size_t end) const {
-    while (tokens_[at - 1].is("(") && tokens_[end + 1].is(")") && !is_name(at - 2)) {
-      --at;
-      ++end;
-    }
-    const Token& before = tokens_[at - 1];
-    const bool binary = is_name(at - 2) || tokens_[at - 2].is(")") || tokens_[at - 2].is("]");
-    if (before.is("&") && !binary) {
-      const std::string_view function = tokens_[at - 2].is("(") ? tokens_[at - 3].text : "";
-      const bool atomic = function.starts_with("atomic_") || function.starts_with("atom_");
-      return atomic && unit_.meaning(at - 3) == nullptr ? std::optional("TG_READS | TG_WRITES")
-                                                        : std::nullopt;
-    }
-    static constexpr std::array<std::string_view, 25> behind_values{
-        "+", "-", "*", "/", "%",  ";",  ",",  ")",  "]",  "}",  "?",  ":", "<",
-        ">", "&", "|", "^", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
-    const std::string& next = tokens_[end + 1].text;
-    const bool reads =
-        !before.is("++") && !before.is("--") && std::ranges::find(behind_values, next) != behind_values.end();
-    return parameter.is_const || reads ? "TG_READS" : next == "=" ? "TG_WRITES" : "TG_READS | TG_WRITES";
-  }
-
-  // Of a value, or of what is called with the brackets behind it.
-  [[nodiscard]] bool is_name(std::size_t at) const {
-    const Token& token = tokens_[at];
-    return token.kind != TokenKind::punctuator && !token.is("return") && !token.is("else") &&
-           !token.is("do") && !token.is("case");
   }
 
   const TranslationUnit& unit_;

@@ -46,7 +46,7 @@ TEST_CASE("reads, writes, and what may be both") {
   CHECK(body("b[n]++;") == both + " ++ ; }");
   CHECK(body("(b[n]) = n;") == " ( b [ " + touch("1", "TG_WRITES", "n") + " ] ) = n ; }");
   CHECK(body("if (n) ((b[n])) -= n;") == " if ( n ) ( (" + both + " ) ) -= n ; }");
-  CHECK(body("else (b[n])++;") == " else (" + both + " ) ++ ; }");
+  CHECK(body("if (n) ; else (b[n])++;") == " if ( n ) ; else (" + both + " ) ++ ; }");
   CHECK(body("++(b[n]);") == " ++ (" + both + " ) ; }");
   CHECK(body("atomic_add(&b[n], 1);") == " atomic_add ( &" + both + " , 1 ) ; }");
   const std::string read = " b [ " + touch("1", "TG_READS", "n") + " ]";
@@ -83,6 +83,17 @@ TEST_CASE("an element whose address goes elsewhere may lead to others") {
     CHECK(unit.unwatched.size() == 1);
     CHECK(unit.text.find("tg_touch") == std::string::npos);
   }
+}
+
+TEST_CASE("rows are addresses, and of a body that is not understood nothing is watched") {
+  const auto unwatched = [](const std::string& parameter, const std::string& statements) {
+    return watched("void f(global uint* p); kernel void k(global const float* a, global " + parameter +
+                   ", uint n) {" + statements + "}")
+        .unwatched.size();
+  };
+  CHECK(unwatched("uint b[][4]", "b[n][1] = 2; f(b[n]);") == 1);
+  CHECK(unwatched("uint* b", "(b)[n] = 2; f((b) + 1); n[b] = 1;") == 2);
+  CHECK(unwatched("uint* b", "b[n] = a[n]; if (n) goto end; b[0] = 1; end:;") == 3);
 }
 
 TEST_CASE("functions that a pointer is handed to are watched, too") {
