@@ -347,13 +347,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   device::SharedFlag ran; // kernels of the user's
   const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
   if (needs_device) {
-    if (auto isolated = device::isolate_drivers(); !isolated) {
-      if (ran.is_set()) {
-        isolated.error().fix =
-            "a kernel may have written past the end of a buffer: --check-bounds tells of it, with "
-            "Oclgrind installed also of what crashes the driver; otherwise " +
-            isolated.error().fix;
-      }
+    if (auto isolated = device::isolate_drivers(&ran); !isolated) {
       return tl::unexpected(std::move(isolated.error()));
     }
   }

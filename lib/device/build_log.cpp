@@ -1,8 +1,18 @@
+#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/cache_folder.hpp>
 #include <tidegate/device/build_log.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace tidegate::device {
 namespace {
@@ -61,6 +71,53 @@ std::optional<LogError> told_in(std::string_view line, std::string_view mark) {
   return {};
 }
 
+// What the machine lacks, if these words of a compiler say so.
+struct Lack {
+  std::string_view words; // in lower case
+  std::string_view message;
+  std::string_view fix;
+};
+constexpr std::string_view no_disk = "the compiler of the device has no room on the disk for its files";
+constexpr std::string_view fix_disk = "make room where it writes: in POCL_CACHE_DIR, XDG_CACHE_HOME, TMPDIR";
+constexpr std::string_view no_memory = "the compiler of the device has run out of memory";
+constexpr std::string_view fix_memory =
+    "free memory, or raise the limit: ulimit -v, or that of the container";
+constexpr std::array lacks{Lack{"no space left on device", no_disk, fix_disk},
+                           Lack{"disk quota exceeded", no_disk, fix_disk},
+                           Lack{"cannot allocate memory", no_memory, fix_memory},
+                           Lack{"memory allocation failure", no_memory, fix_memory},
+                           Lack{"out of memory", no_memory, fix_memory},
+                           Lack{"bad_alloc", no_memory, fix_memory}};
+
+std::optional<Lack> find_lack(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto found = std::ranges::find_if(
+      lacks, [&text](const Lack& lack) { return text.find(lack.words) != std::string::npos; });
+  return found == lacks.end() ? std::nullopt : std::optional(*found);
+}
+
+// A folder of those where compilers write that has next to no room, with what is left; or nothing.
+std::optional<std::string> full_folder() {
+  constexpr std::uintmax_t little = std::uintmax_t{1} << 20U;
+  std::error_code unknown;
+  std::vector<std::filesystem::path> folders{std::filesystem::temp_directory_path(unknown), cache_folder()};
+  for (const char* const name : {"POCL_CACHE_DIR", "CUDA_CACHE_PATH"}) {
+    if (const char* const given = std::getenv(name); given != nullptr) {
+      folders.emplace_back(given);
+    }
+  }
+  for (std::filesystem::path folder : folders) {
+    while (!folder.empty() && !std::filesystem::exists(folder, unknown) && folder.has_relative_path()) {
+      folder = folder.parent_path();
+    }
+    const auto space = std::filesystem::space(folder, unknown);
+    if (!unknown && space.available < little) {
+      return fmt::format("{} has {} left", folder.string(), bytes_text(space.available));
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 std::optional<LogError> first_error(std::string_view log) {
@@ -88,6 +145,33 @@ std::optional<std::string> unresolved_function(std::string_view log) {
   }
   const std::string_view behind = log.substr(found + mark.size());
   return std::string(behind.substr(0, behind.find('\'')));
+}
+
+Error build_error(std::string_view text, std::string log) {
+  Error error{.code = ErrorCode::build_failure};
+  auto found = first_error(log);
+  if (const auto lack = find_lack(found ? found->message : log)) {
+    error.code = ErrorCode::opencl_failure;
+    error.message = lack->message;
+    error.fix = lack->fix;
+  } else if (found) {
+    if (found->file.starts_with('<')) {
+      found = follow_line_directives(text, std::move(*found));
+    }
+    error.fix = found->file.starts_with("tidegate/") ? fix_of_own_kernels : "mend the kernel";
+    error.source = std::move(found->file);
+    error.line = found->line;
+    error.column = found->column;
+    error.message = std::move(found->message);
+  } else if (const auto full = full_folder()) {
+    error.code = ErrorCode::opencl_failure;
+    error.message = fmt::format("the compiler of the device failed, and {}", *full);
+    error.fix = fix_disk;
+  }
+  if (!log.empty()) {
+    error.log = std::move(log);
+  }
+  return error;
 }
 
 LogError follow_line_directives(std::string_view text, LogError error) {

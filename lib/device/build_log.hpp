@@ -5,6 +5,8 @@
 //   error: ops.cl:2:27 <Spelling=ops.h:1:19>: use of undeclared …          within a macro
 #pragma once
 
+#include <tidegate/core/error.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,5 +31,14 @@ std::optional<std::string> unresolved_function(std::string_view log);
 // NVIDIA's compiler calls every file "<kernel>" and counts the lines of the whole text: such a place as the
 // #line directives of the text have it.
 LogError follow_line_directives(std::string_view text, LogError error);
+
+// A build of `text` that failed with this log: opencl_failure where the disk or the memory is at fault, else
+// build_failure, at its place and with a fix where the log names one, else without words.
+Error build_error(std::string_view text, std::string log);
+
+// The fix of an error in what tidegate has written itself.
+inline constexpr std::string_view fix_of_own_kernels =
+    "this is a bug in tidegate: please report the program with this log; --strategy launch needs fewer "
+    "generated kernels";
 
 } // namespace tidegate::device

@@ -76,29 +76,24 @@ Result<cl::Program> build_program(const Session& session, std::string_view sourc
   if (status == CL_SUCCESS) {
     return program;
   }
-  Error error = opencl_failure("building a kernel", status);
-  error.code = ErrorCode::build_failure;
+  const Error refused = opencl_failure("building a kernel", status);
   std::string log;
-  if (program() == nullptr ||
-      program.getBuildInfo(session.device, CL_PROGRAM_BUILD_LOG, &log) != CL_SUCCESS || log.empty()) {
-    return tl::unexpected(std::move(error));
+  if (program() != nullptr) {
+    (void)program.getBuildInfo(session.device, CL_PROGRAM_BUILD_LOG, &log);
+  }
+  Error error = build_error(source, log + printed.take());
+  if (error.message.empty()) {
+    error.message = refused.message;
+    error.fix = refused.fix;
+    if (is_lack_of_memory(status)) {
+      error.code = refused.code;
+    }
   }
   if (status == CL_INVALID_BUILD_OPTIONS) {
     error.code = ErrorCode::kernel_options;
     error.message = fmt::format("the compiler of the device refuses the options {}", in_quotes(options));
     error.fix = "leave out what it does not know";
   }
-  if (auto found = first_error(log)) {
-    if (found->file.starts_with('<')) {
-      found = follow_line_directives(source, std::move(*found));
-    }
-    error.source = std::move(found->file);
-    error.line = found->line;
-    error.column = found->column;
-    error.message = std::move(found->message);
-    error.fix = "mend the kernel";
-  }
-  error.log = std::move(log) + printed.take();
   return tl::unexpected(std::move(error));
 }
 

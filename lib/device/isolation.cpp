@@ -1,17 +1,19 @@
+#include <tidegate/core/bytes.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <new>
-#include <string>
 
 namespace tidegate::device {
 namespace {
@@ -50,7 +52,30 @@ bool SharedFlag::is_set() const {
   return flag_ != nullptr && flag_->load();
 }
 
-Result<void> isolate_drivers() {
+static Error crash(int signal, bool kernels_ran) {
+  const char* const name = ::strsignal(signal);
+  Error error{
+      .code = ErrorCode::driver_crash,
+      .message = fmt::format("an OpenCL driver has crashed ({})", name != nullptr ? name : "unknown signal"),
+      .fix = "see what it says above; OCL_ICD_VENDORS names a folder with the drivers to use instead of all"};
+  rlimit memory{};
+  if (signal == SIGKILL) {
+    error.message = "the process in which OpenCL drivers work was ended from outside (Killed)";
+    error.fix =
+        "this is what the system does when memory runs out: free memory, or raise the container's limit";
+  } else if (signal == SIGABRT && ::getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY) {
+    error.fix = fmt::format("it may have run out of memory: ulimit -v leaves it {}; otherwise {}",
+                            bytes_text(memory.rlim_cur), error.fix);
+  } else if (kernels_ran) {
+    error.fix =
+        "a kernel may have written past the end of a buffer: --check-bounds tells of it, with Oclgrind "
+        "installed also of what crashes the driver; otherwise " +
+        error.fix;
+  }
+  return error;
+}
+
+Result<void> isolate_drivers(const SharedFlag* kernels_ran) {
   ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended
   share_captured_errors();
   const pid_t parent = ::getpid();
@@ -82,13 +107,7 @@ Result<void> isolate_drivers() {
     ::_exit(WEXITSTATUS(status));
   }
   tell_captured_errors();
-  const char* const name = ::strsignal(WTERMSIG(status));
-  return tl::unexpected(
-      Error{.code = ErrorCode::driver_crash,
-            .message = std::string("an OpenCL driver has crashed (") +
-                       (name != nullptr ? name : "unknown signal") + ")",
-            .fix = "see what it says above; OCL_ICD_VENDORS names a folder with the drivers to "
-                   "use instead of all"});
+  return tl::unexpected(crash(WTERMSIG(status), kernels_ran != nullptr && kernels_ran->is_set()));
 }
 
 } // namespace tidegate::device

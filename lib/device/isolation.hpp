@@ -25,7 +25,8 @@ private:
 
 // Goes on in a child process, in which drivers may do what they want, while this one waits for it and ends
 // with its exit code. Only where the child was ended by a signal does this process come back, with
-// driver_crash. Call before the first use of OpenCL, and before anything is read, written or started.
-Result<void> isolate_drivers();
+// driver_crash; its fix depends on whether kernels of the user's had begun to run. Call before the first use
+// of OpenCL, and before anything is read, written or started.
+Result<void> isolate_drivers(const SharedFlag* kernels_ran = nullptr);
 
 } // namespace tidegate::device

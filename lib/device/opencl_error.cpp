@@ -83,13 +83,18 @@ std::string opencl_error_name(int code) {
   return found != names.end() ? std::string(found->name) : fmt::format("error {}", code);
 }
 
+bool is_lack_of_memory(int code) {
+  return code == CL_OUT_OF_RESOURCES || code == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+         code == CL_OUT_OF_HOST_MEMORY;
+}
+
 Error opencl_failure(std::string_view what, int code) {
   Error error{.code = ErrorCode::opencl_failure,
               .message = fmt::format("{} failed: {}", what, opencl_error_name(code)),
               .fix = "see what the driver says; `tidegate devices` lists other devices"};
-  if (code == CL_OUT_OF_RESOURCES || code == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
-      code == CL_OUT_OF_HOST_MEMORY) {
-    error.fix = "free memory on the device, or ask for less";
+  if (is_lack_of_memory(code)) {
+    error.fix = fmt::format("free memory {}, or ask for less",
+                            code == CL_OUT_OF_HOST_MEMORY ? "of this machine" : "on the device");
   }
   return error;
 }

@@ -66,6 +66,7 @@ Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error)
   const auto file = file_of(program.units[unit], *error.source);
   if (file) {
     error.source = file;
+    error.fix = "mend the kernel"; // also in a file of the user's that is named as one of ours
     error = with_line_of(program.units[unit].files, std::move(error), ColumnCounts::bytes);
   }
   return error;
@@ -83,6 +84,8 @@ Error blame_sources(const device::Session& session, const ResolvedProgram& progr
   } catch (device::Refused& refused) {
     return std::move(refused.error);
   }
+  build_failure.fix =
+      build_failure.code == ErrorCode::build_failure ? device::fix_of_own_kernels : build_failure.fix;
   return build_failure;
 }
 

@@ -2,6 +2,7 @@
 #include <tidegate/device/build_log.hpp>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 namespace tidegate::device {
 namespace {
@@ -53,6 +54,40 @@ TEST_CASE("the lines of the whole text become those of the files in it") {
   CHECK(place(3) == "a.cl:1");
   CHECK(place(4) == "a.cl:2");
   CHECK(place(6) == "b.cl:7");
+}
+
+TEST_CASE("a build that failed names its cause: the kernel, what was generated, the disk, the memory") {
+  const std::string text = "#line 1 \"a.cl\"\none\n#line 4 \"tidegate/generated.cl\"\nfour\n";
+  const auto told = [&text](const std::string& log) {
+    const Error error = build_error(text, log);
+    CHECK(error.log == log);
+    return fmt::format("{}: {}:{}: {}; {}", name(error.code), error.source.value_or(""),
+                       error.line.value_or(0), error.message, error.fix);
+  };
+  CHECK(told("<kernel>:2:1: error: no such thing") ==
+        "build_failure: a.cl:1: no such thing; mend the kernel");
+  CHECK(told("error: b.cl:2:1: out of range") == "build_failure: b.cl:2: out of range; mend the kernel");
+  const std::string ours =
+      ": no such thing; this is a bug in tidegate: please report the program with this log; "
+      "--strategy launch needs fewer generated kernels";
+  CHECK(told("<kernel>:4:1: error: no such thing") == "build_failure: tidegate/generated.cl:4" + ours);
+  CHECK(told("error: tidegate/generated.cl:9:1: no such thing") ==
+        "build_failure: tidegate/generated.cl:9" + ours);
+  const std::string disk =
+      "opencl_failure: :0: the compiler of the device has no room on the disk for its files; "
+      "make room where it writes: in POCL_CACHE_DIR, XDG_CACHE_HOME, TMPDIR";
+  CHECK(told("<kernel>:2:1: error: error opening 'x': No space left on device") == disk);
+  CHECK(told("/usr/bin/ld: final link failed: No space left on device\n") == disk);
+  CHECK(told("error writing: Disk quota exceeded") == disk);
+  const std::string memory = "opencl_failure: :0: the compiler of the device has run out of memory; "
+                             "free memory, or raise the limit: ulimit -v, or that of the container";
+  CHECK(told("LLVM ERROR: out of memory\nAllocation failed") == memory);
+  CHECK(told("ptxas fatal   : Memory allocation failure") == memory);
+  CHECK(told("cannot fork: Cannot allocate memory") == memory);
+  // What a kernel's own line says is no cause, and a log without words leaves the message to OpenCL's code.
+  CHECK(told("a.cl:1:1: error: expected ';'\n  printf(\"out of memory\")\n") ==
+        "build_failure: a.cl:1: expected ';'; mend the kernel");
+  CHECK(told("ptxas error   : Entry function uses too much shared data") == "build_failure: :0: ; ");
 }
 
 TEST_CASE("a function that is missed without a place") {

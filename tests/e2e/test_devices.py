@@ -201,6 +201,14 @@ class Crash(unittest.TestCase):
         schema = json.loads(run("schema", "error").stdout)
         jsonschema.Draft202012Validator(schema).validate(error)
 
+    def test_under_a_limit_of_memory(self) -> None:
+        """What aborts may have found no memory, so far as is known."""
+        limited = subprocess.run(["prlimit", f"--as={2**50}", binary(), "devices"], env={**os.environ, "POCL_CACHE_DIR": ""},
+                                 capture_output=True, text=True, timeout=PATIENCE, check=False)
+        if limited.returncode == 0:
+            self.skipTest("this PoCL does not crash")
+        self.assertIn("  fix: it may have run out of memory: ulimit -v leaves it 1 PiB; otherwise see what it says above; ",
+                      limited.stderr)
 
     def test_in_the_middle_of_a_self_test(self) -> None:
         """PoCL 3.1 aborts when it finds no linker for what it has compiled."""

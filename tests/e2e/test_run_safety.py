@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 from support import PATIENCE, Document, binary, parse, run
-from test_run import SANITIZED, Programs, environment, npy, pocl_cache, read_array
+from test_run import SANITIZED, Programs, device, environment, npy, pocl_cache, read_array
 
 # Of several work-groups on a busy CPU each waits for one whose core is taken; one alone runs on.
 ONE = ("--workers", "1")
@@ -415,27 +415,41 @@ class FullDisk(Safety):
         self.assertIn("[cannot_write]", result.stderr)
         self.assertIn("No space left on device", result.stderr)
 
-    def test_output(self) -> None:
+    def small_disk(self, kib: int) -> Path:
         small = self.folder / "small"
         small.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)], check=False,
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(small)], check=False,
                                  capture_output=True)
         if mounted.returncode != 0:
             self.skipTest(f"no tmpfs can be mounted: {mounted.stderr.decode().strip()}")
-        try:
-            old = npy("u32", [7] * COUNT)
-            (small / "large.npy").write_bytes(old)
-            document = program()
-            document["buffers"]["large"] = {"type": "u32", "count": 2**16, "init": {"fill": 1},
-                                            "output": "small/large.npy"}
-            result = self.run_document(document, "--strategy", "launch", "--errors", "json")
-            error = json.loads(result.stderr)
-            self.assertEqual((result.rc, result.stdout, error["code"]), (4, "", "cannot_write"))
-            self.assertIn("No space left on device", error["message"])
-            self.assertEqual((small / "large.npy").read_bytes(), old)
-            self.assertEqual([path.name for path in small.iterdir()], ["large.npy"])
-        finally:
-            subprocess.run(["umount", str(small)], check=True)
+        self.addCleanup(subprocess.run, ["umount", str(small)], check=True)
+        return small
+
+    def test_output(self) -> None:
+        small = self.small_disk(64)
+        old = npy("u32", [7] * COUNT)
+        (small / "large.npy").write_bytes(old)
+        document = program()
+        document["buffers"]["large"] = {"type": "u32", "count": 2**16, "init": {"fill": 1},
+                                        "output": "small/large.npy"}
+        result = self.run_document(document, "--strategy", "launch", "--errors", "json")
+        error = json.loads(result.stderr)
+        self.assertEqual((result.rc, result.stdout, error["code"]), (4, "", "cannot_write"))
+        self.assertIn("No space left on device", error["message"])
+        self.assertEqual((small / "large.npy").read_bytes(), old)
+        self.assertEqual([path.name for path in small.iterdir()], ["large.npy"])
+
+    def test_compiler(self) -> None:
+        """PoCL says no more than that it failed: the fault is not the kernel's."""
+        if "Portable Computing Language" not in device()["platform"]:
+            self.skipTest("another driver writes elsewhere")
+        cache = self.small_disk(24) / "pocl"
+        result = self.run_document(program(), "--strategy", "barrier", "--no-cache", "--errors", "json",
+                                   env={"POCL_CACHE_DIR": str(cache)})
+        error = json.loads(result.stderr)
+        self.assertEqual((result.rc, result.stdout, error["code"]), (4, "", "opencl_failure"))
+        self.assertRegex(error["message"], rf"^the compiler of the device failed, and {cache} has \d+ bytes left$")
+        self.assertEqual(error["fix"], "make room where it writes: in POCL_CACHE_DIR, XDG_CACHE_HOME, TMPDIR")
 
 
 if __name__ == "__main__":
