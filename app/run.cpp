@@ -71,6 +71,12 @@ run::Fault provoked_fault() {
   return found == fault_names.end() ? run::Fault::none : static_cast<run::Fault>(found - fault_names.begin());
 }
 
+void print_warnings(const std::vector<compiler::Warning>& warnings, const RunSettings& settings) {
+  for (std::size_t i = 0; i < warnings.size() && !settings.quiet; ++i) {
+    print_warning(warnings[i], settings.program, settings.errors_as_json);
+  }
+}
+
 ProgressStyle progress_style(const RunSettings& settings) {
   if (settings.errors_as_json || settings.quiet) {
     return ProgressStyle::none;
@@ -88,12 +94,6 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
     return commands::run_table(document, settings.output == "-" && use_colour(STDOUT_FILENO));
   }
   return documents::encode(document) + '\n';
-}
-
-void print_warnings(const run::RunReport& report, const RunSettings& settings) {
-  for (const compiler::Warning& warning : report.warnings) {
-    print_warning(warning, settings.program, settings.errors_as_json);
-  }
 }
 
 // A trace with gaps says so.
@@ -152,9 +152,7 @@ Result<ExitCode> write_pictures(run::RunReport& report, const RunSettings& setti
 }
 
 Result<ExitCode> tell(run::RunReport report, const RunSettings& settings) {
-  if (!settings.quiet) {
-    print_warnings(report, settings);
-  }
+  print_warnings(report.warnings, settings);
   if (auto pictures = write_pictures(report, settings); !pictures) {
     return pictures;
   }

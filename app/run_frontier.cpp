@@ -82,6 +82,7 @@ traversal::TraversalOptions options_of(const RunSettings& settings) {
 }
 
 Result<ExitCode> tell(const traversal::FrontierReport& report, const RunSettings& settings) {
+  print_warnings(report.warnings, settings);
   const std::string text =
       settings.format == Format::table
           ? commands::frontier_table(report, settings.output == "-" && use_colour(STDOUT_FILENO))

@@ -50,6 +50,9 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings);
 run::Fault provoked_fault();
 traversal::Fault provoked_frontier_fault();
 
+// Nothing with --quiet.
+void print_warnings(const std::vector<compiler::Warning>& warnings, const RunSettings& settings);
+
 // How much of what it is doing is told.
 ProgressStyle progress_style(const RunSettings& settings);
 

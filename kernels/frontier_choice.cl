@@ -98,6 +98,7 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   at->dense_waves = at->topology == TG_DENSE || at->topology == TG_FUSED ? at->dense_waves + 1 : 0;
 #if TG_ALGORITHM == TG_PAGERANK
   at->idle = counts.idle;
+  at->change = counts.change;
   if (counts.change < setting->rank_tolerance || at->wave >= setting->most_waves) {
     at->vertices = 0;
   }

@@ -31,6 +31,7 @@ typedef struct {
   tg_u64 idle;             // pagerank: rank of vertices without edges, in units of 2^-60
   tg_u64 chosen_edges;     // frontier_edges when the topology was chosen
   tg_u64 scanned_edges;    // by the wave's steps so far
+  tg_u64 change;           // pagerank: of all ranks, by the last wave that has run, in units of 2^-60
   tg_u32 wave;             // that is being worked on
   tg_u32 round;            // steps so far: which counters are whose
   tg_u32 step;

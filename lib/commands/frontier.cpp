@@ -118,6 +118,10 @@ std::string frontier_table(const FrontierReport& report, bool colour) {
       {"  waves", fmt::format("{}, {}, the widest ({}) with {} vertices", plural(summary.waves, "wave"),
                               plural(summary.topology_changes, "topology change"), summary.widest_wave,
                               summary.widest_vertices)});
+  if (report.converged) {
+    rows.push_back({"  converged", fmt::format("{}: the last iteration changed the ranks by {:.3g} in sum",
+                                               *report.converged ? "yes" : "NO", *report.rank_change)});
+  }
   rows.push_back({"  result", verdict(report)});
   if (report.replay) {
     rows.push_back({"  replay", fmt::format("{} of {} choices made again by the host", report.replay->agreed,

@@ -117,6 +117,11 @@ constexpr Field verification_fields[] = {
     required<&Verification::checks>("checks", "that were made, up to the first that failed"),
     required<&Verification::right>("right", "whether all of them passed"),
     optional<&Verification::error>("error", "the rule that is broken, and where"),
+    optional<&Verification::allowed_change>(
+        "allowed_change",
+        "of pagerank: by how much one more iteration may change the ranks, in sum: by the tolerance, or as "
+        "the last "
+        "one did, and for each rank by 2^-24 of it for every edge that leads there, and for 16 more"),
 };
 
 constexpr Field times_fields[] = {
@@ -162,11 +167,15 @@ constexpr Field report_fields[] = {
                                          "every launch, or run of them, that the host waited for"),
     optional<&FrontierReport::replay>("replay", "the policy over the logged numbers"),
     optional<&FrontierReport::verification>("verification", "with --verify: what was checked"),
+    optional<&FrontierReport::converged>(
+        "converged", "of pagerank: whether the last iteration changed the ranks by less than the tolerance"),
+    optional<&FrontierReport::rank_change>("rank_change", "by how much it changed them, in sum"),
     optional<&FrontierReport::comparison>("comparison", "with --compare: times of more rounds"),
     required<&FrontierReport::evidence>("evidence", "of every topology that was chosen, at its first wave"),
     optional<&FrontierReport::profile_file>("profile_file", "the device profile whose tuning it took"),
     optional<&FrontierReport::policy_file>("policy_file",
                                            "the launch policy that it took for the program's own"),
+    required<&FrontierReport::warnings>("warnings", "what the program most likely does not mean"),
     required<&FrontierReport::files_written>("files_written", "what was written beside this report"),
     required<&FrontierReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
     required<&FrontierReport::waves>("waves", "every wave with its numbers and the choice made of them"),

@@ -51,10 +51,20 @@ std::optional<Violation> check_distances(const Graph& graph, std::span<const Ver
 std::optional<Violation> check_components(const Graph& graph, std::span<const Vertex> labels);
 
 // wrong_length; rank_range: each is at least what all get evenly, and finite; rank_sum: they add up to 1;
-// residual: one more iteration changes them by no more than the tolerance. The allowances for rounding are
-// those of ranks kept as f32. The graph has in rows.
+// residual: one more iteration changes them by no more than is allowed. The graph has in rows.
 std::optional<Violation> check_ranks(const Graph& graph, std::span<const float> ranks,
                                      const PageRankOptions& options);
+
+// By how much one more iteration in doubles may change ranks that were kept as f32, in sum: by the tolerance,
+// and by what rounding costs. An addition to a float costs half a unit in the last place at most, 2^-24 of
+// the sum, so a rank may be off by as many of those as edges lead to its vertex, and by a few for the rest of
+// its formula.
+double allowed_rank_change(const Graph& graph, std::span<const float> ranks, const PageRankOptions& options);
+
+// result_differs: ranks that are off in sum by more than `change`, that of either's next iteration, can add
+// up to over all iterations.
+std::optional<Violation> check_rank_distance(std::span<const double> expected, std::span<const float> ranks,
+                                             double change, double damping);
 
 // result_differs: the first place where two results are not the same, `what` being the name of the values.
 // Distances of 64 bits are held against 32, where `unreached` is `far_away`.

@@ -22,24 +22,6 @@ using graphs::Algorithm;
 using graphs::Violation;
 using Found = std::optional<Violation>;
 
-// Ranks differ by rounding, and by where within the tolerance each way has stopped: that is an error of at
-// most the tolerance over what is not passed on.
-Found differing_rank(const std::vector<double>& expected, const std::vector<float>& ranks,
-                     const graphs::PageRankOptions& options) {
-  constexpr double rounding = 1e-4;
-  const double allowed = 2 * options.tolerance / (1 - options.damping);
-  for (std::size_t v = 0; v < ranks.size(); ++v) {
-    if (!(std::abs(expected[v] - double{ranks[v]}) <= allowed + rounding * expected[v])) {
-      return Violation{
-          .rule = "result_differs",
-          .message = fmt::format("the rank of vertex {} is {} and should be {}", v, ranks[v], expected[v]),
-          .vertex = static_cast<graphs::Vertex>(v),
-          .edge = {}};
-    }
-  }
-  return {};
-}
-
 // `values` are distances, or their bits.
 template <class Distance, class Sum>
 Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& weights,
@@ -75,15 +57,15 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
 
 } // namespace
 
-Result<void> check_distances_fit(const graphs::Graph& graph, const std::vector<std::uint32_t>& values) {
+Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results) {
   const graphs::Rows& rows = graph.out;
   if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
-    return check_fit<std::uint32_t, std::uint64_t>(rows, *whole, values, graphs::unreached);
+    return check_fit<std::uint32_t, std::uint64_t>(rows, *whole, results.values, graphs::unreached);
   }
   if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
-    return check_fit<float, float>(rows, *floats, values, std::numeric_limits<float>::infinity());
+    return check_fit<float, float>(rows, *floats, results.values, std::numeric_limits<float>::infinity());
   }
-  return {}; // fewer edges than 2^32 - 1
+  return {}; // no weights: a way has fewer edges than 2^32 - 1
 }
 
 std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
@@ -93,7 +75,8 @@ std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
 }
 
 Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                    const std::vector<std::uint32_t>& values, const std::vector<std::uint32_t>& parents) {
+                    const TraversalResults& results) {
+  const auto& [values, parents, rank_change] = results;
   Verification result;
   const auto check = [&result](std::string name, auto&& look) {
     if (result.error) {
@@ -142,10 +125,16 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
     break;
   case Algorithm::pagerank: {
     const std::vector<float> ranks = floats_of(values);
-    const graphs::PageRankOptions options = graphs::page_rank_options(program);
+    graphs::PageRankOptions options = graphs::page_rank_options(program);
+    options.tolerance = std::max(options.tolerance, rank_change);
+    result.allowed_change = graphs::allowed_rank_change(graph, ranks, options);
     check("ranks_by_property", [&] { return graphs::check_ranks(graph, ranks, options); });
-    check("ranks_by_serial",
-          [&] { return differing_rank(graphs::page_ranks(graph, options).ranks, ranks, options); });
+    check("ranks_by_serial", [&] {
+      options.max_iterations = graphs::PageRankOptions().max_iterations;
+      const graphs::PageRanks serial = graphs::page_ranks(graph, options);
+      return graphs::check_rank_distance(serial.ranks, ranks, *result.allowed_change + serial.change,
+                                         options.damping);
+    });
     break;
   }
   }
@@ -154,21 +143,26 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
 }
 
 Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                     const std::vector<std::uint32_t>& right, const std::vector<std::uint32_t>& values,
-                     const std::vector<std::uint32_t>& parents) {
+                     const TraversalResults& right, const TraversalResults& results) {
+  const std::vector<std::uint32_t>& values = results.values;
   Found found;
   if (program.algorithm == Algorithm::pagerank) {
-    const std::vector<float> ranks = floats_of(right);
-    found = differing_rank({ranks.begin(), ranks.end()}, floats_of(values), page_rank_options(program));
+    const std::vector<float> ranks = floats_of(right.values);
+    graphs::PageRankOptions options = graphs::page_rank_options(program);
+    options.tolerance = std::max({options.tolerance, right.rank_change, results.rank_change});
+    found =
+        graphs::check_rank_distance(std::vector<double>(ranks.begin(), ranks.end()), floats_of(values),
+                                    2 * graphs::allowed_rank_change(graph, ranks, options), options.damping);
   } else if (program.algorithm == Algorithm::sssp &&
              graphs::weight_type(graph.out) == graphs::WeightType::f32) {
-    found = graphs::first_difference("distances", floats_of(right), floats_of(values));
+    found = graphs::first_difference("distances", floats_of(right.values), floats_of(values));
   } else {
     constexpr std::array<std::string_view, 4> names{"levels", "reached", "distances", "components"};
-    found = graphs::first_difference(names.at(static_cast<std::size_t>(program.algorithm)), right, values);
+    found =
+        graphs::first_difference(names.at(static_cast<std::size_t>(program.algorithm)), right.values, values);
   }
-  if (!found && !parents.empty()) { // of parents any that are right will do
-    found = graphs::check_parents(graph, program.sources, values, parents);
+  if (!found && !results.parents.empty()) { // of parents any that are right will do
+    found = graphs::check_parents(graph, program.sources, values, results.parents);
   }
   return found ? tl::unexpected(graphs::to_error(*found)) : Result<void>();
 }

@@ -240,6 +240,7 @@ TraversalOutcome traverse(const device::Session& session, run::BuiltKernel& kern
       outcome.waves.push_back(record_of(row, resident.vertices));
     }
     at = reached;
+    outcome.rank_change = static_cast<double>(at.change) / rank_units;
     monitor.iterations = at.wave;
     // Towards slices of the wanted length, not too fast: the next waves may be larger.
     if (elapsed > limits.slice_ns) {

@@ -41,7 +41,8 @@ struct TraversalOutcome {
   std::uint64_t dispatch_ns = 0;
   std::vector<std::uint64_t> slices_ns;
   std::vector<run::StuckGroup> stuck_groups;
-  bool waited = false; // time was up while work-groups waited for each other
+  bool waited = false;    // time was up while work-groups waited for each other
+  double rank_change = 0; // of pagerank: of all ranks in the last iteration, in sum
 };
 
 // From the first frontier to the last. Throws device::Refused.

@@ -1,6 +1,7 @@
 // What a traversal tells. Plain data.
 #pragma once
 
+#include <tidegate/compiler/warning.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/graphs/frontier_program.hpp>
 #include <tidegate/policy/evidence.hpp>
@@ -77,10 +78,14 @@ struct FrontierReport {
   std::vector<std::uint64_t> slices_ns;
   std::optional<Replay> replay;
   std::optional<Verification> verification;
+  std::optional<bool>
+      converged; // of pagerank: whether the last iteration changed the ranks by less than the tolerance
+  std::optional<double> rank_change; // by how much it changed them, in sum
   std::optional<RepeatedTimes> comparison;
   std::vector<policy::TopologyEvidence> evidence;
   std::optional<std::string> profile_file; // that the choices rest on
   std::optional<std::string> policy_file;  // instead of the program's own
+  std::vector<compiler::Warning> warnings;
   std::vector<run::WrittenFile> files_written;
   std::vector<run::StuckGroup> stuck_groups;
   std::vector<WaveRecord> waves;

@@ -15,8 +15,6 @@ namespace {
 using graphs::Algorithm;
 using graphs::Rows;
 
-constexpr double rank_units = 1152921504606846976.0; // 2^60, as in frontier_pagerank.cl
-
 template <class T>
 cl::Buffer upload_all(const device::Session& session, std::span<const T> values, std::uint64_t& bytes) {
   cl::Buffer memory = run::allocate(session, std::max<std::uint64_t>(values.size_bytes(), sizeof(cl_ulong)));

@@ -5,6 +5,7 @@
 #include <tidegate/graphs/frontier_program.hpp>
 #include <tidegate/graphs/graph.hpp>
 #include <tidegate/run/kernel_cache.hpp>
+#include <tidegate/traversal/checks.hpp>
 #include <tidegate/traversal/kernel.hpp>
 #include <tidegate/traversal/memory.hpp>
 
@@ -15,6 +16,8 @@
 #include <vector>
 
 namespace tidegate::traversal {
+
+inline constexpr double rank_units = 1152921504606846976.0; // of 1: 2^60, as in frontier_pagerank.cl
 
 // The memory that kernels/frontier_job.cl names, in the order of its parameters, and the log.
 enum class Part : std::uint8_t {
@@ -61,12 +64,6 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
                                     const FrontierMemory& memory, const FrontierGeometry& geometry,
                                     const TraversalPolicy& policy);
 
-// What a traversal leaves: levels, words, distances, labels or ranks as bits, and parents where there are
-// some.
-struct TraversalResults {
-  std::vector<std::uint32_t> values;
-  std::vector<std::uint32_t> parents;
-};
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
                            const TraversalShape& shape);
 

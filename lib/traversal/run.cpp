@@ -189,6 +189,19 @@ FrontierReport report_of_silence(FrontierReport report, const run::Monitor& moni
   return report;
 }
 
+void note_convergence(const graphs::PageRankOptions& options, double change, FrontierReport& report) {
+  report.rank_change = change;
+  report.converged = change < options.tolerance;
+  if (!*report.converged) {
+    report.warnings.push_back(
+        {.message = fmt::format("the ranks have not converged after {}: the last changed them by {:.3g} "
+                                "in sum, and the tolerance is {:.3g}",
+                                plural(report.waves.size(), "iteration"), change, options.tolerance),
+         .fix = "raise max_iterations, or the tolerance: ranks have 24 bits",
+         .pointer = "/pagerank"});
+  }
+}
+
 // The traversal again and again, as it ran and, where that is persistent, launch by launch.
 RepeatedTimes time_again(const device::Session& session, run::BuiltKernel& kernel,
                          const ResidentGraph& resident, const FrontierGeometry& geometry,
@@ -264,6 +277,9 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.stuck_groups = std::move(outcome.stuck_groups);
   report.waves = std::move(outcome.waves);
   report.summary = summarise(report.waves, report.traversal_ns);
+  if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
+    note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
+  }
   report.evidence = topology_evidence(report.waves, report.memory, groups.groups * geometry.group_size);
   if (report.status != RunStatus::done) {
     report.error = error_of(report, options, outcome.waited);
@@ -278,15 +294,14 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.begin(run::Activity::reading);
   TraversalResults results = read_back(session, resident, shape);
   report.bytes_read_back += (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
-  if (program.algorithm == Algorithm::sssp) {
-    TIDEGATE_CHECK(check_distances_fit(graph, results.values));
-  }
+  results.rank_change = outcome.rank_change;
+  TIDEGATE_CHECK(check_distances_fit(graph, results));
   if (options.verify) {
     monitor.begin(run::Activity::verifying);
     start = Clock::now();
     monitor.deadline = start + run::build_limit; // a serial algorithm takes as long as it takes
     spoil(options.fault, results);
-    report.verification = verify(program, graph, results.values, results.parents);
+    report.verification = verify(program, graph, results);
     report.verify_ns = elapsed_ns(start);
   }
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {

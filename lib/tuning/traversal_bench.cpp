@@ -155,7 +155,10 @@ Result<TraversalResults> TraversalBench::prove(Candidate& candidate, std::uint64
               .fix = "this is a bug in tidegate or in the device's compiler: please report the program"});
   }
   candidate.waves = std::move(outcome.waves);
-  return traversal::read_back(session_, candidate.resident, shape_);
+  TraversalResults results = traversal::read_back(session_, candidate.resident, shape_);
+  results.rank_change = outcome.rank_change;
+  TIDEGATE_CHECK(traversal::check_distances_fit(graph_, results));
+  return results;
 }
 
 Result<std::size_t> TraversalBench::add_first(const Settings& settings) {
@@ -185,7 +188,7 @@ Result<std::size_t> TraversalBench::add_first(const Settings& settings) {
     TIDEGATE_TRY(expected_, prove(candidate, options_.max_wall_time_ns));
     monitor_.begin(run::Activity::verifying);
     monitor_.deadline = MonitorClock::now() + run::build_limit; // serial algorithms take their time
-    auto verified = traversal::verify(program_, graph_, expected_.values, expected_.parents);
+    auto verified = traversal::verify(program_, graph_, expected_);
     if (verified.error) {
       return tl::unexpected(std::move(*verified.error));
     }
@@ -204,7 +207,7 @@ Result<std::optional<std::size_t>> TraversalBench::add(const Settings& settings,
     }
     TIDEGATE_TRY(TraversalResults results, prove(candidate, most_ns));
     traversal::spoil(options_.fault, results);
-    TIDEGATE_CHECK(traversal::compare(program_, graph_, expected_.values, results.values, results.parents));
+    TIDEGATE_CHECK(traversal::compare(program_, graph_, expected_, results));
     candidates_.push_back(std::move(candidate));
     return std::optional(candidates_.size() - 1);
   } catch (device::Refused& refused) {

@@ -160,6 +160,24 @@ class Runs(Graphs):
                 if program["algorithm"] == "bfs":
                     self.assertEqual(self.traverse(program, *options)["waves"], together["waves"])
 
+    def test_ranks_that_have_not_converged(self) -> None:
+        """Three iterations do not do: the result is what was asked for, and the report and a warning say so."""
+        program: Document = {"graph": {"generate": RMAT}, "algorithm": "pagerank", "outputs": {"ranks": "ranks.bin"}}
+        report = self.traverse(program, "--verify")
+        self.assertEqual((report["converged"], report["warnings"]), (True, []))
+        self.assertLess(report["rank_change"], 1e-6)
+        report = self.traverse({**program, "pagerank": {"max_iterations": 3}}, "--verify")
+        self.assertEqual((report["converged"], len(report["waves"])), (False, 3))
+        self.assertGreater(report["verification"]["allowed_change"], report["rank_change"])
+        self.assertEqual(report["warnings"], [{
+            "message": f"the ranks have not converged after 3 iterations: the last changed them by {report['rank_change']:.3g} in sum, "
+                       "and the tolerance is 1e-06",
+            "fix": "raise max_iterations, or the tolerance: ranks have 24 bits", "pointer": "/pagerank"}])
+        done = run("run", str(self.folder / "program.json"), "--strategy", "launch", "--errors", "json")
+        self.assertIn("the ranks have not converged after 3 iterations", json.loads(done.stderr)["warning"]["message"])
+        table = run("run", str(self.folder / "program.json"), "--strategy", "launch", "--format", "table")
+        self.assertIn("converged  NO: the last iteration changed the ranks by", table.stdout)
+
     def test_table(self) -> None:
         done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify")
         self.assertEqual(done.rc, 0, done.stderr)

@@ -174,6 +174,39 @@ TEST_CASE("wrong ranks") {
   CHECK(of(none_at_all).starts_with("rank_range at 1: the rank of vertex 1 is nan"));
 }
 
+// As of a scale-free graph with 16 million vertices: floats cannot add up a hub's edges better.
+TEST_CASE("ranks of hubs may be off by what floats cannot hold") {
+  constexpr std::uint32_t leaves = 20'000;
+  Pairs edges;
+  for (Vertex v = 1; v <= leaves; ++v) {
+    edges.emplace_back(v, 0);
+    edges.emplace_back(0, v);
+  }
+  const Graph star = graph_of(leaves + 1, edges);
+  const PageRankOptions options{.tolerance = 1e-7};
+  Floats ranks = narrow(page_ranks(star, options).ranks);
+  const double allowed = allowed_rank_change(star, ranks, options);
+  CHECK(allowed > 5e-4); // the hub has half of all rank: 20 000 / 2^24 / 2
+  CHECK(allowed < 7e-4);
+  ranks[0] *= 1.0005F; // less than 20 000 / 2^24
+  CHECK(text(check_ranks(star, ranks, options)) == "right");
+  Floats hub = ranks;
+  hub[0] *= 1.003F;
+  CHECK(text(check_ranks(star, hub, options)).starts_with("residual at 0"));
+  for (Vertex v = 1; v <= leaves; ++v) { // each within the tolerance, and all together not
+    ranks[v] += v % 2 == 0 ? 9e-8F : -9e-8F;
+  }
+  CHECK(text(check_ranks(star, ranks, options))
+            .starts_with("residual: one more iteration changes the ranks by 0.00"));
+  const std::vector<double> expected{0.5, 0.25, 0.25};
+  CHECK(text(check_rank_distance(expected, Floats{0.5F, 0.2501F, 0.2499F}, 1e-4, 0.5)) == "right");
+  CHECK(text(check_rank_distance(expected, Floats{0.5F, 0.25F, 0.2497F}, 1e-4, 0.5))
+            .starts_with("result_differs at 2: the ranks are off by 0.0003"));
+  CHECK(text(check_rank_distance(expected, Floats{0.5F, std::numeric_limits<float>::quiet_NaN(), 0.25F}, 1,
+                                 0.5))
+            .starts_with("result_differs at 1: the ranks are off by nan in sum, and 2 is allowed"));
+}
+
 TEST_CASE("the first difference of two results, and a violation as an error") {
   CHECK(text(first_difference("levels", Words{0, 1, 2}, Words{0, 1, 2})) == "right");
   CHECK(text(first_difference("levels", Words{0, 1, 2}, Words{0, 7, 7})) ==
