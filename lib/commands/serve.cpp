@@ -33,7 +33,7 @@ Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>&
   if (auto kept = refuse_overwriting(route.files()); !kept) {
     return tl::unexpected(std::move(kept.error()));
   }
-  auto input = open_input(route.input).map_error(in_file(route.input));
+  auto input = open_input(route.input, FileKinds::any).map_error(in_file(route.input));
   if (!input) {
     return tl::unexpected(std::move(input.error()));
   }
@@ -83,7 +83,7 @@ Error at_document(Error error, const std::string& input, std::string_view docume
 }
 
 Result<std::string> read_document(const std::string& input) {
-  return read_all(input, documents::document_bytes_limit).map_error(in_file(input));
+  return read_all(input, documents::document_bytes_limit, FileKinds::any).map_error(in_file(input));
 }
 
 Result<ExitCode> write_text(const std::string& output, std::string_view text) {

@@ -88,7 +88,7 @@ Result<void> write_output(const BufferSpec& buffer, std::span<const std::byte> c
   if (!buffer.output) {
     return {};
   }
-  auto file = Output::open(beside(folder, *buffer.output));
+  auto file = Output::open(beside(folder, *buffer.output), FileKinds::no_named_pipes);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
   }

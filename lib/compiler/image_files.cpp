@@ -244,7 +244,7 @@ Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> 
   } else if (named_npy(output)) {
     head = npy_header(image.spec.type, array_shape(*image.image));
   }
-  TIDEGATE_TRY(Output file, Output::open(beside(folder, output)));
+  TIDEGATE_TRY(Output file, Output::open(beside(folder, output), FileKinds::no_named_pipes));
   TIDEGATE_CHECK(file.write(head));
   TIDEGATE_CHECK(file.write(data));
   return file.commit();

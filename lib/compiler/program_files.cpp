@@ -38,10 +38,8 @@ namespace {
 Result<void> check_input(const ProgramBuffer& buffer, const std::string& folder, FileCheck check) {
   const std::string path = beside(folder, *buffer.spec.init->file);
   std::error_code none;
-  if (std::filesystem::is_other(path, none) || std::filesystem::is_fifo(path, none)) {
-    return {}; // what is read from a pipe is gone
-  }
-  auto checked = check == FileCheck::reachable
+  // What is read from a pipe is gone.
+  auto checked = check == FileCheck::reachable || !std::filesystem::is_regular_file(path, none)
                      ? open_input(path).map([](const auto&) {})
                      : (buffer.image ? initial_image(buffer, folder) : initial_contents(buffer.spec, folder))
                            .map([](const auto&) {});
@@ -67,9 +65,10 @@ Result<void> check_data_files(const ProgramBuffer& buffer, const std::string& fo
     at(check_input(buffer, folder, check), "/init/file");
   }
   if (check != FileCheck::none && buffer.spec.output) { // whoever cannot keep an output need not work it out
-    at(Output::open(beside(folder, *buffer.spec.output)).and_then([&buffer](const Output&) {
-      return buffer.image ? check_picture_library(buffer) : Result<void>();
-    }),
+    at(Output::open(beside(folder, *buffer.spec.output), FileKinds::no_named_pipes)
+           .and_then([&buffer](const Output&) {
+             return buffer.image ? check_picture_library(buffer) : Result<void>();
+           }),
        "/output");
   }
   return errors.result();

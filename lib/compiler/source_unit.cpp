@@ -83,7 +83,7 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
     if (auto allowed = check_scope(file, folder, scope); !allowed && std::filesystem::exists(file, none)) {
       return tl::unexpected(std::move(allowed.error()));
     }
-    auto read = read_all(file, most_source_bytes).and_then([&](std::string&& bytes) {
+    auto read = read_all(file, most_source_bytes, FileKinds::regular).and_then([&](std::string&& bytes) {
       return plain_text(std::move(bytes), file);
     });
     if (read && std::ranges::find(files, file) == files.end()) {

@@ -1,11 +1,12 @@
 #include <tidegate/core/files.hpp>
-#include <tidegate/core/same_file.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -84,6 +86,33 @@ private:
   sigset_t before_{};
 };
 
+// Whether a pipe has a name in a folder; those of a shell and of standard streams have none.
+bool is_named_pipe(const std::string& path, const struct stat& status) {
+  struct statfs system {};
+  return S_ISFIFO(status.st_mode) && (::statfs(path.c_str(), &system) != 0 || system.f_type != PIPEFS_MAGIC);
+}
+
+Error wrong_kind(Error error, std::string_view kind) {
+  error.message = fmt::format("{}{}", error.message.substr(0, error.message.rfind(": ") + 2), kind);
+  error.fix = "name a regular file";
+  return error;
+}
+
+// A pipe whose reader begins at the same time is waited for, one without a reader is not.
+int open_pipe(const std::string& path) {
+  constexpr int tries = 200;
+  constexpr useconds_t pause = 10'000;
+  int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  for (int i = 0; i < tries && fd < 0 && errno == ENXIO; ++i) {
+    ::usleep(pause);
+    fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  }
+  if (fd >= 0) {
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  }
+  return fd;
+}
+
 mode_t new_file_mode() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -115,7 +144,7 @@ Descriptor::~Descriptor() {
   }
 }
 
-Result<Descriptor> open_input(const std::string& path) {
+Result<Descriptor> open_input(const std::string& path, FileKinds kinds) {
   if (path.empty()) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
                                 .message = "the name of an input file is empty",
@@ -124,20 +153,24 @@ Result<Descriptor> open_input(const std::string& path) {
   if (path == standard_stream) {
     return Descriptor(STDIN_FILENO);
   }
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return tl::unexpected(cannot_read(path, errno));
-  }
-  Descriptor file(fd);
   struct stat status {};
-  if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) {
     return tl::unexpected(cannot_read(path, EISDIR));
   }
-  return file;
+  if (exists && kinds != FileKinds::any && is_named_pipe(path, status)) {
+    return tl::unexpected(wrong_kind(cannot_read(path, 0), "it is a named pipe"));
+  }
+  if (exists && kinds == FileKinds::regular && !S_ISREG(status.st_mode)) {
+    return tl::unexpected(
+        wrong_kind(cannot_read(path, 0), "it is no regular file, and is read more than once"));
+  }
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return fd < 0 ? Result<Descriptor>(tl::unexpected(cannot_read(path, errno))) : Descriptor(fd);
 }
 
-Result<std::string> read_all(const std::string& path, std::size_t most) {
-  auto file = open_input(path);
+Result<std::string> read_all(const std::string& path, std::size_t most, FileKinds kinds) {
+  auto file = open_input(path, kinds);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
   }
@@ -203,12 +236,35 @@ Output::~Output() {
   }
 }
 
-Result<Output> Output::open(const std::string& path) {
+Result<std::string> written_path(const std::string& path) {
   if (path.empty()) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
                                 .message = "the name of the output file is empty",
                                 .fix = "name a file, or - for standard output"});
   }
+  constexpr int most_links = 40;
+  std::error_code error;
+  std::filesystem::path file = path;
+  for (int links = 0; std::filesystem::is_symlink(file, error); ++links) {
+    if (links == most_links) {
+      return tl::unexpected(cannot_write(path, ELOOP));
+    }
+    file =
+        file.parent_path() / std::filesystem::read_symlink(file, error); // an absolute one stands for itself
+  }
+  if (file.filename().empty() || file.filename() == "." || file.filename() == "..") {
+    return tl::unexpected(cannot_write(path, EISDIR));
+  }
+  // As the system goes: a folder that is not there has no ".." either.
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(folder.c_str(), nullptr), &std::free);
+  if (!real) {
+    return tl::unexpected(cannot_write(path, errno));
+  }
+  return (std::filesystem::path(real.get()) / file.filename()).string();
+}
+
+Result<Output> Output::open(const std::string& path, FileKinds kinds) {
   auto state = std::make_unique<State>();
   state->path = path;
   if (path == standard_stream) {
@@ -223,9 +279,19 @@ Result<Output> Output::open(const std::string& path) {
     return Output(std::move(state));
   }
   if (exists && !S_ISREG(status.st_mode)) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool pipe = is_named_pipe(path, status);
+    if (pipe && kinds != FileKinds::any) {
+      return tl::unexpected(wrong_kind(cannot_write(path, 0), "it is a named pipe"));
+    }
+    const int fd = pipe ? open_pipe(path) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) {
-      return tl::unexpected(cannot_write(path, errno));
+      const int code = errno;
+      Error error = cannot_write(path, code);
+      if (pipe && code == ENXIO) {
+        error = wrong_kind(std::move(error), "no process reads from this pipe");
+        error.fix = "start what reads it first";
+      }
+      return tl::unexpected(std::move(error));
     }
     state->file.emplace(fd);
     return Output(std::move(state));
@@ -234,7 +300,11 @@ Result<Output> Output::open(const std::string& path) {
     return tl::unexpected(
         cannot_write(path, errno)); // a protected file is not replaced behind its owner's back
   }
-  state->final_path = canonical_path(path).string(); // replaced where it lies: links to it stay
+  auto final_path = written_path(path); // replaced where it lies: links to it stay
+  if (!final_path) {
+    return tl::unexpected(std::move(final_path.error()));
+  }
+  state->final_path = std::move(*final_path);
   const std::string pattern = state->final_path + ".XXXXXX";
   if (pattern.size() >= unfinished_path.size()) {
     return tl::unexpected(cannot_write(path, ENAMETOOLONG));

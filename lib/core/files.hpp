@@ -5,6 +5,7 @@
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,19 +33,30 @@ private:
   int fd_;
 };
 
-// Opens a file for reading, or standard input for "-". cannot_read, also for a directory.
-Result<Descriptor> open_input(const std::string& path);
+// What may stand for a file. Who opens a named pipe waits until another process does, so that documents alone
+// may come from one; what is read more than once has to be regular.
+enum class FileKinds : std::uint8_t { regular, no_named_pipes, any };
+
+// Opens a file for reading, or standard input for "-". cannot_read, also for a directory, and for what is of
+// another kind: at once.
+Result<Descriptor> open_input(const std::string& path, FileKinds kinds = FileKinds::no_named_pipes);
 
 // Reads everything. cannot_read or, past `most` bytes, input_too_large.
-Result<std::string> read_all(const std::string& path, std::size_t most);
+Result<std::string> read_all(const std::string& path, std::size_t most,
+                             FileKinds kinds = FileKinds::no_named_pipes);
+
+// The file that is written as `path`: links followed, its folder without detours. cannot_write where there is
+// no such folder.
+Result<std::string> written_path(const std::string& path);
 
 // Where an answer goes. A regular file is written under another name in the same folder and takes its place
 // in commit(), with the permissions of the file it replaces; without commit() nothing is left behind, also
 // not after an interrupt. Anything else (standard output, a device, a named pipe) is written directly.
 class Output {
 public:
-  // cannot_write when the file cannot be created.
-  static Result<Output> open(const std::string& path);
+  // cannot_write when the file cannot be created, is of another kind, or is a named pipe that no process
+  // reads.
+  static Result<Output> open(const std::string& path, FileKinds kinds = FileKinds::any);
 
   Output(Output&&) noexcept;
   Output& operator=(Output&&) noexcept;

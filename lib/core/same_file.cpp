@@ -15,17 +15,25 @@
 namespace tidegate {
 namespace {
 
-// Device and inode of a file that exists, the canonical path of another.
+// Device and inode of a file that exists, those of its folder and its name of another.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 
-// Nothing for what cannot be destroyed: streams, devices, pipes, folders.
-std::optional<Identity> identity_of(const std::string& path) {
+// Nothing for what cannot be destroyed: streams, devices, pipes, folders. cannot_write where the folder is
+// missing.
+Result<std::optional<Identity>> identity_of(const std::string& path) {
   struct stat status {};
   const bool is_stream = path == standard_stream;
   if ((is_stream ? ::fstat(0, &status) : ::stat(path.c_str(), &status)) == 0) {
     return S_ISREG(status.st_mode) ? std::optional(Identity(status.st_dev, status.st_ino, "")) : std::nullopt;
   }
-  return is_stream ? std::nullopt : std::optional(Identity(0, 0, canonical_path(path).string()));
+  if (is_stream) {
+    return std::nullopt;
+  }
+  return written_path(path).map([&status](const std::filesystem::path& file) {
+    return ::stat(file.parent_path().c_str(), &status) == 0
+               ? std::optional(Identity(status.st_dev, status.st_ino, file.filename().string()))
+               : std::nullopt;
+  });
 }
 
 Error overwriting(const NamedFile& output, const NamedFile& other) {
@@ -63,18 +71,21 @@ bool lies_inside(const std::filesystem::path& path, const std::filesystem::path&
 Result<void> refuse_overwriting(const FileUses& files) {
   std::map<Identity, const NamedFile*> known;
   for (const NamedFile& input : files.inputs) {
-    if (const auto identity = identity_of(input.path)) {
-      known.try_emplace(*identity, &input);
+    if (const auto identity = identity_of(input.path); identity && *identity) {
+      known.try_emplace(**identity, &input);
     }
   }
   ErrorList errors;
   for (const NamedFile& output : files.outputs) {
-    const auto identity = output.path == standard_stream ? std::nullopt : identity_of(output.path);
+    auto identity = output.path == standard_stream ? Result<std::optional<Identity>>(std::nullopt)
+                                                   : identity_of(output.path);
     if (!identity) {
-      continue;
-    }
-    if (const auto [same, added] = known.try_emplace(*identity, &output); !added) {
-      errors.add(overwriting(output, *same->second));
+      identity.error().pointer = output.pointer;
+      errors.check(identity);
+    } else if (*identity) {
+      if (const auto [same, added] = known.try_emplace(**identity, &output); !added) {
+        errors.add(overwriting(output, *same->second));
+      }
     }
   }
   return errors.result();

@@ -30,10 +30,10 @@ struct FileUses {
   std::vector<NamedFile> outputs;
 };
 
-// Refuses the first output that is the same file as an input or an earlier output: by device and inode, so
-// also through links of both kinds, or by folder and name where there is no file yet. Standard streams,
-// devices and pipes are nobody's to destroy. invalid_program for a path in a document, invalid_usage for the
-// command line.
+// Refuses outputs that are the same file as an input or an earlier output: by device and inode, so also
+// through links of both kinds, or by those of the folder and the name where there is no file yet. Standard
+// streams, devices and pipes cannot be overwritten. invalid_program for a path in a document, invalid_usage
+// for the command line; cannot_write for a folder that does not exist.
 Result<void> refuse_overwriting(const FileUses& files);
 
 } // namespace tidegate

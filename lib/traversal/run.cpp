@@ -57,7 +57,7 @@ std::vector<OutputFile> outputs_of(const graphs::FrontierProgram& program, const
 
 Result<void> check_outputs(const graphs::FrontierProgram& program, const std::string& folder) {
   for (const OutputFile& file : outputs_of(program, folder)) {
-    if (auto probe = Output::open(file.path); !probe) {
+    if (auto probe = Output::open(file.path, FileKinds::no_named_pipes); !probe) {
       probe.error().pointer = fmt::format("/outputs/{}", file.name);
       return tl::unexpected(std::move(probe.error()));
     }
@@ -74,7 +74,7 @@ Result<void> write_outputs(const graphs::FrontierProgram& program, const std::st
     const arrays::ElementType type =
         floats && !file.parents ? arrays::ElementType::f32 : arrays::ElementType::u32;
     const std::array<std::uint64_t, 1> shape{values.size()};
-    TIDEGATE_TRY(Output output, Output::open(file.path));
+    TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
     if (file.path.ends_with(".npy")) {
       TIDEGATE_CHECK(output.write(arrays::npy_header(type, shape)));
     }

@@ -2,14 +2,17 @@
 #include <tidegate/core/files.hpp>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 using namespace tidegate;
 namespace fs = std::filesystem;
@@ -93,6 +96,48 @@ TEST_CASE("devices are written directly") {
   CHECK(output->write("gone").has_value());
   CHECK(output->commit().has_value());
   CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("nobody waits for the other end of a named pipe where a file is needed") {
+  const Folder folder;
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const auto text = [](const auto& result) {
+    REQUIRE_FALSE(result);
+    return result.error().message + "; " + result.error().fix;
+  };
+  CHECK(text(open_input(pipe)) == "cannot read " + pipe + ": it is a named pipe; name a regular file");
+  CHECK(text(read_all(pipe, 10)) == "cannot read " + pipe + ": it is a named pipe; name a regular file");
+  CHECK(text(Output::open(pipe, FileKinds::no_named_pipes)) ==
+        "cannot write " + pipe + ": it is a named pipe; name a regular file");
+  CHECK(text(Output::open(pipe)) ==
+        "cannot write " + pipe + ": no process reads from this pipe; start what reads it first");
+  CHECK(text(read_all("/dev/null", 10, FileKinds::regular)) ==
+        "cannot read /dev/null: it is no regular file, and is read more than once; name a regular file");
+  CHECK(*read_all("/dev/null", 10) == "");
+}
+
+TEST_CASE("pipes without a name are files like others, and a named one with a reader is written") {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  const std::string behind = "/dev/fd/" + std::to_string(ends[0]);
+  auto output = Output::open("/dev/fd/" + std::to_string(ends[1]), FileKinds::no_named_pipes);
+  REQUIRE(output);
+  CHECK(output->write("text"));
+  *output = std::move(*Output::open("/dev/null"));
+  ::close(ends[1]);
+  CHECK(*read_all(behind, 10) == "text");
+  ::close(ends[0]);
+
+  const Folder folder;
+  REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+  const int reader = ::open(folder.file("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  auto named = Output::open(folder.file("pipe"));
+  REQUIRE(named);
+  CHECK(named->write("text"));
+  std::array<char, 8> found{};
+  CHECK(::read(reader, found.data(), found.size()) == 4);
+  ::close(reader);
 }
 
 TEST_CASE("a full disk and a missing folder are errors with the name of the file") {

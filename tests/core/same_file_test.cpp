@@ -1,5 +1,6 @@
 // Which file a path means, and that outputs do not replace inputs.
 #include "../temporary_folder.hpp"
+#include <tidegate/core/files.hpp>
 #include <tidegate/core/same_file.hpp>
 
 #include <doctest/doctest.h>
@@ -62,9 +63,28 @@ TEST_CASE("an output does not replace an input, however it is spelled") {
                                                    " [invalid_usage]\n  fix: name another file");
   }
   CHECK(refusal(folder.file("symbolic"), input) != "");
-  for (const char* const another : {"other", "new", "in.json", "none/in"}) {
+  for (const char* const another : {"other", "new", "in.json"}) {
     CHECK(refusal(input, folder.file(another)) == "");
   }
+}
+
+TEST_CASE("a folder that is not there has no parent") {
+  const test::TemporaryFolder folder;
+  const std::string input = folder.write("in", "x");
+  fs::create_symlink("nosuch/../in", folder.file("link"));
+  fs::create_symlink("loop", folder.file("loop"));
+  const auto missing = [&](const char* name) {
+    return "tidegate: error: cannot write " + folder.file(name) +
+           ": No such file or directory [cannot_write]\n  fix: name a file in a folder that you may write to";
+  };
+  for (const char* const name : {"nosuch/../in", "nosuch/../new", "link", "none/in", "none/../none/../in"}) {
+    CHECK(refusal(input, folder.file(name)) == missing(name));
+    CHECK_FALSE(written_path(folder.file(name)));
+    CHECK_FALSE(Output::open(folder.file(name)));
+  }
+  CHECK(refusal(input, folder.file("loop")).find("Too many levels of symbolic links") != std::string::npos);
+  CHECK(refusal(input, folder.file("in/../in")).find("Not a directory") != std::string::npos);
+  CHECK(*read_all(input, 10) == "x");
 }
 
 TEST_CASE("two outputs are two files, also where there is none yet") {
@@ -76,11 +96,11 @@ TEST_CASE("two outputs are two files, also where there is none yet") {
     return !refuse_overwriting(
         {.inputs = {}, .outputs = {{folder.file(a), "a", {}}, {folder.file(b), "b", {}}}});
   };
-  for (const char* const same : {"new", "./new", "here/new", "sub/../new", "link"}) {
+  for (const char* const same : {"new", "./new", "here/new", "sub/../new", "link", "none/../new"}) {
     CHECK(refused("new", same));
   }
   CHECK_FALSE(refused("new", "newer"));
-  CHECK_FALSE(refused("new", "none/new"));
+  CHECK_FALSE(refused("new", "sub/new"));
 }
 
 TEST_CASE("an output of a document is refused at its place") {

@@ -51,6 +51,14 @@ class Files(Programs):
         self.assertTrue(error["fix"])
         self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}, before)
 
+    def here(self, *args: str) -> Result:
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            return run(*args)
+        finally:
+            os.chdir(before)
+
 
 class Overwriting(Files):
     def setUp(self) -> None:
@@ -87,6 +95,40 @@ class Overwriting(Files):
                      "--emit-kernel", str(self.folder / "new"), "--dry-run", rc=2, code="invalid_usage")
         self.refused('the output of buffer "b" would overwrite -o, FOLDER/b.npy', "/buffers/b/output",
                      "-o", str(self.folder / "b.npy"), "--dry-run")
+
+    def test_a_folder_that_is_not_there_has_no_parent(self) -> None:
+        """"nosuch/../ops.cl" is no file, whatever lies at "ops.cl"."""
+        no_file = "cannot write FOLDER/nosuch/../ops.cl: No such file or directory"
+        self.document["buffers"]["c"]["output"] = "nosuch/../ops.cl"
+        for args in ((), ("--dry-run",), ("--verify", "--strategy", "launch")):
+            self.refused(no_file, "/buffers/c/output", *args, rc=4, code="cannot_write")
+        self.file("page.html", "precious")
+        for option, name in (("-o", "plan.json"), ("--emit-kernel", "ops.cl"), ("--trace", "program.json"), ("--report", "page.html")):
+            for args in ((), ("--dry-run",)):
+                self.refused(f"cannot write FOLDER/nosuch/../{name}: No such file or directory", None, option,
+                             f"{self.folder}/nosuch/../{name}", *args, rc=4, code="cannot_write", document=PROGRAM)
+
+    def test_no_command_writes_into_a_folder_that_is_not_there(self) -> None:
+        for name in ("bfs_wave", "stereo_camera", "stereo_buffers", "requeue_accounting", "measured_costs"):
+            shutil.copy(EXAMPLES / f"{name}.json", self.folder)
+        shutil.copy(EXAMPLES / "waves.ndjson", self.folder)
+        self.file("program.json", json.dumps(PROGRAM))
+        self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 4, "height": 4}}}, "algorithm": "bfs",
+                                            "sources": [0], "outputs": {"levels": "nosuch/../program.json"}}))
+        before = {path: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
+        for args in (["recommend", "bfs_wave.json"], ["recommend", "--stream", "waves.ndjson"], ["plan", "stereo_camera.json"],
+                     ["plan", "program.json", "--format", "dot"], ["arena", "stereo_buffers.json"], ["priority", "drain", "requeue_accounting.json"],
+                     ["tune", "choose", "measured_costs.json"], ["check", "program.json"], ["check", "--stream", "waves.ndjson"],
+                     ["init", "ops.cl"], ["schema", "wave_program"], ["completion", "bash"], ["version"], ["devices"],
+                     ["tune", "measure", "program.json"], ["run", "graph.json"]):
+            for output in ("nosuch/../program.json", "nosuch/../new"):
+                result = self.here(*args, *(("-o", output) if args[-1] != "graph.json" else ()))
+                self.assertEqual((result.rc, result.stdout), (4, ""), (args, result.stderr))
+                self.assertRegex(result.stderr, r"error: cannot write \S*nosuch/../(program.json|new): No such file or directory")
+        for option in ("--profile", "--policy"):
+            result = self.here("tune", "measure", "program.json", option, "nosuch/../program.json")
+            self.assertEqual((result.rc, result.stdout), (4, ""), result.stderr)
+        self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}, before)
 
     def test_new_files_are_written(self) -> None:
         self.file("program.json", json.dumps(PROGRAM))
@@ -139,13 +181,60 @@ class Overwriting(Files):
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"-o would overwrite the document that is read, standard input", done.stderr)
 
-    def here(self, *args: str) -> Result:
-        before = os.getcwd()
-        os.chdir(self.folder)
-        try:
-            return run(*args)
-        finally:
-            os.chdir(before)
+
+class Pipes(Files):
+    """A pipe with a name, whose other end nobody opens: no run waits for it."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("a.bin", bytes(32))
+        os.mkfifo(self.folder / "pipe")
+
+    def test_in_a_program(self) -> None:
+        buffers, op = self.document["buffers"], self.document["ops"]["twice"]
+        for place, key, pointer, verb in ((buffers["a"]["init"], "file", "/buffers/a/init/file", "read"),
+                                          (buffers["b"], "output", "/buffers/b/output", "write"),
+                                          (op, "source", "/ops/twice/source", "read")):
+            sound = place[key]
+            place[key] = "pipe"
+            self.refused(f"cannot {verb} FOLDER/pipe: it is a named pipe", pointer, "--strategy", "launch",
+                         rc=4 if verb == "write" else 3, code=f"cannot_{verb}")
+            place[key] = sound
+        self.file("ops.cl", '#include "pipe"\n' + OPS)
+        result = self.here("run", "program.json")
+        self.assertEqual(result.rc, 3)
+        self.assertIn("pipe: it is a named pipe", result.stderr)
+
+    def test_elsewhere(self) -> None:
+        self.document["ops"] = {"go": {"source": "ops.cl", "queue": True}}
+        self.document["waves"] = [{"queue": {"file": "pipe"}}]
+        self.file("ops.cl", "uint go(global const uint* a, global uint* b, uint i) { b[i] = a[i]; return TIDEGATE_DONE; }\n")
+        self.file("program.json", json.dumps(self.document))
+        graph = {"graph": {"file": "pipe"}, "algorithm": "bfs", "sources": [0], "outputs": {"levels": "levels.npy"}}
+        self.file("graph.json", json.dumps(graph))
+        self.file("levels.json", json.dumps({**graph, "graph": {"generate": {"grid": {"width": 4, "height": 4}}},
+                                             "outputs": {"levels": "pipe"}}))
+        for args, rc in ((["run", "program.json"], 3), (["run", "graph.json"], 3), (["run", "levels.json"], 4),
+                         (["check", "graph", "pipe"], 3), (["init", "pipe"], 3)):
+            result = self.here(*args)
+            self.assertEqual(result.rc, rc, (args, result.stderr))
+            self.assertIn("pipe: it is a named pipe", result.stderr)
+
+    def test_documents_may_come_and_go_through_pipes(self) -> None:
+        shutil.copy(EXAMPLES / "stereo_camera.json", self.folder)
+        result = self.here("plan", "stereo_camera.json", "-o", "pipe")
+        self.assertEqual((result.rc, result.stderr),
+                         (4, "tidegate: error: cannot write pipe: no process reads from this pipe [cannot_write]\n"
+                             "  fix: start what reads it first\n"))
+        direct = self.here("plan", "stereo_camera.json")
+        self.assertEqual(direct.rc, 0)
+        for script in ('cat pipe & "$T" plan stereo_camera.json -o pipe; wait',
+                       'cat stereo_camera.json > pipe & "$T" plan pipe; wait',
+                       '"$T" plan <(cat stereo_camera.json) -o >(cat); wait $!',
+                       'cat stereo_camera.json | "$T" plan /dev/stdin -o /dev/stdout'):
+            done = subprocess.run(["bash", "-c", script], cwd=self.folder, env={**os.environ, "T": binary()},
+                                  capture_output=True, check=False, timeout=60, text=True)
+            self.assertEqual((done.stdout, done.stderr), (direct.stdout, ""), script)
 
 
 class Outside(Files):
