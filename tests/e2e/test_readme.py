@@ -45,11 +45,13 @@ def pattern(output: str) -> str:
 class Readme(unittest.TestCase):
     def test_commands(self) -> None:
         with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            shutil.copytree(EXAMPLES, folder / "examples")
-            (folder / "bin").mkdir()
-            os.symlink(binary(), folder / "bin" / "tidegate")
-            env = {**os.environ, **environment(), "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+            installed, folder = Path(name) / "share" / "doc" / "tidegate", Path(name) / "home"
+            shutil.copytree(EXAMPLES, installed / "examples")
+            folder.mkdir()
+            (Path(name) / "bin").mkdir()
+            os.symlink(binary(), Path(name) / "bin" / "tidegate")
+            env = {**os.environ, **environment(), "PATH": f"{name}/bin:{os.environ['PATH']}", "TMPDIR": str(folder)}
+            before = sorted(installed.rglob("*"))
             run = 0
             for language, text in BLOCKS:
                 if language == "c":
@@ -57,6 +59,11 @@ class Readme(unittest.TestCase):
                 elif language == "json" and (file := re.search(rf"`(\w+\.json)`:\n\n```json\n{re.escape(text)}", README)):
                     (folder / file[1]).write_text(text)
                 for command, output in commands(text) if language == "console" else []:
+                    if command.startswith('cd "$(mktemp -d)"'):
+                        moved = subprocess.run(["bash", "-c", f"{command} && pwd"], cwd=installed, env=env, text=True,
+                                               stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
+                        folder = Path(moved.stdout.strip())
+                        continue
                     with self.subTest(command):
                         done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, env=env, text=True,
                                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
@@ -65,6 +72,8 @@ class Readme(unittest.TestCase):
                             self.assertRegex(done.stdout, f"^{pattern(output)}$")
                         run += 1
             self.assertGreater(run, 10)
+            self.assertEqual(sorted(installed.rglob("*")), before, "trying the README has left something in the installation")
+            self.assertGreater(len(list((folder / "examples").rglob("*"))), len(before))
 
     def test_what_is_run_elsewhere(self) -> None:
         lines = [line.split("  #")[0].strip() for language, text in BLOCKS if language == "sh" for line in text.splitlines()]
