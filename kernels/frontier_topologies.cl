@@ -187,8 +187,11 @@ void tg_to_queue(const tg_job* job, const tg_position* at, tg_target to, tg_foun
 }
 
 #if TG_ALGORITHM == TG_SSSP
-// Distances below this are near, once everything below `at->near` is done.
-uint tg_next_near(const tg_position* at, const tg_setting* setting) { return tg_sum(at->nearest, setting->delta); }
+// Distances below this are near, once everything below `at->near` is done: the nearest of those put off is, even where a float
+// is too large to grow by the width.
+uint tg_next_near(const tg_position* at, const tg_setting* setting) {
+  return max(tg_sum(at->nearest, setting->delta), at->nearest + 1);
+}
 
 void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
   const uint near = tg_next_near(at, setting);

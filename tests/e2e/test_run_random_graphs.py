@@ -347,6 +347,12 @@ class Found(unittest.TestCase):
             self.holds(case_of(f"star of {n}", Graph(n, star, True, "u32"), "sssp", "--group-size", "32", "--alone-up-to", "1",
                                sources=[n - 1]))
 
+    def test_distances_too_large_to_grow_by_the_width(self) -> None:
+        """Many edges of weight 0 make the bound of the near move on by 1e-6 of what a float of 1e10 can."""
+        edges: list[Edge] = [(0, 0, 0.0)] * 100_000 + [(0, 1, 1e10), (1, 2, 1e10), (0, 3, 1.0)]
+        self.holds(case_of("far", Graph(4, edges, False, "f32"), "sssp", "--force-topology", "sparse_frontier", "--max-wall-time", "20",
+                           sources=[0]))
+
     def test_distances_that_do_not_fit(self) -> None:
         """2^32 - 1 says that nothing leads to a vertex; a way of that length is refused, unless there is a shorter one."""
         for weights, fits in (([NONE - 1, 0], True), ([NONE, 0], False), ([NONE - 1, 1], False), ([NONE - 1, 2, 5], True)):
