@@ -490,6 +490,12 @@ private:
     if (next_is("+") || next_is("-") || next_is("~") || next_is("!") || next_is("*")) {
       const std::string& sign = tokens_[at_++].text;
       Known value = unary();
+      if (sign == "*" && value.kind == Known::Kind::pointer) {
+        value.use = add_use(value.parameter,
+                            {.kind = Kind::reads, .token = value.use, .subscript = {}, .offset = {}});
+        value.kind = Known::Kind::element;
+        return value;
+      }
       consume(value);
       if (value.kind != Known::Kind::constant || (sign != "+" && sign != "-")) {
         return {};

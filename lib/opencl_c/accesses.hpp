@@ -27,7 +27,7 @@ struct PointerUse {
   };
   Kind kind = Kind::escapes;
   std::size_t token = 0;              // the pointer's name
-  TokenRange subscript;               // between the brackets, unless it escapes
+  TokenRange subscript;               // between the brackets; empty where it escapes, and of *pointer
   std::optional<std::int64_t> offset; // the subscript is the global id in x and this constant
 };
 

@@ -1,3 +1,4 @@
+#include <tidegate/opencl_c/accesses.hpp>
 #include <tidegate/opencl_c/call_graph.hpp>
 #include <tidegate/opencl_c/constant_values.hpp>
 #include <tidegate/opencl_c/parameter_uses.hpp>
@@ -26,6 +27,8 @@ std::optional<std::uint64_t> number_of(const Token& token) {
                                                                                    : std::nullopt;
 }
 
+constexpr ParameterUse anything{.read = true, .written = true};
+
 class Observer {
 public:
   explicit Observer(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens), values_(unit) {}
@@ -38,8 +41,20 @@ public:
     }
     std::vector<ParameterUse> uses(function.parameters.size());
     for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
-      if (const auto parameter = parameter_at(function, i)) {
-        look(function.parameters[*parameter], i, uses[*parameter]);
+      if (const auto parameter = parameter_at(function, i);
+          parameter && !function.parameters[*parameter].is_pointer) {
+        const auto handed_on = use_in_call(i);
+        add(handed_on ? *handed_on : ParameterUse{.factor = is_factor(i), .bound = is_compared(i)},
+            uses[*parameter]);
+      }
+    }
+    const std::vector<PointerUses> pointers = pointer_uses(unit_, function);
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+      if (function.parameters[k].is_pointer && !pointers[k].understood) {
+        add(anything, uses[k]);
+      }
+      for (const PointerUse& use : pointers[k].uses) {
+        add(use_of(use), uses[k]);
       }
     }
     return known_[function.name] = std::move(uses);
@@ -126,60 +141,41 @@ private:
     return {};
   }
 
-  void look(const Parameter& parameter, std::size_t i, ParameterUse& use) {
-    ParameterUse found;
+  // What the function of the file that is called with token `i` does with it.
+  std::optional<ParameterUse> use_in_call(std::size_t i) {
     const auto call = call_with(i);
     const Function* const callee = call ? unit_.definition(call->function) : nullptr;
-    if (callee != nullptr && call->argument < callee->parameters.size()) {
-      found = parameters(*callee)[call->argument];
-    } else if (parameter.is_pointer) {
-      found = access_at(i);
-    } else {
-      found = {.factor = is_factor(i), .bound = is_compared(i)};
+    const bool known =
+        callee != nullptr && !callee->is_overloadable && call->argument < callee->parameters.size();
+    return known ? std::optional(parameters(*callee)[call->argument]) : std::nullopt;
+  }
+
+  ParameterUse use_of(const PointerUse& use) {
+    const bool atomic = is(use.token - 1, "&") && tokens_[use.token - 3].text.starts_with("atom");
+    switch (use.kind) {
+    case PointerUse::Kind::reads: return {.read = true};
+    case PointerUse::Kind::writes: return {.written = true};
+    case PointerUse::Kind::updates: return {.read = true, .written = true, .atomic = atomic};
+    case PointerUse::Kind::escapes: break;
     }
+    if (const auto handed_on = use_in_call(use.token)) {
+      return *handed_on;
+    }
+    const auto call = call_with(use.token);
+    const std::string_view function =
+        call && unit_.definition(call->function) == nullptr ? call->function : "";
+    return function.starts_with("vload")    ? ParameterUse{.read = true}
+           : function.starts_with("vstore") ? ParameterUse{.written = true}
+           : function.starts_with("atom")   ? ParameterUse{.read = true, .written = true, .atomic = true}
+                                            : anything;
+  }
+
+  static void add(const ParameterUse& found, ParameterUse& use) {
     use.read |= found.read;
     use.written |= found.written;
     use.atomic |= found.atomic;
     use.factor |= found.factor;
     use.bound |= found.bound;
-  }
-
-  // What happens to the element at pointer `i`: p[…], *p. Anything else is not seen through.
-  [[nodiscard]] ParameterUse access_at(std::size_t i) const {
-    constexpr ParameterUse anything{.read = true, .written = true};
-    const bool is_atomic = is(i - 1, "&") && is(i - 2, "(") && tokens_[i - 3].text.starts_with("atom");
-    if (is_atomic) {
-      return {.read = true, .written = true, .atomic = true};
-    }
-    if (is(i - 1, "(") && i > 2 && tokens_[i - 2].text.starts_with("vload")) {
-      return {.read = true};
-    }
-    if (const auto call = call_with(i); call && call->function.starts_with("vload")) {
-      return {.read = true};
-    } else if (call && call->function.starts_with("vstore")) {
-      return {.written = true};
-    } else if (call && call->function.starts_with("atom")) {
-      return {.read = true, .written = true, .atomic = true};
-    }
-    std::size_t behind = i + 1;
-    std::size_t before = i - 1;
-    if (is(behind, "[")) {
-      behind = closing(tokens_, behind) + 1;
-    } else if (is(before, "*") && !ends_operand(before - 1)) {
-      --before;
-    } else {
-      return anything;
-    }
-    if (is(behind, "=")) {
-      return {.written = true};
-    }
-    const bool whole = !is(behind, "[") && !is(behind, ".") && !is(behind, "->"); // not a part of the element
-    const bool address = is(before, "&") && !ends_operand(before - 1);
-    const bool steps = is(before, "++") || is(before, "--") || is(behind, "++") || is(behind, "--");
-    const bool assigns = behind < tokens_.size() && tokens_[behind].text.size() > 1 &&
-                         tokens_[behind].text.ends_with('=') && !is(behind, "==") && !is(behind, "!=") &&
-                         !is(behind, "<=") && !is(behind, ">=");
-    return whole && !address && !steps && !assigns ? ParameterUse{.read = true} : anything;
   }
 
   // "local float tile[16][17], row[16];": the arrays of a declaration.

@@ -68,7 +68,8 @@ private:
         !layout_of_pointee(unit_, parameter.tokens); // which read as a whole is an address
     for (const PointerUse& use : pointer.uses) {
       using Kind = PointerUse::Kind;
-      const bool escapes = use.kind == Kind::escapes || (use.kind == Kind::reads && may_be_array);
+      const bool escapes =
+          use.subscript.begin == use.subscript.end || (use.kind == Kind::reads && may_be_array);
       const auto helper = called || !escapes ? std::nullopt : handed_to(use.token);
       if (helper) {
         handed_over_[use.token] = watch_of;

@@ -37,6 +37,8 @@ TEST_CASE("elements are read or written") {
   CHECK(access("int a = *p == 3;") == "r");
   CHECK(access("if (p[n] == 3 || p[1] <= 2) return;") == "r");
   CHECK(access("p[n + 1] = 3;") == "w");
+  CHECK(access("((p)[n]) = (*(p)) + 3;") == "rw");
+  CHECK(access("(*p) = 3;") == "w");
   CHECK(access("*p = n;") == "w");
   CHECK(access("p[0] = p[1];") == "rw");
   CHECK(access("p[0] += 1;") == "rw");
@@ -44,7 +46,6 @@ TEST_CASE("elements are read or written") {
   CHECK(access("++p[0];") == "rw");
   CHECK(access("p[0]--;") == "rw");
   CHECK(access("") == "");
-  CHECK(access("{ int p[3]; p[0] = 1; }") == ""); // another p
 }
 
 TEST_CASE("what is not seen through is both") {
@@ -53,6 +54,14 @@ TEST_CASE("what is not seen through is both") {
   CHECK(access("p += 1;") == "rw");
   CHECK(access("*p++ = 1;") == "rw");
   CHECK(access("mystery(p);") == "rw");
+  CHECK(access("(p[n])++;") == "rw");
+  CHECK(access("(*p)--;") == "rw");
+  CHECK(access("*(p + n) = 1;") == "rw");
+  CHECK(access("((p)[n]) += 1;") == "rw");
+  CHECK(access("int* q = (int*)&(p[n]);") == "rw");
+  CHECK(access("f(p);", "__attribute__((overloadable)) int f(global float* q) { return q[1]; } "
+                        "__attribute__((overloadable)) int f(global int* q) { return q[1] = 2; }") == "rw");
+  CHECK(access("{ int p[3]; p[0] = 1; }") == "rw"); // another p, if scopes are what they seem
   CHECK(access("int a = (int)p;") == "rw");
 }
 
