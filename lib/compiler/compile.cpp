@@ -47,7 +47,6 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
   if (device != nullptr) {
     // What a CPU runs side by side are work-groups: more work-items in one gain nothing there.
     limits.tiles_side_by_side = device->type == device::DeviceType::cpu ? 0 : side_by_side;
-    limits.compute_units = device->compute_units;
     limits.named_barriers = limits.tiles_side_by_side != 0 && takes_ptx(*device);
     limits.local_bytes =
         device->local_memory_bytes - std::min<std::uint64_t>(device->local_memory_bytes, 2048);

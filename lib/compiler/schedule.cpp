@@ -167,9 +167,7 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps
   for (const ProgramWave& wave : program.waves) {
     // Which tile a work-item belongs to is a matter of shifts.
     const std::uint32_t size = wave.range.group_size();
-    // A wave of few tiles has a compute unit for each: side by side they would wait for one unit's memory.
-    const bool spread = wave.range.tiles() <= limits.compute_units && !ops.kernels[wave.op].needs_whole_group;
-    const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size) && !spread;
+    const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size);
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
   auto found = places(program);

@@ -17,9 +17,8 @@ struct KernelLimits {
   // Tiles that a work-group runs side by side, of the waves that decide its size; 0: never several, also of
   // smaller ones.
   std::uint32_t tiles_side_by_side = 0;
-  std::uint32_t compute_units = 0; // of the device, where tiles run side by side
-  bool named_barriers = false;     // also of kernels with barriers
-  std::uint64_t local_bytes = 0;   // for the local variables of all of them
+  bool named_barriers = false;   // also of kernels with barriers
+  std::uint64_t local_bytes = 0; // for the local variables of all of them
   ObjectLimits objects;
   bool barrier_kernels_share = true;   // as cases of one kernel
   bool one_call_with_barriers = false; // of a function that meets barriers: PoCL (3.1) miscompiles several
