@@ -194,6 +194,8 @@ Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string
                                      });
   if (loaded) {
     TIDEGATE_CHECK(check_sources(program, vertex_count(loaded->graph)));
+  } else if (loaded.error().code == ErrorCode::cannot_read) {
+    loaded.error().pointer = "/graph/file";
   }
   return loaded;
 }

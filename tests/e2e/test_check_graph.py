@@ -86,6 +86,10 @@ the head is 3, and vertices are 1 to 2
 
 
 class FrontierPrograms(Scratch):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("road.mtx", TRIANGLE)
+
     def check(self, change: dict, *options: str) -> tuple[int, dict]:
         document = {"graph": {"file": "road.mtx"}, "algorithm": "bfs", "sources": [0],
                     "outputs": {"levels": "levels.npy"}, **change}
@@ -120,8 +124,27 @@ class FrontierPrograms(Scratch):
             rc, error = self.check(change)
             self.assertEqual((rc, error["code"], error["pointer"]), (3, code, pointer), change)
 
+    def test_what_the_files_say(self) -> None:
+        """All that a run would refuse for what a graph's file holds, or for where outputs go."""
+        self.file("words.el", "once upon a time")
+        for change, refused in (
+                ({"graph": {"file": "no.mtx"}}, (3, "cannot_read", "/graph/file", f"cannot read {self.folder}/no.mtx: No such file or directory")),
+                ({"sources": [0, 4]}, (3, "out_of_range", "/sources/1", "the source is 4, and the vertices of the graph are 0 to 3")),
+                ({"outputs": {"levels": "no/levels.npy"}},
+                 (4, "cannot_write", "/outputs/levels", f"cannot write {self.folder}/no/levels.npy: No such file or directory")),
+                ({"algorithm": "sssp", "outputs": {"distances": "d.npy"}},
+                 (3, "bad_graph", None, "the edge from 3 to 1 weighs -2, and weights are from 0 on")),
+                ({"graph": {"file": "words.el"}}, (3, "bad_graph", None, 'this begins like no graph: "once upon a time"'))):
+            rc, error = self.check(change)
+            self.assertEqual((rc, error["code"], error.get("pointer"), error["message"]), refused)
+        self.assertEqual(self.check({"graph": {"file": "road.mtx", "cache": True}}), (0, {}))
+        self.assertEqual(sorted(file.name for file in self.folder.iterdir()), ["program.json", "road.mtx", "words.el"])
+
     def test_paths_stay_in_the_folder(self) -> None:
-        for change, pointer in (({"graph": {"file": "../road.mtx"}}, "/graph/file"),
+        elsewhere = tempfile.NamedTemporaryFile(suffix=".mtx")
+        self.addCleanup(elsewhere.close)
+        Path(elsewhere.name).write_bytes(TRIANGLE)
+        for change, pointer in (({"graph": {"file": elsewhere.name}}, "/graph/file"),
                                 ({"outputs": {"levels": "/tmp/levels.npy"}}, "/outputs/levels")):
             rc, error = self.check(change)
             self.assertEqual((rc, error["code"], error["pointer"]), (3, "outside_folder", pointer))
