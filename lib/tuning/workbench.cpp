@@ -35,7 +35,8 @@ device::Session session_on(const device::DeviceInfo& device) {
 bool alike(const CompiledProgram& a, const CompiledProgram& b) {
   const bool persistent = a.persistent();
   const bool generated = !a.tables.cases.empty(); // otherwise all stages are the user's own kernels
-  return a.strategy.strategy == b.strategy.strategy && generated == !b.tables.cases.empty() &&
+  const bool plain = !persistent && !b.persistent() && !generated; // launch and plain are the same then
+  return (plain || a.strategy.strategy == b.strategy.strategy) && generated == !b.tables.cases.empty() &&
          (!generated || a.source.source == b.source.source) &&
          a.schedule.group_size == b.schedule.group_size &&
          std::ranges::equal(a.program.waves, b.program.waves, {}, &compiler::ProgramWave::range,

