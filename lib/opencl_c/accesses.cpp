@@ -661,8 +661,8 @@ private:
 
   // What expressions do.
 
-  std::size_t add_use(std::size_t parameter, PointerUse use) {
-    found_[parameter].uses.push_back(std::move(use));
+  std::size_t add_use(std::size_t parameter, const PointerUse& use) {
+    found_[parameter].uses.push_back(use);
     return found_[parameter].uses.size() - 1;
   }
 

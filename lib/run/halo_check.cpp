@@ -57,7 +57,7 @@ struct ShadowKey {
   bool in_iteration = false; // begins anew with every launch
   bool by_number = false;    // of the tile, where waves have other work-groups
 
-  friend auto operator<=>(const ShadowKey&, const ShadowKey&) = default;
+  friend auto operator<=>(const ShadowKey&, const ShadowKey&) = default; // NOLINT(modernize-use-nullptr)
 };
 struct Shadow {
   std::uint64_t kept = 0; // first word
@@ -98,10 +98,10 @@ Watch watch_of(const ResolvedProgram& program, const Places& places) {
     }
   };
   for (const StatedHalo& halo : watch.stated) {
-    for (const auto& [wave, argument] :
+    for (const auto& side :
          {std::pair(halo.before, halo.before_argument), std::pair(halo.after, halo.after_argument)}) {
-      for_each_place(wave, argument, [&](std::uint32_t /*phase*/, std::uint32_t place) {
-        units[place] = std::gcd(units[place], element_size(program, wave, argument));
+      for_each_place(side.first, side.second, [&](std::uint32_t /*phase*/, std::uint32_t place) {
+        units[place] = std::gcd(units[place], element_size(program, side.first, side.second));
       });
     }
   }

@@ -76,7 +76,8 @@ std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
 
 Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                     const TraversalResults& results) {
-  const auto& [values, parents, rank_change] = results;
+  const auto& values = results.values;
+  const auto& parents = results.parents;
   Verification result;
   const auto check = [&result](std::string name, auto&& look) {
     if (result.error) {
@@ -126,7 +127,7 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
   case Algorithm::pagerank: {
     const std::vector<float> ranks = floats_of(values);
     graphs::PageRankOptions options = graphs::page_rank_options(program);
-    options.tolerance = std::max(options.tolerance, rank_change);
+    options.tolerance = std::max(options.tolerance, results.rank_change);
     result.allowed_change = graphs::allowed_rank_change(graph, ranks, options);
     check("ranks_by_property", [&] { return graphs::check_ranks(graph, ranks, options); });
     check("ranks_by_serial", [&] {
