@@ -38,8 +38,13 @@ struct Launch {
 };
 
 // Buffers one behind the other, so that none shares memory, unless offsets are given.
-Launch launch(const ResolvedProgram& program, Strategy strategy = Strategy::counters,
+Launch launch(ResolvedProgram program, Strategy strategy = Strategy::counters,
               std::vector<std::uint64_t> offsets = {}, std::uint32_t side_by_side = 0) {
+  // Waves of one op have as many arguments as each other.
+  for (ProgramWave& wave : program.waves) {
+    wave.op = static_cast<std::uint32_t>(wave.arguments.size());
+    program.ops.resize(std::max<std::size_t>(program.ops.size(), wave.op + 1), program.ops.front());
+  }
   OutlinedOps ops;
   ops.kernels.resize(program.ops.size(), {.function = "f", .locals = ""});
   ops.alone.resize(program.ops.size());
