@@ -34,7 +34,7 @@ Error at_program(Error error, const RunSettings& settings) {
   return commands::at_document(std::move(error), settings.program, settings.text);
 }
 
-// What only launches needs no proof that work-groups may wait for each other.
+// Launches need no proof that work-groups may wait for each other.
 static commands::SelfTest self_test_of(const compiler::CompileOptions& options) {
   return !options.strategy || is_persistent(*options.strategy) ? commands::SelfTest::kept_or_made
                                                                : commands::SelfTest::kept;
@@ -228,7 +228,7 @@ struct ChosenWay {
   std::optional<compiler::Warning> warning;
 };
 
-// What an earlier run has kept, or else what this one finds out: it sets the tuning and the policy.
+// Sets the tuning and the policy to those that an earlier run kept, or else measures them.
 Result<ChosenWay> choose_way(RunSettings& settings, compiler::WaveProgram& program,
                              const device::DeviceInfo* device, const std::string& key,
                              const commands::TakenTuning& taken, run::Monitor& monitor) {

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 6> frontier_fault_names{
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
   const run::RunOptions& options = settings.options;
-  const std::array<std::pair<bool, std::string_view>, 12> given{{
+  const std::array<std::pair<bool, std::string_view>, 14> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
       {options.compile.fp_contract_off, "--fp-contract"},
@@ -40,6 +40,8 @@ Result<void> refuse_others(const RunSettings& settings) {
       {options.compile.order.has_value(), "--order"},
       {options.compile.strategy == compiler::Strategy::counters, "--strategy counters"},
       {options.compile.strategy == compiler::Strategy::plain, "--strategy plain"},
+      {settings.no_verify_first, "--no-verify-first"},
+      {settings.no_measure, "--no-measure"},
   }};
   for (const auto& [is_given, name] : given) {
     if (is_given) {

@@ -89,7 +89,7 @@ std::string program_key(std::string_view program_text, const compiler::WaveProgr
     key += fmt::format("{}\n{}\n", fmt::join(compile.plan->order, " "),
                        fmt::join(compile.plan->group_begin, " "));
   }
-  // What cannot be resolved cannot be run either, and the run says why.
+  // A program that cannot be resolved cannot run either; the run says why.
   const auto resolved =
       compiler::resolve(program, folder, run::ask_compiler(device, options.cache_folder), compile.scope);
   for (std::size_t i = 0; resolved && i < resolved->units.size(); ++i) {
