@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 6> frontier_fault_names{
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
   const run::RunOptions& options = settings.options;
-  const std::array<std::pair<bool, std::string_view>, 14> given{{
+  const std::array<std::pair<bool, std::string_view>, 13> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
       {options.compile.fp_contract_off, "--fp-contract"},
@@ -40,7 +40,6 @@ Result<void> refuse_others(const RunSettings& settings) {
       {options.compile.order.has_value(), "--order"},
       {options.compile.strategy == compiler::Strategy::counters, "--strategy counters"},
       {options.compile.strategy == compiler::Strategy::plain, "--strategy plain"},
-      {settings.no_verify_first, "--no-verify-first"},
       {settings.no_measure, "--no-measure"},
   }};
   for (const auto& [is_given, name] : given) {
@@ -68,6 +67,8 @@ traversal::TraversalOptions options_of(const RunSettings& settings) {
                                       .alone_vertices = {},
                                       .dry_run = given.compile.dry_run,
                                       .verify = given.verify,
+                                      .verify_first = !settings.no_verify_first,
+                                      .verify_budget_ns = settings.measure_budget_ns,
                                       .compare_rounds = given.compare_rounds,
                                       .max_wall_time_ns = given.max_wall_time_ns,
                                       .slice_ns = settings.slice_ns != 0 ? settings.slice_ns : given.slice_ns,
@@ -141,8 +142,12 @@ Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor
     device->profile->traversal = taken->traversal;
   }
   program->policy.launch = taken->policy.value_or(program->policy.launch);
-  auto report = traversal::run_traversal(*program, commands::program_folder(settings.program),
-                                         device ? &*device : nullptr, options, monitor);
+  const std::string folder = commands::program_folder(settings.program);
+  if (device && !settings.no_cache) {
+    options.checked =
+        commands::checked_file(settings.text, *program, folder, *device, options, TIDEGATE_VERSION);
+  }
+  auto report = traversal::run_traversal(*program, folder, device ? &*device : nullptr, options, monitor);
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));

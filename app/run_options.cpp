@@ -50,11 +50,13 @@ CommandModel run_command() {
                 "Without --strategy: take what the cost model says is least, compared with plain launches "
                 "but not timed"),
            flag("--no-verify-first", settings->no_verify_first,
-                "Without --strategy: neither compare nor time anything on the first run; take what the cost "
-                "model says"),
-           duration_option("--measure-budget", settings->measure_budget_ns, 1'000'000'000,
-                           "How long the first run may compare and time candidates: 10s (default), 2m, or a "
-                           "number of seconds"),
+                "Neither compare nor time anything on the first run: of a wave program without --strategy "
+                "take what "
+                "the cost model says, of a frontier program leave the result unchecked"),
+           duration_option(
+               "--measure-budget", settings->measure_budget_ns, 1'000'000'000,
+               "How long the first run may compare and time candidates, or check the result of a frontier "
+               "program: 10s (default), 2m, or a number of seconds"),
            choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "interpreter: arguments are read; jit: compiled for them; auto (default): as the "
                           "launch policy says"),

@@ -44,7 +44,7 @@ std::string times_text(const traversal::RepeatedTimes& times) {
 
 std::string verdict(const FrontierReport& report) {
   if (!report.verification) {
-    return "not checked (--verify)";
+    return report.first_run ? report.first_run->reason : "not checked (--verify)";
   }
   return fmt::format("{}: {}", report.verification->right ? "right" : "WRONG",
                      fmt::join(report.verification->checks, ", "));

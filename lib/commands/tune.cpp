@@ -10,6 +10,7 @@
 #include <tidegate/documents/device_documents.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/graphs/cache.hpp>
 #include <tidegate/run/compiler_macros.hpp>
 
 #define XXH_INLINE_ALL
@@ -60,6 +61,13 @@ Result<T> read_as(const std::string& file) {
   return *std::move(decoded);
 }
 
+std::string hash_of(const device::DeviceInfo& device, std::string_view program_key) {
+  std::string key = device_key(device);
+  key += program_key;
+  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
 } // namespace
 
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key) {
@@ -67,10 +75,7 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
   if (folder.empty()) {
     return {};
   }
-  std::string key = device_key(device);
-  key += program_key;
-  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-  const std::string name = fmt::format("tuned-{:016x}{:016x}", hash.high64, hash.low64);
+  const std::string name = "tuned-" + hash_of(device, program_key);
   return {.profile = folder / (name + ".profile.json"),
           .policy = folder / (name + ".policy.json"),
           .difference = folder / (name + ".difference.json")};
@@ -99,6 +104,31 @@ std::string program_key(std::string_view program_text, const compiler::WaveProgr
     }
   }
   return key + std::string(tool_version);
+}
+
+std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
+                                   const std::string& folder, const device::DeviceInfo& device,
+                                   const traversal::TraversalOptions& options,
+                                   std::string_view tool_version) {
+  const std::filesystem::path cache = cache_folder();
+  const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
+  std::string key =
+      fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number(options.strategy),
+                  number(options.force_topology), number(options.workers), number(options.group_size),
+                  number(options.alone_vertices), documents::encode(program.policy.launch),
+                  device.profile ? documents::encode(*device.profile) : "", tool_version);
+  if (program.graph.file) {
+    const auto file = std::filesystem::path(folder.empty() ? "." : folder) / *program.graph.file;
+    std::error_code unknown;
+    const auto path = std::filesystem::canonical(file, unknown);
+    const auto state = graphs::cache_key(path.string(), {});
+    if (unknown || !state) {
+      return {};
+    }
+    key +=
+        fmt::format("{} {} {} {}", path.string(), state->file_bytes, state->modified_ns, state->changed_ns);
+  }
+  return cache.empty() ? cache : cache / ("checked-" + hash_of(device, key));
 }
 
 bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,

@@ -31,6 +31,13 @@ std::string program_key(std::string_view program_text, const compiler::WaveProgr
                         const std::string& folder, const device::DeviceInfo& device,
                         const run::RunOptions& options, std::string_view tool_version);
 
+// The file that exists once a run of a frontier program was right on this device: by its text, the state of
+// its graph's file, how it is run, and this version of the tool. Empty where there is no folder, or the graph
+// comes from standard input.
+std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
+                                   const std::string& folder, const device::DeviceInfo& device,
+                                   const traversal::TraversalOptions& options, std::string_view tool_version);
+
 // Everything that a report of unequal outputs needs, in one file. Errors of writing.
 Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
                               const device::DeviceInfo& device, const tuning::Different& different);

@@ -103,10 +103,6 @@ struct Description<TriedWay> {
   static const Record record;
 };
 template <>
-struct Description<FirstRun> {
-  static const Record record;
-};
-template <>
 struct Description<HotOpReport> {
   static const Record record;
 };
@@ -187,14 +183,22 @@ constexpr Field tried_fields[] = {
 };
 
 constexpr Field first_run_fields[] = {
-    required<&FirstRun::compared>("compared", "whether what was taken was compared with plain launches"),
-    required<&FirstRun::equal>("equal", "whether everything that was compared was equal, byte for byte"),
+    required<&FirstRun::compared>("compared", "whether what was taken was compared with plain launches, or "
+                                              "the result of a frontier program with the serial "
+                                              "algorithm's"),
+    required<&FirstRun::equal>(
+        "equal",
+        "whether everything that was compared was equal: byte for byte, of ranks within their rounding"),
     required<&FirstRun::measured>("measured", "whether candidates were timed"),
     required<&FirstRun::kept>("kept", "whether later runs of the same program find the choice"),
-    required<&FirstRun::reason>("reason", "why the program is launched as it is"),
-    required<&FirstRun::iterations>("iterations", "that each candidate ran; 0 where nothing was compared"),
+    required<&FirstRun::reason>(
+        "reason",
+        "why the program is launched as it is; of a frontier program, what was compared or why it was not"),
+    required<&FirstRun::iterations>(
+        "iterations",
+        "or waves of a frontier program, that each candidate ran; 0 where nothing was compared"),
     required<&FirstRun::budget_ns>("budget_ns", "that comparing and timing could take"),
-    required<&FirstRun::elapsed_ns>("elapsed_ns", "that it took, building included"),
+    required<&FirstRun::elapsed_ns>("elapsed_ns", "that it took; of a wave program building included"),
     required<&FirstRun::runs>("runs", "dispatches of the program, in all"),
     optional<&FirstRun::plain_ns>("plain_ns", "median of a dispatch as plain launches"),
     optional<&FirstRun::taken_ns>("taken_ns", "that of what was taken, by the ratios measured in turn"),

@@ -55,6 +55,10 @@ struct Description<run::DeviceReport> {
   static const Record record;
 };
 template <>
+struct Description<run::FirstRun> {
+  static const Record record;
+};
+template <>
 struct Description<run::StuckGroup> {
   static const Record record;
 };

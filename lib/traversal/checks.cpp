@@ -74,6 +74,36 @@ std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
   return values;
 }
 
+VerificationCost verification_cost(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
+  const std::uint64_t edges = graphs::edge_count(graph);
+  const std::uint64_t vertices = graphs::vertex_count(graph);
+  constexpr std::uint64_t of_vertex = 32; // bytes: values, a copy, parents, a queue
+  VerificationCost cost{.ns = 60, .bytes = of_vertex * vertices};
+  switch (program.algorithm) {
+  case Algorithm::bfs:
+  case Algorithm::cc: break;
+  case Algorithm::reach: cost.ns = 30 + 10 * program.sources.size(); break;
+  case Algorithm::sssp: {
+    constexpr std::uint64_t of_visit = 24; // bytes, in a vector that grows: each edge may shorten a way
+    cost.ns = 150;
+    cost.bytes += of_visit * edges;
+    break;
+  }
+  case Algorithm::pagerank: { // the change shrinks by the damping from iteration to iteration
+    const graphs::PageRankOptions options = graphs::page_rank_options(program);
+    std::uint32_t iterations = 0;
+    for (double change = 2;
+         change >= options.tolerance && iterations < graphs::PageRankOptions().max_iterations; ++iterations) {
+      change *= options.damping;
+    }
+    cost.ns = 30 + std::uint64_t{4} * iterations;
+    break;
+  }
+  }
+  cost.ns *= edges + vertices;
+  return cost;
+}
+
 Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                     const TraversalResults& results) {
   const auto& values = results.values;

@@ -29,6 +29,14 @@ struct Verification {
   std::optional<double> allowed_change; // of ranks: by one more iteration, in sum
 };
 
+// What `verify` takes of the host, estimated from its edges and vertices: an upper bound on the memory, and
+// the time of a machine that misses its caches at nearly every edge.
+struct VerificationCost {
+  std::uint64_t ns = 0;
+  std::uint64_t bytes = 0;
+};
+VerificationCost verification_cost(const graphs::FrontierProgram& program, const graphs::Graph& graph);
+
 // The graph has in rows.
 Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                     const TraversalResults& results);

@@ -78,6 +78,7 @@ struct FrontierReport {
   std::vector<std::uint64_t> slices_ns;
   std::optional<Replay> replay;
   std::optional<Verification> verification;
+  std::optional<run::FirstRun> first_run; // where it came to a result
   std::optional<bool>
       converged; // of pagerank: whether the last iteration changed the ranks by less than the tolerance
   std::optional<double> rank_change; // by how much it changed them, in sum

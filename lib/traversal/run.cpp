@@ -1,4 +1,5 @@
 #include <tidegate/arrays/npy.hpp>
+#include <tidegate/core/bytes.hpp>
 #include <tidegate/core/elapsed.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/interrupt.hpp>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <span>
@@ -202,6 +204,87 @@ void note_convergence(const graphs::PageRankOptions& options, double change, Fro
   }
 }
 
+// Bytes that the host can still give out; 0 where it does not say.
+std::uint64_t available_memory() {
+  constexpr std::size_t most = 4096;
+  constexpr std::string_view name = "MemAvailable:";
+  const std::string text = read_all("/proc/meminfo", most).value_or("");
+  const std::size_t at = text.find(name);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + name.size(), nullptr, 10) << 10U;
+}
+
+// Decides whether this run's result is checked as a first run's; `compared` without `kept` says that it is.
+run::FirstRun plan_first_check(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                               const TraversalOptions& options) {
+  run::FirstRun first{.budget_ns = options.verify_budget_ns};
+  std::error_code unknown;
+  if (!options.verify_first) {
+    first.reason = "not checked: --no-verify-first";
+  } else if (!options.checked.empty() && std::filesystem::exists(options.checked, unknown)) {
+    first.compared = first.equal = first.kept = true;
+    first.reason = "checked on an earlier run here, right by the serial algorithm";
+  } else {
+    const VerificationCost cost = verification_cost(program, graph);
+    const std::uint64_t memory = available_memory();
+    first.compared = cost.ns <= first.budget_ns && cost.bytes <= memory;
+    if (!first.compared) {
+      const std::string edges = plural(graphs::edge_count(graph), "edge");
+      first.reason =
+          cost.ns > first.budget_ns
+              ? fmt::format("not checked: by estimate the serial check of {} takes {}, and "
+                            "--measure-budget is {}",
+                            edges, seconds(cost.ns), seconds(first.budget_ns))
+              : fmt::format("not checked: the serial check of {} may take {} of the host's memory, "
+                            "and {} are available",
+                            edges, bytes_text(cost.bytes), bytes_text(memory));
+    }
+  }
+  return first;
+}
+
+// Notes for later runs that the program's result is right here; a folder that cannot be written costs them
+// another check.
+bool keep_checked(const std::filesystem::path& file) {
+  if (file.empty()) {
+    return false;
+  }
+  std::error_code unwritable;
+  std::filesystem::create_directories(file.parent_path(), unwritable);
+  auto output = Output::open(file.string());
+  return output && output->write("right by the serial algorithm\n") && output->commit();
+}
+
+// Checks the result as the program's first run or --verify wants it.
+void check_result(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                  TraversalResults& results, const TraversalOptions& options, run::Monitor& monitor,
+                  FrontierReport& report) {
+  run::FirstRun first = plan_first_check(program, graph, options);
+  if (options.verify || (first.compared && !first.kept)) {
+    monitor.begin(run::Activity::verifying);
+    const auto start = Clock::now();
+    monitor.deadline = start + run::build_limit; // a serial algorithm takes as long as it takes
+    spoil(options.fault, results);
+    report.verification = verify(program, graph, results);
+    report.verify_ns = elapsed_ns(start);
+    first.elapsed_ns = report.verify_ns;
+    first.runs = 1;
+    first.iterations = report.waves.size();
+    first.compared = true;
+    first.equal = report.verification->right;
+    first.kept = first.equal && !report.replay->first_difference && keep_checked(options.checked);
+    first.reason = first.equal ? "right by the serial algorithm" : report.verification->error->message;
+    if (!first.equal && !options.verify) {
+      report.warnings.push_back(
+          {.message = fmt::format("the result of this program's first run here is wrong after {}: {}",
+                                  plural(report.waves.size(), "wave"), first.reason),
+           .fix = "this is a bug in tidegate or in the device's compiler: please report it, with the program "
+                  "and this report",
+           .pointer = "/algorithm"});
+    }
+  }
+  report.first_run = std::move(first);
+}
+
 // The traversal again and again, as it ran and, where that is persistent, launch by launch.
 RepeatedTimes time_again(const device::Session& session, run::BuiltKernel& kernel,
                          const ResidentGraph& resident, const FrontierGeometry& geometry,
@@ -296,14 +379,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.bytes_read_back += (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
   results.rank_change = outcome.rank_change;
   TIDEGATE_CHECK(check_distances_fit(graph, results));
-  if (options.verify) {
-    monitor.begin(run::Activity::verifying);
-    start = Clock::now();
-    monitor.deadline = start + run::build_limit; // a serial algorithm takes as long as it takes
-    spoil(options.fault, results);
-    report.verification = verify(program, graph, results);
-    report.verify_ns = elapsed_ns(start);
-  }
+  check_result(program, graph, results, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
     report.error = error_of(report, options, false);

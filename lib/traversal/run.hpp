@@ -35,6 +35,9 @@ struct TraversalOptions {
   std::optional<std::uint32_t> alone_vertices; // a frontier up to this is worked by one work-group
   bool dry_run = false;
   bool verify = false;
+  bool verify_first = true; // the first run of the program, where its check fits budget and memory
+  std::uint64_t verify_budget_ns = 10'000'000'000; // for the check of a first run, by estimate
+  std::filesystem::path checked; // exists once a run of the program was right; empty: not kept
   std::uint64_t compare_rounds = 0;
   std::uint64_t max_wall_time_ns = 60'000'000'000;
   std::uint64_t slice_ns = 150'000'000;

@@ -115,3 +115,78 @@ class FirstRun(Programs):
         self.assertLess(first["iterations"], 20_000)
         self.assertGreaterEqual(first["iterations"], 1)
         self.assertEqual((report["status"], report["iterations"]), ("done", 20_000))
+
+
+class FirstTraversal(Programs):
+    """Frontier programs have no plain launches: the result of the first run is checked by the serial algorithm."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        for kept in Path(cache_home(), "tidegate").glob("checked-*"):
+            kept.unlink()
+        self.file("path.el", "0 1\n1 2\n2 3\n")
+        self.path = self.file("program.json", json.dumps(
+            {"graph": {"file": "path.el"}, "algorithm": "bfs", "sources": [0], "outputs": {"levels": "levels.bin"}}))
+
+    def first(self, *args: str) -> Document:
+        result = run("run", str(self.path), *args, env=environment())
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        report = parse(result.stdout)
+        first: Document = report["first_run"]
+        self.assertEqual("verification" in report, first["runs"] == 1)
+        return first
+
+    def test_checked_once(self) -> None:
+        first = self.first()
+        self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept", "iterations", "reason")],
+                         [True, True, False, True, 4, "right by the serial algorithm"])
+        again = self.first()
+        self.assertEqual([again[key] for key in ("compared", "equal", "kept", "runs", "reason")],
+                         [True, True, True, 0, "checked on an earlier run here, right by the serial algorithm"])
+        # Another way to run it is checked by itself; so is a graph that was written since, and a program that was edited.
+        self.assertEqual(self.first("--group-size", "4")["runs"], 1)
+        self.file("path.el", "0 1\n1 2\n2 4\n")
+        self.assertEqual(self.first()["runs"], 1)
+        self.path.write_text(self.path.read_text() + "\n")
+        self.assertEqual(self.first()["runs"], 1)
+        self.assertEqual(self.first()["runs"], 0)
+        self.assertEqual(len(list(Path(cache_home(), "tidegate").glob("checked-*"))), 4)
+
+    def test_not_kept_without_a_cache(self) -> None:
+        for _ in range(2):
+            first = self.first("--no-cache")
+            self.assertEqual([first[key] for key in ("compared", "kept", "runs")], [True, False, 1])
+
+    def test_left_out(self) -> None:
+        first = self.first("--no-verify-first")
+        self.assertEqual([first[key] for key in ("compared", "equal", "kept", "reason")],
+                         [False, False, False, "not checked: --no-verify-first"])
+        self.assertEqual(self.first("--no-verify-first", "--verify")["equal"], True)
+        self.assertNotIn("first_run", parse(run("run", str(self.path), "--dry-run", env=environment()).stdout))
+
+    def test_too_large(self) -> None:
+        """Ranks with a damping near 1 take a serial algorithm a thousand iterations: more than the budget by estimate."""
+        self.path.write_text(json.dumps({"graph": {"generate": {"rmat": {"scale": 14, "edge_factor": 16, "seed": 1}}}, "algorithm": "pagerank",
+                                         "pagerank": {"damping": 0.999, "max_iterations": 1000, "tolerance": 0.01},
+                                         "outputs": {"ranks": "ranks.bin"}}))
+        first = self.first("--measure-budget", "1s")
+        self.assertEqual((first["compared"], first["kept"], first["budget_ns"]), (False, False, 1_000_000_000))
+        self.assertEqual(first["reason"], "not checked: by estimate the serial check of 262144 edges takes 1.12 s, and --measure-budget is 1 s")
+        self.assertTrue(self.first()["equal"])
+
+    def test_a_wrong_result(self) -> None:
+        for _ in range(2):  # it is never kept
+            result = run("run", str(self.path), env=environment(TIDEGATE_PROVOKE="wrong_value"))
+            self.assertEqual(result.rc, 1)
+            found = "unsupported_level: vertex 3 has level 2, and no edge leads to it from level 1"
+            self.assertEqual(result.stderr.replace(str(self.path), "PROGRAM"),
+                             f"tidegate: PROGRAM: warning: the result of this program's first run here is wrong after 4 waves: {found}\n"
+                             "  at: /algorithm\n"
+                             "  fix: this is a bug in tidegate or in the device's compiler: please report it, with the program and this report\n"
+                             f"tidegate: PROGRAM: error: {found} [outputs_differ]\n"
+                             "  fix: run it again with another topology; if it stays wrong, report the program\n")
+            report = parse(result.stdout)
+            first = report["first_run"]
+            self.assertEqual((report["status"], report["verification"]["right"]), ("outputs_differ", False))
+            self.assertEqual((first["compared"], first["equal"], first["kept"], first["reason"]), (True, False, False, found))
+            self.assertFalse(self.path.with_name("levels.bin").exists())
