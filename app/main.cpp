@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "terminal.hpp"
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/interrupt.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -13,8 +14,7 @@
 namespace tidegate::app {
 namespace {
 
-ExitCode run_and_report(const std::vector<std::string>& arguments) {
-  const bool errors_as_json = wants_json_errors(arguments);
+ExitCode run_and_report(const std::vector<std::string>& arguments, bool errors_as_json) {
   Error error;
   try {
     auto result = parse(arguments).and_then([&](const Run& run) { return run(errors_as_json); });
@@ -22,6 +22,10 @@ ExitCode run_and_report(const std::vector<std::string>& arguments) {
       return *result;
     }
     error = std::move(result.error());
+    if (InterruptWatch::interrupted() &&
+        error.code != ErrorCode::interrupted) { // compilers in drivers remove their files then, and fail
+      error = interrupt_error();
+    }
   } catch (const std::bad_alloc&) {
     error = {
         .code = ErrorCode::internal_error, .message = "out of memory", .fix = "give the process more memory"};
@@ -30,6 +34,7 @@ ExitCode run_and_report(const std::vector<std::string>& arguments) {
              .message = exception.what(),
              .fix = "this is a bug in tidegate: please report the command and its input"};
   }
+  const InterruptWatch interrupts;
   print_error(error, errors_as_json);
   return exit_code(error);
 }
@@ -40,5 +45,9 @@ ExitCode run_and_report(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   tidegate::prepare_process();
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  return static_cast<int>(tidegate::app::run_and_report(arguments));
+  const bool errors_as_json = tidegate::app::wants_json_errors(arguments);
+  tidegate::app::explain_interrupts(errors_as_json);
+  const tidegate::ExitCode code = tidegate::app::run_and_report(arguments, errors_as_json);
+  tidegate::hold_interrupts();
+  return static_cast<int>(code);
 }

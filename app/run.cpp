@@ -12,6 +12,7 @@
 #include <tidegate/commands/tune.hpp>
 #include <tidegate/core/cache_folder.hpp>
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
@@ -291,7 +292,6 @@ Result<ChosenWay> choose_way(RunSettings& settings, compiler::WaveProgram& progr
 
 Result<ExitCode> run_program(RunSettings& settings) {
   run::RunOptions& options = settings.options;
-  explain_interrupts(settings.errors_as_json);
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
   if (options.check_bounds && options.check_halos) {
@@ -418,6 +418,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   options.compile.tuning = taken->tuning.value_or(options.compile.tuning);
   program->policy = taken->policy.value_or(program->policy);
+  const InterruptWatch interrupts; // until the report is written
   auto first_run = choose_way(settings, *program, device ? &*device : nullptr, key, *taken, monitor);
   if (!first_run) {
     return tl::unexpected(at_program(first_run.error(), settings));

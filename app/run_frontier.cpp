@@ -7,6 +7,7 @@
 #include <tidegate/commands/run.hpp>
 #include <tidegate/commands/tune.hpp>
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/interrupt.hpp>
 #include <tidegate/traversal/run.hpp>
 
 #include <fmt/format.h>
@@ -147,6 +148,7 @@ Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor
     options.checked =
         commands::checked_file(settings.text, *program, folder, *device, options, TIDEGATE_VERSION);
   }
+  const InterruptWatch interrupts; // until the report is written
   auto report = traversal::run_traversal(*program, folder, device ? &*device : nullptr, options, monitor);
   progress.finish();
   if (!report) {

@@ -2,6 +2,7 @@
 
 #include <tidegate/core/error_list.hpp>
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/interrupt.hpp>
 #include <tidegate/documents/encode.hpp>
 #include <tidegate/documents/json_text.hpp>
 #include <tidegate/documents/report_documents.hpp>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace tidegate::app {
 namespace {
@@ -63,11 +65,17 @@ void print_one(const Error& error, bool as_json) {
 
 } // namespace
 
+Error interrupt_error() {
+  return {.code = ErrorCode::interrupted,
+          .message = "interrupted",
+          .fix = "run it again; a file that was not complete is removed"};
+}
+
 void explain_interrupts(bool as_json) {
-  set_interrupt_message(error_text({.code = ErrorCode::interrupted,
-                                    .message = "interrupted before anything ran",
-                                    .fix = "run it again; no output was written"},
-                                   as_json));
+  Error error = interrupt_error();
+  std::string message = error_text(error, as_json);
+  error.message = "interrupted again";
+  handle_interrupts(std::move(message), error_text(error, as_json));
 }
 
 void print_warning(const compiler::Warning& warning, const std::string& program, bool as_json) {

@@ -21,7 +21,10 @@ void hint_at_terminal(const std::string& input);
 // line.
 void print_warning(const compiler::Warning& warning, const std::string& program, bool as_json);
 
-// From now on a signal that ends the process at once prints an error first.
+// The command was ended by a signal before it had an answer.
+Error interrupt_error();
+
+// From now on SIGINT, SIGTERM and SIGHUP are handled (core/interrupt.hpp), and print an error.
 void explain_interrupts(bool as_json);
 
 // Prints an error and its others on standard error, each as text or as one JSON object on one line.

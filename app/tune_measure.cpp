@@ -63,7 +63,6 @@ Result<EitherProgram> read_either(const RunSettings& common) {
 
 Result<ExitCode> run_measure(TuneSettings& settings) {
   RunSettings& common = settings.common;
-  explain_interrupts(common.errors_as_json);
   run::RunOptions& options = common.options;
   options.cache_folder = common.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();

@@ -1,6 +1,7 @@
 #include <tidegate/commands/serve.hpp>
 #include <tidegate/core/excerpt.hpp>
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/interrupt.hpp>
 #include <tidegate/documents/decode.hpp>
 #include <tidegate/documents/places.hpp>
 #include <tidegate/documents/stream.hpp>
@@ -15,6 +16,7 @@ namespace tidegate::commands {
 namespace {
 
 Result<ExitCode> finish(Output& output, std::string_view text) {
+  const InterruptWatch interrupts; // all of the text or none
   return output.write(text).and_then([&] { return output.commit(); }).map([] { return ExitCode::done; });
 }
 

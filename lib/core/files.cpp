@@ -1,4 +1,5 @@
 #include <tidegate/core/files.hpp>
+#include <tidegate/core/interrupt.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fcntl.h>
@@ -10,9 +11,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -22,23 +21,6 @@
 
 namespace tidegate {
 namespace {
-
-// The unfinished file that a signal handler has to remove. A process writes one output at a time.
-std::array<char, PATH_MAX> unfinished_path{};
-std::atomic<bool> has_unfinished = false;
-
-constexpr std::array interrupts{SIGINT, SIGTERM, SIGHUP};
-
-std::string interrupt_message; // that its handler prints
-
-void on_interrupt(int /*signal*/) {
-  [[maybe_unused]] const ssize_t printed =
-      ::write(STDERR_FILENO, interrupt_message.data(), interrupt_message.size());
-  if (has_unfinished.load()) {
-    ::unlink(unfinished_path.data());
-  }
-  ::_exit(static_cast<int>(ExitCode::interrupted));
-}
 
 Error cannot_read(const std::string& path, int code) {
   Error error{.code = ErrorCode::cannot_read,
@@ -66,25 +48,6 @@ Error cannot_write(const std::string& path, int code) {
 bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
-
-// Keeps interrupts away while a file exists that their handler does not know of yet.
-class InterruptsBlocked {
-public:
-  InterruptsBlocked() {
-    sigset_t blocked;
-    ::sigemptyset(&blocked);
-    for (const int number : interrupts) {
-      ::sigaddset(&blocked, number);
-    }
-    ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
-  }
-  InterruptsBlocked(const InterruptsBlocked&) = delete;
-  InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
-  ~InterruptsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-  sigset_t before_{};
-};
 
 // Whether a pipe has a name in a folder; those of a shell and of standard streams have none.
 bool is_named_pipe(const std::string& path, const struct stat& status) {
@@ -212,16 +175,17 @@ Result<std::string> read_all(const std::string& path, std::size_t most, FileKind
 
 struct Output::State {
   std::string path;
-  bool temporary = false; // written under another name, to be renamed
+  std::string temporary; // written under this name, to be renamed; or empty
+  std::optional<RemovedWhenInterrupted> unfinished;
   std::string final_path;
   std::optional<Descriptor> file;
   bool closed = false;
 
   void discard() {
-    if (temporary) {
-      ::unlink(unfinished_path.data());
-      has_unfinished = false;
-      temporary = false;
+    if (!temporary.empty()) {
+      ::unlink(temporary.c_str());
+      unfinished.reset();
+      temporary.clear();
     }
   }
 };
@@ -305,18 +269,14 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
     return tl::unexpected(std::move(final_path.error()));
   }
   state->final_path = std::move(*final_path);
-  const std::string pattern = state->final_path + ".XXXXXX";
-  if (pattern.size() >= unfinished_path.size()) {
-    return tl::unexpected(cannot_write(path, ENAMETOOLONG));
-  }
-  std::memcpy(unfinished_path.data(), pattern.c_str(), pattern.size() + 1);
-  const InterruptsBlocked blocked;
-  const int fd = ::mkostemp(unfinished_path.data(), O_CLOEXEC);
+  std::string temporary = state->final_path + ".XXXXXX";
+  const InterruptsBlocked blocked; // until the handler knows of the file
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) {
     return tl::unexpected(cannot_write(path, errno));
   }
-  has_unfinished = true;
-  state->temporary = true;
+  state->temporary = std::move(temporary);
+  state->unfinished.emplace(state->temporary);
   state->file.emplace(fd);
   if (exists) {
     (void)!::fchown(fd, status.st_uid, status.st_gid); // as far as we may
@@ -352,23 +312,19 @@ int Output::descriptor() const {
 }
 
 Result<void> Output::commit() {
-  if (!state_->temporary) {
+  if (state_->temporary.empty()) {
     return {};
   }
   // The data is on the disk before the name points at it, so a crash leaves the old file or the new one.
   if (::fsync(state_->file->get()) != 0 && errno != EINVAL) {
     return tl::unexpected(cannot_write(state_->path, errno));
   }
-  if (::rename(unfinished_path.data(), state_->final_path.c_str()) != 0) {
+  if (::rename(state_->temporary.c_str(), state_->final_path.c_str()) != 0) {
     return tl::unexpected(cannot_write(state_->path, errno));
   }
-  has_unfinished = false;
-  state_->temporary = false;
+  state_->unfinished.reset();
+  state_->temporary.clear();
   return {};
-}
-
-void set_interrupt_message(std::string message) {
-  interrupt_message = std::move(message);
 }
 
 void prepare_process() {
@@ -380,15 +336,6 @@ void prepare_process() {
     }
   }
   std::signal(SIGPIPE, SIG_IGN);
-  for (const int number : interrupts) {
-    struct sigaction action {};
-    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
-      continue; // nohup, for one
-    }
-    action = {};
-    action.sa_handler = on_interrupt;
-    ::sigaction(number, &action, nullptr);
-  }
 }
 
 } // namespace tidegate

@@ -83,12 +83,8 @@ private:
 // What the system says about an errno code.
 std::string system_message(int code);
 
-// From now on SIGINT, SIGTERM and SIGHUP remove unfinished output files and end the process with exit code
-// 130, a closed pipe is an error of write() instead of a signal, and standard streams that are closed stay
-// unusable instead of becoming the next file that is opened. Call once, first thing in main().
+// From now on a closed pipe is an error of write() instead of a signal, and standard streams that are closed
+// stay unusable instead of becoming the next file that is opened. Call once, first thing in main().
 void prepare_process();
-
-// What the process prints on standard error when such a signal ends it. Empty at first.
-void set_interrupt_message(std::string message);
 
 } // namespace tidegate

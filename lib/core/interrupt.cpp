@@ -1,11 +1,17 @@
+#include <tidegate/core/error.hpp>
 #include <tidegate/core/interrupt.hpp>
 
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <cstddef>
+#include <climits>
 #include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
 
 namespace tidegate {
 namespace {
@@ -13,8 +19,22 @@ namespace {
 constexpr std::array<int, 3> watched{SIGINT, SIGTERM, SIGHUP};
 constexpr std::int64_t one_keystroke_ns = 500'000'000; // a terminal and a parent may send the same one twice
 
+// Written before the handler is installed.
+std::string message_at_once;
+std::string message_again;
+int errors = STDERR_FILENO; // a copy: drivers' output is captured on descriptor 2
+
+std::atomic<int> watches{0};
 std::atomic<std::int64_t> first_at{0}; // 0: not interrupted
-struct sigaction* earlier = nullptr;
+std::atomic<bool> ending{false};
+
+// Paths stay in place, because a handler may read one while its file is finished in another thread.
+struct UnfinishedFile {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> exists{false};
+  std::array<char, PATH_MAX> path{};
+};
+std::array<UnfinishedFile, 4> unfinished;
 
 std::int64_t now_ns() {
   timespec now{};
@@ -22,44 +42,104 @@ std::int64_t now_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-void note(int number) {
-  const std::int64_t now = now_ns();
-  std::int64_t none = 0;
-  if (first_at.compare_exchange_strong(none, now) || now - none < one_keystroke_ns) {
-    return;
+[[noreturn]] void end_process(std::string_view message) {
+  while (ending.exchange(true)) { // in another thread
+    ::pause();
   }
-  for (std::size_t i = 0; i < watched.size(); ++i) {
-    if (watched[i] == number) {
-      ::sigaction(number, &earlier[i], nullptr);
+  [[maybe_unused]] const ssize_t printed = ::write(errors, message.data(), message.size());
+  for (const UnfinishedFile& file : unfinished) {
+    if (file.exists) {
+      ::unlink(file.path.data());
     }
   }
-  ::raise(number);
+  ::_exit(static_cast<int>(ExitCode::interrupted));
+}
+
+void on_interrupt(int /*signal*/) {
+  if (watches == 0) {
+    end_process(message_at_once);
+  }
+  const std::int64_t now = now_ns();
+  std::int64_t first = 0;
+  if (!first_at.compare_exchange_strong(first, now) && now - first >= one_keystroke_ns) {
+    end_process(message_again);
+  }
+}
+
+sigset_t watched_set() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : watched) {
+    ::sigaddset(&set, number);
+  }
+  return set;
 }
 
 } // namespace
 
-InterruptWatch::InterruptWatch() {
-  first_at = 0;
-  earlier = before_;
-  for (std::size_t i = 0; i < watched.size(); ++i) {
-    ::sigaction(watched[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) {
-      struct sigaction action {};
-      action.sa_handler = note;
-      action.sa_flags = SA_RESTART;
-      ::sigaction(watched[i], &action, nullptr);
+void handle_interrupts(std::string message, std::string again) {
+  message_at_once = std::move(message);
+  message_again = std::move(again);
+  constexpr int past_the_standard_streams = 3;
+  if (const int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, past_the_standard_streams); copy >= 0) {
+    errors = copy;
+  }
+  for (const int number : watched) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
+      continue;
     }
+    action = {};
+    action.sa_handler = on_interrupt;
+    action.sa_mask = watched_set();
+    action.sa_flags = SA_RESTART;
+    ::sigaction(number, &action, nullptr);
   }
 }
 
-InterruptWatch::~InterruptWatch() {
-  for (std::size_t i = 0; i < watched.size(); ++i) {
-    ::sigaction(watched[i], &before_[i], nullptr);
+RemovedWhenInterrupted::RemovedWhenInterrupted(const std::string& path) : place_(0) {
+  while (place_ < unfinished.size() && unfinished[place_].taken.exchange(true)) {
+    ++place_;
   }
+  if (place_ < unfinished.size() && path.size() < unfinished[place_].path.size()) {
+    std::memcpy(unfinished[place_].path.data(), path.c_str(), path.size() + 1);
+    unfinished[place_].exists = true;
+  }
+}
+
+RemovedWhenInterrupted::~RemovedWhenInterrupted() {
+  if (place_ < unfinished.size()) {
+    unfinished[place_].exists = false;
+    unfinished[place_].taken = false;
+  }
+}
+
+InterruptWatch::InterruptWatch() {
+  if (watches == 0) {
+    first_at = 0;
+  }
+  ++watches;
+}
+
+InterruptWatch::~InterruptWatch() {
+  --watches;
 }
 
 bool InterruptWatch::interrupted() {
   return first_at != 0;
+}
+
+void hold_interrupts() {
+  ++watches;
+}
+
+InterruptsBlocked::InterruptsBlocked() {
+  const sigset_t blocked = watched_set();
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+}
+
+InterruptsBlocked::~InterruptsBlocked() {
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 } // namespace tidegate

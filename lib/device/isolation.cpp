@@ -1,4 +1,5 @@
 #include <tidegate/core/bytes.hpp>
+#include <tidegate/core/interrupt.hpp>
 #include <tidegate/device/driver_output.hpp>
 #include <tidegate/device/isolation.hpp>
 
@@ -14,6 +15,8 @@
 #include <cerrno>
 #include <csignal>
 #include <new>
+#include <optional>
+#include <utility>
 
 namespace tidegate::device {
 namespace {
@@ -79,6 +82,8 @@ Result<void> isolate_drivers(const SharedFlag* kernels_ran) {
   ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended
   share_captured_errors();
   const pid_t parent = ::getpid();
+  std::optional<InterruptsBlocked> blocked(
+      std::in_place); // until both processes know what to do with signals
   const pid_t child = ::fork();
   if (child < 0) {
     return {}; // then without the protection
@@ -100,6 +105,7 @@ Result<void> isolate_drivers(const SharedFlag* kernels_ran) {
       ::sigaction(number, &action, nullptr);
     }
   }
+  blocked.reset();
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -90,7 +90,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   // Nothing is written that is not complete and proved as far as was asked for.
   if (run.outcome.status == RunStatus::done && (!proof || (proof->in_time && proof->parity.equal))) {
     prints.reset();
-    monitor.begin(Activity::writing);
+    monitor.begin_writing();
     TIDEGATE_TRY(files_written, write_outputs(compiled.program, run.outputs));
   }
   return ExecutedProgram{.build_ns = built.build_ns,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <string_view>
+#include <thread>
 
 namespace tidegate::run {
 
@@ -51,6 +52,8 @@ struct Monitor {
   std::atomic<std::uint32_t*> gave_up = nullptr;
   std::atomic<bool> stopped = false; // the launch was asked to give up
 
+  std::atomic<bool> settled = false; // one of two has decided how the run ends: it itself, or its watchdog
+
   // Called by the run, in its thread, as it begins with something; may be empty.
   std::function<void()> began;
   std::function<void()> before_kernels; // likewise, before kernels of the user's run
@@ -63,6 +66,17 @@ struct Monitor {
     if (began) {
       began();
     }
+  }
+
+  // True for the first caller: outputs are not written while the watchdog reports that there are none.
+  bool settle() { return !settled.exchange(true); }
+
+  // A watchdog that has given up ends the process meanwhile.
+  void begin_writing() {
+    while (!settle()) {
+      std::this_thread::sleep_for(build_limit);
+    }
+    begin(Activity::writing);
   }
 
   void stop() {

@@ -13,7 +13,7 @@ namespace tidegate::run {
 
 // At the monitor's deadline, and at an interrupt, it asks the launch that is under way to stop, from a thread
 // of its own; when it still lives a grace period later it calls `give_up`, which says what has happened and
-// ends the process.
+// ends the process. It looks no longer once the run writes its outputs.
 class Watchdog {
 public:
   Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::function<void(bool interrupted)> give_up);

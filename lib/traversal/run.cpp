@@ -392,7 +392,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
     report.comparison =
         time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
   }
-  monitor.begin(run::Activity::writing);
+  monitor.begin_writing();
   const bool floats =
       program.algorithm == Algorithm::pagerank || graphs::weight_type(graph.out) == graphs::WeightType::f32;
   return write_outputs(program, folder, results, floats, report.files_written);

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import struct
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -50,6 +51,12 @@ def with_excerpts(errors: str, document: str) -> str:
         return f"{error[0]}\n" + f"  {number} | {before}{behind}".rstrip(" ") + f"\n  {margin} | {' ' * len(before)}^"
 
     return re.sub(r"(?m)^tidegate: .*?:(\d+):(\d+): error: .*$", add, errors)
+
+
+def catches_interrupts(process: int) -> bool:
+    status = Path(f"/proc/{process}/status").read_text()
+    caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (signal.SIGINT - 1) & 1)
 
 
 def golden_folder() -> Path:

@@ -16,17 +16,11 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import PATIENCE, Document, binary, run
+from support import PATIENCE, Document, binary, catches_interrupts, run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "graphs"
 TOPOLOGIES = ["sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"]
 RMAT: Document = {"rmat": {"scale": 9, "edge_factor": 8, "seed": 3}}
-
-
-def catches_interrupts(process: int) -> bool:
-    status = Path(f"/proc/{process}/status").read_text()
-    caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
-    return bool(int(caught, 16) >> (signal.SIGINT - 1) & 1)
 
 
 class Graphs(unittest.TestCase):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -16,8 +17,8 @@ import time
 import unittest
 from pathlib import Path
 
-from support import PATIENCE, Document, binary, parse, run
-from test_run import SANITIZED, Programs, device, environment, npy, pocl_cache, read_array
+from support import PATIENCE, Document, binary, catches_interrupts, parse, run
+from test_run import SANITIZED, Programs, cache_home, device, environment, npy, pocl_cache, read_array
 
 # Of several work-groups on a busy CPU each waits for one whose core is taken; one alone runs on.
 ONE = ("--workers", "1")
@@ -341,6 +342,60 @@ class Signals(Safety):
     def test_an_op_that_never_returns(self) -> None:
         report = self.interrupted(program(op="endless"), "--strategy", "launch", group=True)
         self.assertIn("does not return", report["error"]["message"])
+
+
+    INTERRUPTED = ("tidegate: error: interrupted [interrupted]\n"
+                   "  fix: run it again; a file that was not complete is removed\n")
+    INTERRUPTED_RUN = re.compile(r"tidegate: .*program\.json: error: .*\[interrupted\]\n  fix: .*\n")
+
+    def test_random_moments(self) -> None:
+        """Whatever a command is doing, Ctrl-C ends it with its message, or what it answers is complete."""
+        seed = int(os.environ.get("TIDEGATE_TEST_SEED", time.time_ns() % 10**9))
+        draw = random.Random(seed)
+        path = self.file("program.json", json.dumps(program(1000)))
+        commands = [["run", str(path)], ["run", str(path), "--no-cache"], ["check", str(path)], ["devices"]]
+        seconds = []
+        for command in commands:
+            began = time.monotonic()
+            self.assertEqual(run(*command, env=environment()).rc, 0)
+            seconds.append(time.monotonic() - began)
+        for number in range(int(os.environ.get("TIDEGATE_TEST_INTERRUPTS", "60"))):
+            command, longest = draw.choice(list(zip(commands, seconds)))
+            group, moment = draw.random() < 0.5, draw.uniform(0, min(1.1 * longest, 1))
+            with self.subTest(seed=seed, number=number, command=command, group=group, moment=moment):
+                self.interrupt_at(command, group, moment)
+
+    def interrupt_at(self, command: list[str], group: bool, moment: float) -> None:
+        self.file("x.npy", OLD)
+        self.file("y.npy", OLD)
+        process = subprocess.Popen([binary(), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   stdin=subprocess.DEVNULL, start_new_session=True, env={**os.environ, **environment()})
+        try:
+            while process.poll() is None and not catches_interrupts(process.pid):
+                pass  # main() has not begun
+            time.sleep(moment)
+            if process.poll() is None:
+                (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=PATIENCE)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+        answer = parse(out) if out else None
+        if process.returncode == 130:
+            self.assertTrue(err == self.INTERRUPTED or self.INTERRUPTED_RUN.fullmatch(err), err)
+            self.assertTrue(answer is None or command[0] == "devices" or answer["status"] == "interrupted", out)
+            self.assert_withheld()
+        else:
+            self.assertEqual((process.returncode, err), (0, ""), err)
+            self.assertIsNotNone(answer)
+            if command[0] == "run":
+                self.assertEqual(answer["status"], "done")
+                self.assertEqual(read_array(self.folder / "y.npy", "u32"), [i + 1000 for i in range(COUNT)])
+        unfinished = [path for folder in (self.folder, Path(cache_home(), "tidegate")) for path in folder.iterdir()
+                      if re.fullmatch(r".*\.\w{6}", path.name) and path.suffix != ".kernel"]
+        self.assertEqual(unfinished, [])
+        self.assert_no_process()
 
 
 class Cache(Safety):

@@ -148,7 +148,8 @@ class Interrupts(unittest.TestCase):
                 process.send_signal(number)
                 self.assertEqual(process.wait(timeout=PATIENCE), 130)
                 self.assertEqual(os.listdir(folder), [])
-                self.assertEqual(process.stderr.read(), b"")
+                self.assertEqual(process.stderr.read(), b"tidegate: error: interrupted [interrupted]\n"
+                                                        b"  fix: run it again; a file that was not complete is removed\n")
                 process.stdin.close()
                 process.stderr.close()
 
