@@ -2,6 +2,7 @@
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/opencl_error.hpp>
+#include <tidegate/opencl_c/words.hpp>
 #include <tidegate/run/compiled.hpp>
 #include <tidegate/run/device_memory.hpp>
 #include <tidegate/run/plain_waves.hpp>
@@ -40,6 +41,25 @@ std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
   return options;
 }
 
+// Holds each value of a type that is no scalar or vector against the type's size: drivers take values of
+// another size, and read past them. at_source knows the names.
+std::string size_checks(const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
+                        std::uint32_t unit) {
+  std::string checks;
+  for (const std::uint32_t wave : waves) {
+    const std::uint32_t op = program.waves[wave].op;
+    const auto& arguments = program.waves[wave].arguments;
+    for (std::size_t i = 0; program.ops[op].unit == unit && i < arguments.size(); ++i) {
+      const std::string& type = program.function(op).parameters[i].type;
+      if (arguments[i].kind == ProgramArgument::Kind::value && !opencl_c::arithmetic_type(type)) {
+        checks += fmt::format("typedef char {}{}_{}_{}[sizeof({}) == {} ? 1 : -1];\n", value_size_check, wave,
+                              i, arguments[i].value.size(), type, arguments[i].value.size());
+      }
+    }
+  }
+  return checks.empty() ? checks : "\n#line 1 \"tidegate/arguments.cl\"\n" + checks;
+}
+
 } // namespace
 
 PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgram& program,
@@ -63,10 +83,12 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
     }
     // A line of its own before the first, so that logs name the file as people know it.
     const auto& [before, behind] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;
-    auto built = device::build_program(session,
-                                       fmt::format("{}{}#line 1 \"{}\"\n{}\n{}", contraction_pragma(program),
-                                                   before, program.units[unit].path, *source, behind),
-                                       driver_options(program.units[unit], program.folder));
+    auto built =
+        device::build_program(session,
+                              fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program), before,
+                                          program.units[unit].path, *source, behind,
+                                          given != instead.end() ? "" : size_checks(program, waves, unit)),
+                              driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -41,6 +43,28 @@ void place_missing_function(const ProgramUnit& unit, Error& error) {
   }
 }
 
+// A value whose size is not that of its parameter, where a check of sizes has failed.
+std::optional<Error> wrong_size(const ResolvedProgram& program, std::string_view log) {
+  const std::size_t at = log.find(value_size_check);
+  if (at == std::string_view::npos) {
+    return {};
+  }
+  std::array<std::uint32_t, 3> numbers{}; // wave, argument, bytes
+  const char* place = log.data() + at + value_size_check.size() - 1;
+  for (std::uint32_t& number : numbers) {
+    place = std::from_chars(place + 1, log.data() + log.size(), number).ptr;
+  }
+  const auto [wave, argument, bytes] = numbers;
+  const std::uint32_t op = program.waves.at(wave).op;
+  return Error{.code = ErrorCode::argument_mismatch,
+               .message = fmt::format(
+                   "the argument has {}, {} has another size on this device", plural(bytes, "byte"),
+                   in_quotes(opencl_c::resolved_text(program.units[program.ops[op].unit].unit,
+                                                     program.function(op).parameters.at(argument)))),
+               .fix = "give {\"bytes\": …}, as many as sizeof says there, padding included",
+               .pointer = fmt::format("/waves/{}/args/{}", wave, argument)};
+}
+
 } // namespace
 
 Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error) {
@@ -52,6 +76,9 @@ Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error)
   }
   if (error.code != ErrorCode::build_failure || !error.log) {
     return error; // what the compiler never saw
+  }
+  if (auto wrong = wrong_size(program, *error.log)) {
+    return *std::move(wrong);
   }
   error.code = ErrorCode::kernel_source;
   if (!error.line) {

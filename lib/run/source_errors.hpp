@@ -6,10 +6,16 @@
 #include <tidegate/device/handles.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace tidegate::run {
 
-// What the compiler says about a source by itself: kernel_source at the place, with its line, where it names
+// How the checks of the sizes of values begin that PlainPrograms append to sources: wave, argument and bytes
+// follow.
+inline constexpr std::string_view value_size_check = "tg_size_of_argument_";
+
+// What the compiler says about a source by itself: argument_mismatch where a value has another size than its
+// parameter; kernel_source at the place, with its line, where it names
 // one; kernel_options at the op.
 Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error build_failure);
 

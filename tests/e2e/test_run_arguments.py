@@ -132,12 +132,17 @@ class Arguments(Programs):
                      "  fix: leave it out\n")
 
     def test_layout_that_the_compiler_denies(self) -> None:
-        """Bytes of a type whose layout is not known are checked when the kernel is built."""
+        """Bytes of a type whose layout is not known are checked by the compiler, whichever way the program is launched."""
         document = arguments_program()
         document["waves"][2]["args"][1] = {"bytes": "0000"}
-        result = self.run_document(document, "--strategy", "barrier", "--mode", "interpreter")
-        self.assertEqual(result.rc, 4)
-        self.assertIn("tg_argument_has_2_bytes", result.stderr)
+        for strategy in ("plain", "launch", "barrier", "auto"):
+            for mode in ("interpreter", "jit"):
+                result = self.run_document(document, "--strategy", strategy, "--mode", mode)
+                self.assertEqual((result.rc, unplaced(result.stderr).replace(str(self.folder), "F")), (
+                    3, 'tidegate: F/program.json: error: the argument has 2 bytes, "union either e" has another size on this device '
+                       "[argument_mismatch]\n"
+                       "  at: /waves/2/args/1\n"
+                       '  fix: give {"bytes": …}, as many as sizeof says there, padding included\n'))
 
 
 if __name__ == "__main__":
