@@ -1,15 +1,41 @@
 // tidegate: parse the command line, run the command, report its error, exit with its code.
 #include "command_line.hpp"
 #include "terminal.hpp"
+#include <tidegate/core/bytes.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/interrupt.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+// The size that was asked for when memory ran out, which std::bad_alloc does not say; sanitizers have their
+// own allocators.
+static std::atomic<std::size_t> refused_bytes{0};
+
+#ifndef __SANITIZE_ADDRESS__
+void* operator new(std::size_t bytes) {
+  if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) {
+    return memory;
+  }
+  refused_bytes = bytes;
+  throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
+  std::free(memory);
+}
+#endif
 
 namespace tidegate::app {
 namespace {
@@ -27,8 +53,12 @@ ExitCode run_and_report(const std::vector<std::string>& arguments, bool errors_a
       error = interrupt_error();
     }
   } catch (const std::bad_alloc&) {
-    error = {
-        .code = ErrorCode::internal_error, .message = "out of memory", .fix = "give the process more memory"};
+    const std::size_t bytes = refused_bytes;
+    error = {.code = ErrorCode::host_out_of_memory,
+             .message = "the host has no memory left" +
+                        (bytes == 0 ? std::string() : " for another " + bytes_text(bytes)),
+             .fix = "give the process more memory, or the program smaller buffers",
+             .requested = bytes == 0 ? std::nullopt : std::optional<std::uint64_t>(bytes)};
   } catch (const std::exception& exception) {
     error = {.code = ErrorCode::internal_error,
              .message = exception.what(),

@@ -4,6 +4,7 @@
 #include <tidegate/compiler/arrays.hpp>
 #include <tidegate/compiler/buffer_data.hpp>
 #include <tidegate/compiler/buffer_files.hpp>
+#include <tidegate/core/bytes.hpp>
 #include <tidegate/core/files.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -330,7 +331,13 @@ Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const 
       return tl::unexpected(std::move(filled.error()));
     }
   } catch (const std::bad_alloc&) {
-    return tl::unexpected(too_large(buffer));
+    const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
+    return tl::unexpected(
+        Error{.code = ErrorCode::host_out_of_memory,
+              .message = fmt::format("the host has no memory left for {} elements of {}, {}", buffer.count,
+                                     name(buffer.type), bytes_text(bytes)),
+              .fix = "give the buffer a lower count, or the process more memory",
+              .requested = bytes});
   }
   return contents;
 }

@@ -102,6 +102,7 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::cannot_write:
   case ErrorCode::missing_program:
   case ErrorCode::program_failed:
+  case ErrorCode::host_out_of_memory:
   case ErrorCode::no_opencl:
   case ErrorCode::no_device:
   case ErrorCode::ambiguous_device:

@@ -104,6 +104,7 @@ enum class ErrorCode : std::uint8_t {
   queue_stalled,
   requeue_queue_full,
   interrupted,
+  host_out_of_memory,
   // everything else
   internal_error,
 };
@@ -178,6 +179,7 @@ inline constexpr auto error_code_names = std::to_array<std::string_view>({
     "queue_stalled",
     "requeue_queue_full",
     "interrupted",
+    "host_out_of_memory",
     "internal_error",
 });
 static_assert(error_code_names.size() == static_cast<std::size_t>(ErrorCode::internal_error) + 1);

@@ -46,7 +46,7 @@ constexpr Field error_fields[] = {
     optional<&Error::excerpt>("excerpt", "that line of the source"),
     optional<&Error::field>("field", "the field that overflowed, is out of range, is missing or is unknown"),
     optional<&Error::nearest>("nearest", "the known name closest to an unknown one"),
-    optional<&Error::requested>("requested", "bytes that the launch needs"),
+    optional<&Error::requested>("requested", "bytes that were asked for"),
     optional<&Error::available>("available", "bytes that the budget allows"),
     optional<&Error::wave>("wave", "index of the wave that depends on itself"),
     optional<&Error::wave_count>("wave_count", "waves of the DAG"),

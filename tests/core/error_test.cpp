@@ -19,6 +19,7 @@ TEST_CASE("every code has a name of its own") {
 
 TEST_CASE("codes map to the exit codes of the command line") {
   CHECK(exit_code(ErrorCode::device_out_of_memory) == ExitCode::negative);
+  CHECK(exit_code(ErrorCode::host_out_of_memory) == ExitCode::environment);
   CHECK(exit_code(ErrorCode::incomplete_evidence) == ExitCode::negative);
   CHECK(exit_code(ErrorCode::unknown_option) == ExitCode::usage);
   CHECK(exit_code(ErrorCode::duplicate_key) == ExitCode::input);

@@ -161,9 +161,9 @@ class Interrupts(unittest.TestCase):
             process = subprocess.run(
                 [binary(), "recommend", file.name], capture_output=True, timeout=PATIENCE,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (300_000_000, 300_000_000)))
-        self.assertEqual(process.returncode, 70)
-        self.assertEqual(process.stderr, b"tidegate: error: out of memory [internal_error]\n"
-                                         b"  fix: give the process more memory\n")
+        self.assertEqual(process.returncode, 4)
+        self.assertEqual(process.stderr, b"tidegate: error: the host has no memory left for another 572.2 MiB [host_out_of_memory]\n"
+                                         b"  fix: give the process more memory, or the program smaller buffers\n")
 
 
 if __name__ == "__main__":
