@@ -207,14 +207,16 @@ std::optional<UntilReport> until_report(const CompiledProgram& compiled, const E
                      .reached = executed.run.until->reached};
 }
 
-// How the run ended; an error where outputs are withheld.
-void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
-  report.status = executed.run.outcome.status;
+RunStatus status_of(const ExecutedProgram& executed) {
   if (executed.proof && !executed.proof->in_time) {
-    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
-  } else if (executed.proof && !executed.proof->parity.equal) {
-    report.status = RunStatus::outputs_differ;
+    return InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
   }
+  return executed.proof && !executed.proof->parity.equal ? RunStatus::outputs_differ
+                                                         : executed.run.outcome.status;
+}
+
+// The error of a run whose outputs are withheld, by what is left of its tiles and items.
+void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
   switch (report.status) {
   case RunStatus::done:
   case RunStatus::planned:
@@ -323,8 +325,9 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
         .left_out_spans = report.timeline->left_out};
   }
   tell_measured(report, compiled, executed);
-  tell_the_end(report, executed, options);
+  report.status = status_of(executed);
   tell_queues(report, compiled.program, executed.run.queues);
+  tell_the_end(report, executed, options);
   return report;
 }
 

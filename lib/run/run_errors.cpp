@@ -23,8 +23,18 @@ std::string what_is_left(const RunReport& report) {
   if (report.until && !report.until->reached) {
     return until_not_reached(report);
   }
-  return fmt::format("{} of {} tiles are left, after {}", report.items_remaining,
-                     report.items_remaining + report.items_processed, plural(report.iterations, "iteration"));
+  std::uint64_t items = 0; // of queues, that count beside the tiles
+  for (std::size_t i = 0; report.priority && i < report.queues.size(); ++i) { // once they have run
+    items += report.queues[i].items_remaining;
+  }
+  const std::uint64_t tiles = report.items_remaining - items;
+  const std::string of_queues = items == 0 ? "" : plural(items, "item") + " of queues";
+  std::string left = fmt::format("{} of {} tiles", tiles, tiles + report.items_processed);
+  if (!of_queues.empty()) {
+    left = tiles == 0 ? of_queues : left + " and " + of_queues;
+  }
+  return fmt::format("{} {} left, after {}", left, tiles == 0 && items == 1 ? "is" : "are",
+                     plural(report.iterations, "iteration"));
 }
 
 std::string difference_fix(const OutputParity& parity, const RunOptions& options) {

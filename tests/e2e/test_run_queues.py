@@ -313,11 +313,13 @@ class Ends(Queues):
         self.assertEqual(report["items_remaining"], 3)
 
     def test_wall_time(self) -> None:
-        result = self.run_document(self.waiting(most_stalled_rounds=2**32 - 1), "--strategy", "launch",
-                                   "--max-wall-time", "1")
-        self.assertEqual(result.rc, 1, result.stderr)
-        self.assertIn("[wall_time_exceeded]", result.stderr)
-        self.assertEqual(parse(result.stdout)["queues"][0]["items_remaining"], 3)
+        for strategy, left in (("plain", "3 items of queues"), ("launch", "3 items of queues"), ("barrier", "1 of 1 tiles and 3 items of queues")):
+            result = self.run_document(self.waiting(most_stalled_rounds=2**32 - 1), "--strategy", strategy,
+                                       "--max-wall-time", "1")
+            self.assertEqual(result.rc, 1, result.stderr)
+            self.assertIn(f": error: the wall time of 1 s is over: {left} are left, after 0 iterations [wall_time_exceeded]\n", result.stderr)
+            report = parse(result.stdout)
+            self.assertEqual((report["status"], report["queues"][0]["items_remaining"]), ("deadline", 3))
 
 
 class Refused(Queues):
