@@ -1,244 +1,587 @@
-// tidegate check
-#include "command_line.hpp"
-#include "options.hpp"
-#include "terminal.hpp"
-#include <tidegate/commands/check.hpp>
-#include <tidegate/commands/graph.hpp>
-#include <tidegate/core/same_file.hpp>
-#include <tidegate/documents/catalogue.hpp>
+#include "app/check.hpp"
+
+#include "app/arena.hpp"
+#include "app/lint.hpp"
+#include "app/plan.hpp"
+#include "app/run.hpp"
+#include "app/serve.hpp"
+#include "core/catalogue.hpp"
+#include "core/files.hpp"
+#include "core/table.hpp"
+#include "engine/documents.hpp"
+#include "engine/traversal/documents.hpp"
+#include "work/documents.hpp"
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/planning/arena.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/policy/documents.hpp>
+#include <tidegate/policy/evidence.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <memory>
-#include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-namespace tidegate::app {
+namespace tidegate::commands {
 namespace {
 
-struct CheckSettings {
-  commands::CheckRequest request;
-  std::string output = "-";
-  Format format = Format::json;
-  bool quiet = false;
-};
+using documents::CheckedDocument;
+using documents::Document;
+using documents::LaunchRecommendationDocument;
+using documents::Verdict;
 
-// What a type may also be called on the command line, and what a plan of it is held against.
-struct PlanType {
-  std::string_view word;
-  std::string_view document;
-  std::string_view option;
-  std::optional<std::string> commands::CheckRequest::*premise;
-};
-constexpr std::array<PlanType, 2> plan_types{
-    PlanType{"plan", "frontier_memory_plan", "--dag", &commands::CheckRequest::dag},
-    PlanType{"arena", "arena_plan", "--lifetimes", &commands::CheckRequest::lifetimes}};
-
-// Takes the type off the front of the words, where one stands there, and minds that plans have what they are
-// held against.
-Result<void> take_type(commands::CheckRequest& request) {
-  const std::string first = request.files.empty() ? std::string() : request.files.front();
-  const auto* const type = std::ranges::find(plan_types, first, &PlanType::word);
-  if (type != plan_types.end()) {
-    if (!(request.*(type->premise))) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::invalid_usage,
-                .message = fmt::format("check {} holds a plan against its input and needs {}", type->word,
-                                       type->option),
-                .fix = fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the "
-                                   "document alone",
-                                   type->word, type->option, type->document)});
-    }
-    request.document = std::string(type->document);
-  } else if (documents::find_document(first)) {
-    request.document = first;
-  }
-  if (request.document) {
-    request.files.erase(request.files.begin());
-  }
-  for (const PlanType& plan : plan_types) {
-    if (request.*(plan.premise) && request.document && *request.document != plan.document) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::invalid_usage,
-                .message = fmt::format("{} is for plans of type {}", plan.option, plan.document),
-                .fix = fmt::format("leave it out, or check {}", plan.word)});
-    }
-  }
-  if (request.files.empty()) {
-    request.files.emplace_back("-");
-  }
-  return {};
+Error incomplete(std::string_view evidence, std::string_view field) {
+  return {.code = ErrorCode::incomplete_evidence,
+          .message = fmt::format("the {} evidence is not complete: {} is not as it must be", evidence, field),
+          .fix = "`tidegate schema launch_recommendation --format table` says what completes each field",
+          .pointer = fmt::format("/evidence/{}/{}", evidence, field),
+          .field = std::string(field)};
 }
 
-// What `check graph` has no use for.
-Result<void> refuse_document_options(const commands::CheckRequest& request) {
-  const std::string_view option = request.stream      ? "--stream"
-                                  : request.dag       ? "--dag"
-                                  : request.lifetimes ? "--lifetimes"
-                                                      : "";
-  if (option.empty()) {
-    return {};
-  }
-  return tl::unexpected(
-      Error{.code = ErrorCode::invalid_usage,
-            .message = fmt::format("{} is for documents, and check graph reads graphs", option),
-            .fix = "leave it out"});
+Error inconsistent(std::string pointer, std::string_view field) {
+  return {.code = ErrorCode::inconsistent_evidence,
+          .message = fmt::format("{} contradicts the rest of the document", field),
+          .fix = "make the recommendation and its evidence anew from the same request",
+          .pointer = std::move(pointer),
+          .field = std::string(field)};
 }
 
-// A mistyped document type looks like a file that does not exist, and standard input can be read once.
-std::optional<Error> wrong_words(const commands::CheckRequest& request) {
-  const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
-                      (request.lifetimes == "-" ? 1 : 0);
-  if (inputs > 1) {
-    return Error{.code = ErrorCode::invalid_usage,
-                 .message = "standard input can be read once",
-                 .fix = "give - once; with --stream each of its lines is a document"};
+// What is wrong with one kind of evidence: it contradicts the recommendation, claims to be what it is not, or
+// is not complete.
+template <class EvidenceType>
+std::optional<Error> judge(std::string_view which, const std::optional<EvidenceType>& evidence,
+                           std::optional<bool> claimed_complete,
+                           const policy::LaunchRecommendation& recommendation) {
+  if (evidence) {
+    if (const auto field = policy::contradicted_field(*evidence, recommendation)) {
+      return inconsistent(fmt::format("/evidence/{}/{}", which, *field), *field);
+    }
   }
-  const std::string& first = request.files.front();
-  const auto found = documents::find_document(first);
-  if (!request.document && !found && found.error().nearest && ::access(first.c_str(), F_OK) != 0) {
-    Error error = found.error();
-    error.code = ErrorCode::invalid_usage;
+  const auto field = evidence ? policy::incomplete_field(*evidence) : std::nullopt;
+  if (field && claimed_complete == true) {
+    Error error = inconsistent(fmt::format("/evidence/{}/{}", which, *field), *field);
+    error.message =
+        fmt::format("the {} evidence is said to be complete, but {} is not as it must be", which, *field);
     return error;
   }
+  if (claimed_complete.has_value() != evidence.has_value() ||
+      (evidence && *claimed_complete == field.has_value())) {
+    return inconsistent(fmt::format("/evidence/complete/{}", which), which);
+  }
+  if (field) {
+    return incomplete(which, *field);
+  }
   return {};
 }
 
-FileUses files_of(const commands::CheckRequest& request, const std::string& output) {
-  FileUses files{.inputs = {}, .outputs = {{output, "-o", {}}}};
-  for (const std::string& file : request.files) {
-    files.inputs.push_back({file, "a document that is checked", {}});
+std::optional<Error> judge(const LaunchRecommendationDocument& document) {
+  const auto& [recommendation, evidence, explanation, device] = document;
+  if (!evidence) {
+    return {};
   }
-  for (const auto& premise : {request.dag, request.lifetimes}) {
-    if (premise) {
-      files.inputs.push_back({*premise, "what plans are held against", {}});
+  if (auto error = judge("topology", evidence->topology, evidence->complete.topology, recommendation)) {
+    return error;
+  }
+  return judge("promotion", evidence->promotion, evidence->complete.promotion, recommendation);
+}
+
+Error invalid_plan(std::string violation, std::string_view planner) {
+  return {.code = ErrorCode::invalid_plan,
+          .message = std::move(violation),
+          .fix = fmt::format("make the plan anew with `tidegate {}`, from the same input", planner)};
+}
+
+// What follows from the plan itself.
+std::optional<Error> judge(const documents::FrontierMemoryPlan& document) {
+  const std::size_t groups = document.barriers.groups.size();
+  if (document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1)) {
+    return invalid_plan(fmt::format("global_barriers is given as {}, and there are {} groups",
+                                    document.barriers.global_barriers, groups),
+                        "plan");
+  }
+  if (document.objective.has_value() != (document.strategy == documents::PlanStrategy::compact)) {
+    return invalid_plan("the objective belongs to the strategy compact and to no other", "plan");
+  }
+  return {};
+}
+
+std::optional<Error> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag) {
+  if (auto violation = planning::first_violation(dag, memory_plan(document))) {
+    return invalid_plan(*std::move(violation), "plan");
+  }
+  return judge(document);
+}
+
+std::optional<Error> judge(const documents::ArenaPlanDocument& document,
+                           const documents::BufferLifetimes& lifetimes) {
+  const auto index = index_buffers(lifetimes);
+  if (!index) {
+    return index.error();
+  }
+  planning::ArenaPlan plan{.offsets = std::vector<std::uint64_t>(lifetimes.buffers.size()),
+                           .height_bytes = document.height_bytes,
+                           .lower_bound_bytes = document.lower_bound_bytes,
+                           .optimal = document.optimal,
+                           .proof = document.proof,
+                           .gave_up = document.gave_up,
+                           .search_nodes = document.search_nodes};
+  std::vector<bool> placed(lifetimes.buffers.size(), false);
+  for (const documents::PlacedBuffer& buffer : document.buffers) {
+    const auto found = index->find(buffer_key(buffer.id));
+    if (found == index->end()) {
+      return invalid_plan(fmt::format("the lifetimes have no buffer {}", describe(buffer.id)), "arena");
+    }
+    if (placed[found->second]) {
+      return invalid_plan(fmt::format("buffer {} has two offsets", describe(buffer.id)), "arena");
+    }
+    placed[found->second] = true;
+    plan.offsets[found->second] = buffer.offset;
+  }
+  if (const auto left = std::ranges::find(placed, false); left != placed.end()) {
+    const auto& buffer = lifetimes.buffers[static_cast<std::size_t>(left - placed.begin())];
+    return invalid_plan(fmt::format("buffer {} has no offset", describe(buffer.id)), "arena");
+  }
+  if (auto violation = planning::check_arena(arena_problem(lifetimes), plan)) {
+    return invalid_plan(*violation + " (buffers are counted from 0)", "arena");
+  }
+  return {};
+}
+
+// Of every topology that was chosen: its evidence follows from the waves of the same report.
+std::optional<Error> judge(const traversal::FrontierReport& report) {
+  const engine::Geometry& geometry = report.geometry;
+  const auto flaw = traversal::first_flaw(report.evidence, report.waves, report.memory,
+                                          geometry.worker_groups * geometry.workgroup_size);
+  if (!flaw) {
+    return {};
+  }
+  const bool whole = flaw->item >= report.evidence.size();
+  std::string pointer = whole ? "/evidence" : fmt::format("/evidence/{}/{}", flaw->item, flaw->field);
+  if (!flaw->incomplete) {
+    Error error = inconsistent(std::move(pointer), flaw->field);
+    error.fix = "run the program anew: evidence and waves are of one run";
+    return error;
+  }
+  return Error{.code = ErrorCode::incomplete_evidence,
+               .message = fmt::format("the evidence of a topology is not complete: {} is not as it must be",
+                                      flaw->field),
+               .fix = "`tidegate schema frontier_report --format table` says what completes each field",
+               .pointer = std::move(pointer),
+               .field = flaw->field};
+}
+
+// Figures of a run report that follow from others of it.
+class Sums {
+public:
+  explicit Sums(ErrorList& errors) : errors_(&errors) {}
+
+  void hold(bool holds, std::string pointer, std::string message) {
+    if (!holds) {
+      errors_->add({.code = ErrorCode::inconsistent_evidence,
+                    .message = std::move(message),
+                    .fix = "run the program anew: all figures of a report are of one run",
+                    .pointer = std::move(pointer)});
     }
   }
-  return files;
+  void equal(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
+             std::uint64_t expected) {
+    hold(given == expected, std::move(pointer),
+         fmt::format("{} {}, and {} {}", what, given, other, expected));
+  }
+  void at_most(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
+               std::uint64_t most) {
+    hold(given <= most, std::move(pointer),
+         fmt::format("{} is {}, and {} only {}", what, given, other, most));
+  }
+
+private:
+  ErrorList* errors_;
+};
+
+void check_items(const engine::RunReport& report, Sums& sums) {
+  const auto of_queues = [&report](auto member) {
+    std::uint64_t sum = 0;
+    for (const engine::QueueReport& queue : report.queues) {
+      sum += queue.*member;
+    }
+    return sum;
+  };
+  // Items of queues that have run count as remaining, in addition to the tiles.
+  const std::uint64_t queued = report.priority ? of_queues(&engine::QueueReport::items_remaining) : 0;
+  const bool done = report.status == engine::RunStatus::done;
+  if (done) {
+    sums.equal("/items_remaining", "items_remaining is", report.items_remaining,
+               "of a run that is done it is", 0);
+    sums.equal("/queues", "items_remaining of the queues is", queued, "of a run that is done it is", 0);
+  }
+  if (done && report.converged == true) {
+    sums.at_most("/items_processed", "items_processed", report.items_processed, "items_in_all",
+                 report.items_in_all);
+  } else {
+    sums.equal("/items_processed", "items_processed and items_remaining are together",
+               report.items_processed + report.items_remaining - queued, "items_in_all is",
+               report.items_in_all);
+  }
+  sums.equal("/deduped_items", "deduped_items is", report.deduped_items, "that of the queues",
+             of_queues(&engine::QueueReport::deduped_items));
+  for (std::size_t i = 0; i < report.queues.size(); ++i) {
+    const engine::QueueReport& queue = report.queues[i];
+    const std::string pointer = fmt::format("/queues/{}/", i);
+    sums.equal(pointer + "items", "deduped_items and published_items are together",
+               queue.deduped_items + queue.published_items, "items is", queue.items);
+    sums.at_most(pointer + "items_remaining", "items_remaining", queue.items_remaining, "published_items",
+                 queue.published_items);
+  }
+  if (report.priority) {
+    sums.equal("/priority/requeue_count", "requeue_count is", report.priority->accounting.requeue_count,
+               "that of the queues", of_queues(&engine::QueueReport::requeue_count));
+    sums.equal("/priority/aged_promotions", "aged_promotions is", report.priority->accounting.aged_promotions,
+               "that of the queues", of_queues(&engine::QueueReport::aged_promotions));
+  }
 }
 
-// What standard error gets of one verdict.
-void tell(const auto& verdict, const CheckSettings& /*settings*/, bool errors_as_json) {
-  if (verdict.error) {
-    print_error(*verdict.error, errors_as_json);
-  }
+void check_rounds(const engine::Comparison& comparison, Sums& sums) {
+  const auto side = [&](std::string_view name, std::vector<double> rounds, double least, double median,
+                        double most) {
+    const std::string pointer = fmt::format("/comparison/{}_rounds_ns", name);
+    sums.equal(pointer, "elements:", rounds.size(), "rounds is", comparison.rounds);
+    if (rounds.empty()) {
+      return;
+    }
+    std::ranges::sort(rounds);
+    const bool middle = rounds[(rounds.size() - 1) / 2] <= median && median <= rounds[rounds.size() / 2];
+    sums.hold(
+        rounds.front() == least && middle && rounds.back() == most, pointer,
+        fmt::format("{0}_min_ns, {0}_ns and {0}_max_ns are not the least, the median and the largest of "
+                    "{0}_rounds_ns",
+                    name));
+  };
+  side("plain", comparison.plain_rounds_ns, comparison.plain_min_ns, comparison.plain_ns,
+       comparison.plain_max_ns);
+  side("run", comparison.run_rounds_ns, comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns);
+  const double speedup = comparison.plain_ns / comparison.run_ns;
+  sums.hold(std::abs(comparison.speedup - speedup) <= 1e-9 * speedup, "/comparison/speedup",
+            fmt::format("speedup is {}, and plain_ns over run_ns {}", comparison.speedup, speedup));
 }
-void tell(const documents::CheckedDocument& checked, const CheckSettings& settings, bool errors_as_json) {
-  if (checked.error) {
-    print_error(commands::all_of(checked), errors_as_json);
+
+void check_telemetry(const engine::RunReport& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  const policy::LaunchRecommendation& recommendation = report.recommendation;
+  sums.equal("/telemetry/bytes_moved", "bytes_moved is", telemetry.bytes_moved,
+             "bytes_uploaded and bytes_read_back are together",
+             telemetry.bytes_uploaded + telemetry.bytes_read_back);
+  sums.at_most("/telemetry/recorded_launches", "recorded_launches", telemetry.recorded_launches,
+               "kernel_launches", telemetry.kernel_launches);
+  sums.equal("/telemetry/hit_capacity", "hit_capacity is", telemetry.hit_capacity,
+             "that of the recommendation", recommendation.hit_capacity);
+  sums.equal("/telemetry/estimated_peak_device_bytes", "estimated_peak_device_bytes is",
+             telemetry.estimated_peak_device_bytes, "that of the recommendation",
+             recommendation.estimated_peak_device_bytes);
+  sums.equal("/telemetry/device_memory_budget_bytes", "device_memory_budget_bytes is",
+             telemetry.device_memory_budget_bytes, "that of the recommendation",
+             recommendation.device_memory_budget_bytes);
+}
+
+// How the run ended, as its parts have it.
+void check_end(const engine::RunReport& report, bool differs, Sums& sums) {
+  using enum engine::RunStatus;
+  const std::string_view status = engine::run_status_names[static_cast<std::size_t>(report.status)];
+  const bool good = report.status == done || report.status == planned || report.status == checked;
+  sums.hold(good != report.error.has_value(), "/status",
+            fmt::format("the status is {}, and there is {} error", status, report.error ? "an" : "no"));
+  sums.hold((report.status == outputs_differ) == differs, "/status",
+            fmt::format("the status is {}, and output_parity says {}", status,
+                        differs ? "that outputs differ" : "of no outputs that they differ"));
+  sums.hold(report.converged.has_value() == report.until.has_value() &&
+                (!report.until || report.until->reached == report.converged),
+            "/converged", "converged is not what until says");
+}
+
+std::optional<Error> judge(const engine::OutputParity& parity) {
+  if (!parity.equal) {
+    return Error{.code = ErrorCode::outputs_differ,
+                 .message = fmt::format("{} of the outputs are not as plain launches leave them",
+                                        plural(parity.differing_elements, "element")),
+                 .fix = "likely_cause in its output_parity says where to look",
+                 .pointer = "/output_parity/equal"};
   }
-  if (checked.warnings && !settings.quiet) {
-    for (const compiler::Warning& warning : *checked.warnings) {
-      print_warning(warning, checked.file, errors_as_json);
+  return parity.differing_elements != 0 || parity.first_difference
+             ? std::optional(inconsistent("/output_parity/equal", "equal"))
+             : std::nullopt;
+}
+
+// A run report: outputs that were compared were equal, the evidence is complete, and what follows from
+// something else in it does. A run that ended before its time, and says so, is a sound report.
+Result<void> judge(const documents::RunReportDocument& document) {
+  const engine::RunReport& report = document.report;
+  ErrorList errors;
+  const auto found = [&errors](std::optional<Error> error) {
+    if (error) {
+      errors.add(*std::move(error));
+    }
+  };
+  const bool differs = report.output_parity && !report.output_parity->equal;
+  found(report.output_parity ? judge(*report.output_parity) : std::nullopt);
+  const documents::Evidence& evidence = document.evidence;
+  found(judge("topology", evidence.topology, evidence.complete.topology, report.recommendation));
+  found(judge("promotion", evidence.promotion, evidence.complete.promotion, report.recommendation));
+  for (const auto& [which, there] : {std::pair("topology", evidence.topology.has_value()),
+                                     std::pair("promotion", evidence.promotion.has_value())}) {
+    if (!there) {
+      errors.add({.code = ErrorCode::incomplete_evidence,
+                  .message = fmt::format("the report has no {} evidence", which),
+                  .fix = "run the program anew: every run writes it",
+                  .pointer = "/evidence"});
     }
   }
+  found(judge(document.plan));
+  Sums sums(errors);
+  check_end(report, differs, sums);
+  check_items(report, sums);
+  check_telemetry(report, sums);
+  if (report.comparison) {
+    check_rounds(*report.comparison, sums);
+  }
+  for (std::size_t i = 0; report.candidates && i < report.candidates->size(); ++i) {
+    const engine::CandidateReport& candidate = (*report.candidates)[i];
+    const double parts = candidate.estimated_parts_ns.sum();
+    sums.hold(
+        std::abs(candidate.estimated_ns - parts) <= 1e-9 * parts,
+        fmt::format("/candidates/{}/estimated_ns", i),
+        fmt::format("estimated_ns is {}, and its parts are together {}", candidate.estimated_ns, parts));
+  }
+  sums.at_most("/memory/lower_bound_bytes", "lower_bound_bytes", document.memory.figures.lower_bound_bytes,
+               "arena_bytes", document.memory.figures.arena_bytes);
+  return errors.result();
 }
 
-// The report as it is asked for, the errors in it on standard error as well, and its exit code.
-template <class Report, class Table>
-Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
-                        Table table, bool errors_as_json) {
-  for (const auto& verdict : verdicts) {
-    tell(verdict, settings, errors_as_json);
-  }
-  const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
-  const std::string text =
-      settings.format == Format::table ? table(report, colour) : documents::encode(report) + '\n';
-  return commands::write_text(settings.output, text).map([&](ExitCode) {
-    return commands::exit_code(report);
-  });
+template <class T>
+bool is(const Document& document) {
+  return &document == &documents::DocumentOf<T>::document;
 }
 
-// `check graph FILE...`
-Result<ExitCode> run_graphs(CheckSettings& settings, bool errors_as_json) {
-  commands::CheckRequest& request = settings.request;
-  request.files.erase(request.files.begin());
-  if (request.files.empty()) {
-    request.files.emplace_back("-");
+// A premise that no document of this type is held against would make its verdict look like more than it is.
+std::optional<Error> idle_premise(const Document& document, const Premises& premises) {
+  const bool used = (premises.dag && is<documents::FrontierMemoryPlan>(document)) ||
+                    (premises.lifetimes && is<documents::ArenaPlanDocument>(document));
+  if (used || (!premises.dag && !premises.lifetimes)) {
+    return {};
   }
-  if (auto refused = refuse_document_options(request); !refused) {
-    return tl::unexpected(std::move(refused.error()));
-  }
-  request.document = "graph_report"; // no word of the command line is one
-  if (auto wrong = wrong_words(request); wrong) {
-    return tl::unexpected(std::move(*wrong));
-  }
-  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
-    return tl::unexpected(std::move(kept.error()));
-  }
-  const documents::GraphReport report = commands::check_graphs(request.files);
-  return answer(settings, report, report.graphs, commands::graph_table, errors_as_json);
+  return Error{.code = ErrorCode::wrong_kind,
+               .message = fmt::format("a {} is not held against {}", document.kind,
+                                      premises.dag ? "a wave DAG" : "buffer lifetimes"),
+               .fix = fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes")};
 }
 
-Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
-  commands::CheckRequest& request = settings.request;
-  if (!request.files.empty() && request.files.front() == "graph") {
-    return run_graphs(settings, errors_as_json);
-  }
-  if (auto taken = take_type(request); !taken) {
-    return tl::unexpected(std::move(taken.error()));
-  }
-  if (auto wrong = wrong_words(request); wrong) {
-    return tl::unexpected(std::move(*wrong));
-  }
-  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
-    return tl::unexpected(std::move(kept.error()));
-  }
-  const auto report = commands::check(request);
-  if (!report) {
-    return tl::unexpected(report.error());
-  }
-  return answer(settings, *report, report->documents, commands::check_table, errors_as_json);
+Result<void> as_result(std::optional<Error> error) {
+  return error ? Result<void>(tl::unexpected(*std::move(error))) : Result<void>();
 }
 
-OptionModel files_positional(std::vector<std::string>& files) {
-  return {.value = "[KIND] FILE...",
-          .choices = document_kinds(),
-          .takes_file = true,
-          .meaning =
-              "Documents to check; - or none is standard input. A type before them (see `tidegate "
-              "schema`) is that of all; plan and arena hold plans against their input; graph tells what "
-              "graph files hold",
-          .take = [&files](const std::string& word) -> Result<void> {
-            files.push_back(word);
-            return {};
-          }};
+// Decodes it as the type that it is of, and says what the schema cannot.
+Result<void> judge(const Document& document, std::string_view json, const Premises& premises,
+                   CheckedDocument& entry) {
+  if (is<engine::WaveProgram>(document)) {
+    TIDEGATE_TRY(const engine::WaveProgram program,
+                 read_program(json, program_folder(entry.file), premises.scope, engine::FileCheck::contents));
+    TIDEGATE_TRY(std::vector<engine::Warning> warnings, lint(program, entry.file, premises.scope));
+    if (!warnings.empty()) {
+      entry.warnings = std::move(warnings);
+    }
+    return {};
+  }
+  if (is<documents::NamedWaveDag>(document)) {
+    return read_wave_dag(json).and_then([](documents::NamedWaveDag&& dag) { return lint(std::move(dag)); });
+  }
+  if (is<documents::BufferLifetimes>(document)) {
+    return read_lifetimes(json).and_then([](const auto& lifetimes) { return lint(lifetimes); });
+  }
+  if (is<graphs::FrontierProgram>(document)) {
+    return read_frontier_program(json).and_then(
+        [&](const auto& program) { return lint(program, entry.file, premises.scope); });
+  }
+  // What a program wrote has no other errors than those of its form where it has such.
+  const documents::Record::Object object = document.record->object();
+  TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
+  if (is<LaunchRecommendationDocument>(document)) {
+    return as_result(judge(*static_cast<const LaunchRecommendationDocument*>(object.get())));
+  }
+  if (is<documents::RunReportDocument>(document)) {
+    return judge(*static_cast<const documents::RunReportDocument*>(object.get()));
+  }
+  if (is<documents::FrontierMemoryPlan>(document) && premises.dag) {
+    return as_result(judge(*static_cast<const documents::FrontierMemoryPlan*>(object.get()), *premises.dag));
+  }
+  if (is<documents::ArenaPlanDocument>(document) && premises.lifetimes) {
+    return as_result(
+        judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *premises.lifetimes));
+  }
+  if (is<traversal::FrontierReport>(document)) {
+    return as_result(judge(*static_cast<const traversal::FrontierReport*>(object.get())));
+  }
+  return {};
 }
 
-OptionModel needing(std::string other, OptionModel option) {
-  option.needs = std::move(other);
-  return option;
+// Reads a premise from a file.
+template <class Read>
+auto read_premise(const std::string& file, Read read) -> decltype(read(std::string())) {
+  const auto text = read_document(file);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  auto premise = read(*text);
+  if (!premise) {
+    return tl::unexpected(at_document(std::move(premise.error()), file, *text));
+  }
+  return premise;
+}
+
+Result<planning::WaveDag> read_sound_dag(const std::string& json, const CheckRequest& request) {
+  TIDEGATE_TRY(NamedDag named, read_dag(json, {.budget_bytes = request.budget_bytes,
+                                               .folder = program_folder(*request.dag),
+                                               .scope = request.scope}));
+  return std::move(named.dag);
+}
+
+Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
+                                                        const CheckRequest& request) {
+  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, read_lifetimes(json));
+  TIDEGATE_CHECK(index_buffers(lifetimes));
+  lifetimes.capacity_bytes = request.capacity_bytes ? request.capacity_bytes : lifetimes.capacity_bytes;
+  return lifetimes;
+}
+
+Result<Premises> read_premises(const CheckRequest& request) {
+  Premises premises{.scope = request.scope};
+  if (request.dag) {
+    TIDEGATE_TRY(premises.dag, read_premise(*request.dag, [&](const std::string& json) {
+                   return read_sound_dag(json, request);
+                 }));
+  }
+  if (request.lifetimes) {
+    TIDEGATE_TRY(premises.lifetimes, read_premise(*request.lifetimes, [&](const std::string& json) {
+                   return read_sound_lifetimes(json, request);
+                 }));
+  }
+  return premises;
+}
+
+Verdict verdict_of(ErrorCode code) {
+  switch (code) {
+  case ErrorCode::incomplete_evidence: return Verdict::incomplete;
+  case ErrorCode::inconsistent_evidence:
+  case ErrorCode::invalid_plan: return Verdict::inconsistent;
+  default: return Verdict::invalid;
+  }
+}
+
+Result<void> find_faults(std::string_view json, const std::optional<std::string>& name,
+                         const Premises& premises, CheckedDocument& entry) {
+  TIDEGATE_TRY(const Document* const document,
+               name ? documents::find_document(*name) : documents::recognise(json));
+  entry.document = document->kind;
+  TIDEGATE_CHECK(as_result(idle_premise(*document, premises)));
+  return judge(*document, json, premises, entry);
+}
+
+// Calls `visit` for every line that is not blank, with its number from 1.
+template <class Visit>
+void for_each_line(std::string_view text, Visit visit) {
+  for (std::uint64_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
+      visit(line, number);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 } // namespace
 
-CommandModel check_command() {
-  const auto settings = std::make_shared<CheckSettings>();
-  commands::CheckRequest& request = settings->request;
-  return {
-      .options = {flag("--stream", request.stream, "Each line of a file is a document"),
-                  file_option("--dag", request.dag, "Wave DAG, or wave program, that plans are held against"),
-                  needing("--dag",
-                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
-                  file_option("--lifetimes", request.lifetimes,
-                              "Buffer lifetimes that arena plans are held against"),
-                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
-                                                      "Capacity instead of the lifetimes'")),
-                  path_scope_option(request.scope),
-                  short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings"),
-                  format_option(settings->format), output_option(settings->output)},
-      .positionals = {files_positional(request.files)},
-      .examples = {{"Is the evidence complete?",
-                    "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
-                   {"Does a plan keep what it promises?",
-                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
-                    "examples/stereo_camera.json -"}},
-      .run = [settings](bool errors_as_json) { return run_check(*settings, errors_as_json); }};
+CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
+                               const std::string& file, std::optional<std::uint64_t> line,
+                               const Premises& premises) {
+  CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
+  if (auto sound = find_faults(json, document, premises, checked); !sound) {
+    checked.error = at_document(std::move(sound.error()), file, json);
+    checked.verdict = verdict_of(checked.error->code);
+    checked.others = documents::take_others(*checked.error);
+    const auto place = [&](Error& error) {
+      if (line && error.source == display_name(file)) {
+        error.line = line; // a document of a stream is one line of its file
+      }
+    };
+    place(*checked.error);
+    if (checked.others) {
+      std::ranges::for_each(*checked.others, place);
+    }
+  }
+  return checked;
 }
 
-} // namespace tidegate::app
+Result<documents::CheckReport> check(const CheckRequest& request) {
+  const auto premises = read_premises(request);
+  if (!premises) {
+    return tl::unexpected(premises.error());
+  }
+  documents::CheckReport report;
+  const auto add = [&report](CheckedDocument checked) {
+    ++report.checked;
+    ++(checked.verdict == Verdict::valid ? report.valid : report.failed);
+    report.documents.push_back(std::move(checked));
+  };
+  for (const std::string& file : request.files) {
+    const auto text = read_document(file);
+    if (!text) {
+      add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
+    } else if (request.stream) {
+      for_each_line(*text, [&](std::string_view line, std::uint64_t number) {
+        add(check_document(line, request.document, file, number, *premises));
+      });
+    } else {
+      add(check_document(*text, request.document, file, {}, *premises));
+    }
+  }
+  return report;
+}
+
+Error all_of(const CheckedDocument& checked) {
+  Error error = *checked.error;
+  error.others = checked.others.value_or(std::vector<Error>());
+  return error;
+}
+
+ExitCode exit_code(const documents::CheckReport& report) {
+  ExitCode code = ExitCode::done;
+  for (const CheckedDocument& checked : report.documents) {
+    if (checked.error) {
+      code = worst(code, tidegate::exit_code(all_of(checked)));
+    }
+  }
+  return code;
+}
+
+std::string check_table(const documents::CheckReport& report, bool colour) {
+  std::vector<std::vector<std::string>> rows;
+  for (const CheckedDocument& checked : report.documents) {
+    std::string place = display_name(checked.file);
+    if (checked.line) {
+      place += fmt::format(":{}", *checked.line);
+    }
+    const std::string verdict(documents::verdict_names[static_cast<std::size_t>(checked.verdict)]);
+    std::string why = checked.error ? checked.error->message : "";
+    if (checked.others) {
+      why += fmt::format(" (and {})", plural(checked.others->size(), "more error"));
+    }
+    rows.push_back({place, checked.document.value_or("?"), verdict, std::move(why)});
+  }
+  return fmt::format(
+      "{}{}\n", render_table(rows),
+      bold(fmt::format("{} checked, {} valid, {} not", report.checked, report.valid, report.failed), colour));
+}
+
+} // namespace tidegate::commands

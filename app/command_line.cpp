@@ -1,6 +1,6 @@
-#include "command_line.hpp"
+#include "app/command_line.hpp"
 
-#include "options.hpp"
+#include "app/options.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <CLI/CLI.hpp>

@@ -1,12 +1,18 @@
-// tidegate devices
-#include "command_line.hpp"
-#include "options.hpp"
-#include "terminal.hpp"
-#include <tidegate/commands/devices.hpp>
+#include "app/devices.hpp"
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "app/serve.hpp"
+#include "app/terminal.hpp"
+#include "core/files.hpp"
+#include "core/table.hpp"
+#include "device/documents.hpp"
+#include "device/isolation.hpp"
+#include "device/kernels.hpp"
+#include "device/probe.hpp"
+#include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/device/isolation.hpp>
-#include <tidegate/device/select.hpp>
-#include <tidegate/documents/device_documents.hpp>
+#include <tidegate/device/device_list.hpp>
 
 #include <unistd.h>
 
@@ -16,7 +22,205 @@
 #include <string_view>
 #include <utility>
 
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+// Where the profile of this device, driver and tool is kept.
+std::filesystem::path cache_file(const device::DeviceInfo& device, const std::string& tool_version) {
+  const std::filesystem::path folder = cache_folder();
+  if (folder.empty()) {
+    return {};
+  }
+  const std::string key = device_key(device) + tool_version + '\n' + device::whole_self_test_source();
+  return folder / fmt::format("device-{:016x}.json", XXH3_64bits(key.data(), key.size()));
+}
+
+// A damaged entry must not become a launch that hangs.
+bool plausible(const device::DeviceProfile& profile, const device::DeviceInfo& device) {
+  constexpr std::uint64_t most_groups_per_unit = 64;
+  return profile.device == device.name && profile.driver_version == device.driver_version &&
+         profile.ordering && profile.workgroup_size != 0 &&
+         profile.workgroup_size <= device.max_workgroup_size && profile.co_resident_groups != 0 &&
+         profile.co_resident_groups <= most_groups_per_unit * device.compute_units;
+}
+
+std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path& file,
+                                                    const device::DeviceInfo& device) {
+  constexpr std::size_t most = std::size_t{1} << 20U;
+  const auto text = read_all(file.string(), most);
+  return text ? kept_profile(*text, device) : std::nullopt;
+}
+
+void keep(const device::DeviceProfile& profile, const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  if (!error) {
+    // A folder that cannot be written to costs the next run a self-test and nothing else.
+    (void)write_text(file.string(), documents::encode(profile) + '\n');
+  }
+}
+
+// What the trials say, a row each.
+void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vector<std::string>>& rows) {
+  rows.push_back(
+      {"  resident", fmt::format("{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
+                                 profile.workgroup_size)});
+  for (const device::OrderingTrial& trial : profile.trials) {
+    std::string text(device::trial_verdict_names[static_cast<std::size_t>(trial.verdict)]);
+    if (trial.barrier_ns) {
+      text += fmt::format(", barrier {:.2f} us", *trial.barrier_ns / 1000);
+    }
+    if (profile.ordering == trial.ordering) {
+      text += ", used";
+    }
+    rows.push_back(
+        {fmt::format("  ordering {}", device::ordering_names[static_cast<std::size_t>(trial.ordering)]),
+         std::move(text)});
+  }
+  rows.push_back({"  barriers", profile.barrier_kernels_share
+                                    ? "kernels with barriers are right as cases of one kernel"
+                                    : "kernels with barriers are wrong as cases of one kernel"});
+  rows.push_back({"  launch", fmt::format("{:.1f} us in a row, {:.1f} us with a wait",
+                                          profile.launch_ns / 1000, profile.launch_round_trip_ns / 1000)});
+  const device::DeviceCosts& costs = profile.costs;
+  rows.push_back(
+      {"  waits", fmt::format("{:.2f} us for neighbours; for all {:.2f} us and {:.2f} ns a work-group; "
+                              "{:.1f} us to start",
+                              costs.wait_ns / 1000, costs.barrier_ns / 1000, costs.barrier_group_ns,
+                              costs.persistent_start_ns / 1000)});
+  rows.push_back(
+      {"  tiles",
+       fmt::format("{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond "
+                   "{} {:.0f} GB/s",
+                   costs.tile_ns, costs.next_tile_ns, costs.cached_bytes_per_ns,
+                   bytes_text(static_cast<std::uint64_t>(costs.cache_bytes)), costs.memory_bytes_per_ns)});
+  rows.push_back({"  claims", fmt::format("{:.2f} G items/s", profile.claimed_items_per_second / 1e9)});
+}
+
+std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) {
+  std::string sizes;
+  for (const std::uint64_t size : device.max_work_item_sizes) {
+    sizes += fmt::format("{}{}", sizes.empty() ? "" : " x ", size);
+  }
+  std::string precision = "single";
+  precision += device.double_precision ? ", double" : "";
+  precision += device.half_precision ? ", half" : "";
+  const device::Megakernel& megakernel = device.megakernel;
+  std::string persistent = megakernel.supported ? "possible" : "not possible";
+  if (megakernel.max_worker_count) {
+    persistent += fmt::format(", up to {}", plural(*megakernel.max_worker_count, "work-group"));
+  }
+  std::vector<std::vector<std::string>> rows{
+      {"  platform", device.platform},
+      {"  version", fmt::format("{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
+                                device.driver_version)},
+      {"  uuid", device.uuid.value_or("not told")},
+      {"  compute units", fmt::format("{} at {} MHz", device.compute_units, device.max_clock_mhz)},
+      {"  work-group", fmt::format("{} work-items at most, {}", device.max_workgroup_size, sizes)},
+      {"  memory", fmt::format("{}, largest buffer {}", bytes_text(device.global_memory_bytes),
+                               bytes_text(device.max_allocation_bytes))},
+      {"  local memory", fmt::format("{}{}", bytes_text(device.local_memory_bytes),
+                                     device.dedicated_local_memory ? "" : ", part of global memory")},
+      {"  precision", precision},
+      {"  persistent launch", fmt::format("{}: {}", persistent, megakernel.reason)},
+  };
+  if (device.profile) {
+    add_profile_rows(*device.profile, rows);
+  }
+  return rows;
+}
+
+} // namespace
+
+std::string device_key(const device::DeviceInfo& device) {
+  std::string key;
+  for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""), device.vendor,
+                                  device.opencl_version, device.driver_version}) {
+    key += part;
+    key += '\n';
+  }
+  return key + std::to_string(device.compute_units) + '\n';
+}
+
+std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device) {
+  auto profile = documents::decode<device::DeviceProfile>(json);
+  return profile && plausible(*profile, device) ? std::optional(std::move(*profile)) : std::nullopt;
+}
+
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from) {
+  if (!device.megakernel.supported) {
+    return {}; // nothing can be run on it
+  }
+  const std::filesystem::path file = cache_file(device, tool_version);
+  auto profile = from == SelfTest::made || file.empty() ? std::nullopt : cached_profile(file, device);
+  if (!profile && from == SelfTest::kept) {
+    return {};
+  }
+  if (!profile) {
+    auto measured = device::probe(device);
+    if (!measured) {
+      device.megakernel = {.reason = "the self-test was refused: " + measured.error().message};
+      return tl::unexpected(std::move(measured.error()));
+    }
+    measured->tidegate = tool_version;
+    profile = std::move(*measured);
+    // What failed may have failed because the machine was busy: it is tried again the next time.
+    if (!file.empty() && plausible(*profile, device)) {
+      keep(*profile, file);
+    }
+  }
+  device.megakernel.supported = profile->ordering.has_value();
+  if (profile->ordering) {
+    device.megakernel.max_worker_count = profile->co_resident_groups;
+    device.megakernel.reason =
+        fmt::format("the self-test passed with the memory ordering {}",
+                    device::ordering_names[static_cast<std::size_t>(*profile->ordering)]);
+    if (profile->co_resident_groups == 1) {
+      device.megakernel.reason += "; one work-group is resident, so nothing crossed between groups";
+    }
+  } else {
+    device.megakernel.max_worker_count.reset();
+    device.megakernel.reason = "no memory ordering passed the self-test";
+  }
+  device.profile = std::move(*profile);
+  return {};
+}
+
+std::string devices_table(const device::DeviceList& list, bool colour) {
+  std::string text;
+  for (const device::DeviceInfo& device : list.devices) {
+    text += bold(fmt::format("{}  {} ({})", device.index, device.name,
+                             device::device_type_names[static_cast<std::size_t>(device.type)]),
+                 colour) +
+            "\n" + render_table(figures(device)) + "\n";
+  }
+  text += plural(list.devices.size(), "device") + "\n";
+  std::vector<std::vector<std::string>> remarks;
+  for (const device::BrokenDriver& broken : list.broken_drivers) {
+    remarks.push_back({fmt::format("unusable driver {}: {}", broken.file, broken.problem)});
+  }
+  for (const std::string& note : list.notes) {
+    remarks.push_back({note});
+  }
+  return text + render_table(std::move(remarks), std::string::npos);
+}
+
+} // namespace tidegate::commands
+
 namespace tidegate::app {
+
+// tidegate devices
+
 namespace {
 
 enum class DevicesFormat : std::uint8_t { json, table, names };

@@ -1,11 +1,11 @@
 // Writes the manual page and the completion scripts into the folder that is its argument: what an
 // installation of tidegate holds beside the binary, made from the command line that the binary parses.
-#include "command_line.hpp"
-#include "terminal.hpp"
-#include <tidegate/commands/completion.hpp>
-#include <tidegate/commands/manual.hpp>
-#include <tidegate/commands/serve.hpp>
-#include <tidegate/core/files.hpp>
+#include "app/command_line.hpp"
+#include "app/completion.hpp"
+#include "app/manual.hpp"
+#include "app/serve.hpp"
+#include "app/terminal.hpp"
+#include "core/files.hpp"
 
 #include <cstdio>
 

@@ -1,17 +1,95 @@
-// tidegate init
-#include "command_line.hpp"
-#include "options.hpp"
-#include <tidegate/commands/init.hpp>
-#include <tidegate/core/files.hpp>
+// `tidegate init`: a first program for kernels.
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "app/run.hpp"
+#include "core/files.hpp"
+#include "work/documents.hpp"
+#include "work/draft.hpp"
+#include <tidegate/core/encode.hpp>
+#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
+
+namespace tidegate::commands {
+
+struct InitRequest {
+  std::vector<std::string> sources; // paths
+  std::string output = "-";         // path of the program, or - for standard output
+  std::string options;              // for the compiler
+};
+
+struct Draft {
+  std::string json;
+  std::vector<engine::DraftNote> notes; // what is made up
+};
+
+// The program that engine::draft_program() makes; the paths in it are relative to the folder of the output,
+// and no output of the program is there already.
+Result<Draft> init(const InitRequest& request);
+
+namespace {
+
+// The path as a program in `folder` names the file.
+std::string relative_path(const std::string& path, const std::string& folder) {
+  return canonical_path(path).lexically_relative(canonical_path(folder)).string();
+}
+
+// Nothing that is there already is overwritten by a first run.
+void keep_files(std::optional<std::string>& output, const std::string& folder) {
+  if (!output) {
+    return;
+  }
+  const std::filesystem::path name(*output);
+  for (std::size_t i = 2; std::filesystem::exists(std::filesystem::path(folder) / *output); ++i) {
+    output = fmt::format("{}_{}{}", name.stem().string(), i, name.extension().string());
+  }
+}
+
+} // namespace
+
+Result<Draft> init(const InitRequest& request) {
+  engine::DraftRequest draft{
+      .sources = {}, .folder = program_folder(request.output), .options = request.options};
+  for (const std::string& source : request.sources) {
+    draft.sources.push_back(relative_path(source, draft.folder));
+  }
+  std::set<std::string> assumed;
+  TIDEGATE_TRY(engine::WaveProgram program, engine::draft_program(draft, engine::assume_macros(assumed)));
+  for (auto& [name, buffer] : program.buffers) {
+    keep_files(buffer.output, draft.folder);
+  }
+  for (auto& [name, image] : program.images) {
+    keep_files(image.output, draft.folder);
+  }
+  for (auto& [name, op] : program.ops) {
+    if (op.source.starts_with("..")) {
+      op.note = "lies outside of the program's folder: run with --allow-outside, or move the program there";
+    }
+  }
+  Draft result{.json = {}, .notes = engine::notes_of(program)};
+  documents::encode(documents::DocumentOf<engine::WaveProgram>::document, &program, documents::Style::brief,
+                    result.json);
+  result.json += '\n';
+  return result;
+}
+
+} // namespace tidegate::commands
 
 namespace tidegate::app {
+
+// tidegate init
+
 namespace {
 
 struct InitSettings {
@@ -23,7 +101,7 @@ struct InitSettings {
 void print_notes(const commands::Draft& draft, const commands::InitRequest& request) {
   std::string text = fmt::format("tidegate: {} runs as it is; to fill in:\n",
                                  request.output == "-" ? "the program" : display_name(request.output));
-  for (const compiler::DraftNote& note : draft.notes) {
+  for (const engine::DraftNote& note : draft.notes) {
     text += fmt::format("  {}: {}\n", printable(note.pointer), printable(note.text));
   }
   std::fputs(text.c_str(), stderr);

@@ -1,9 +1,10 @@
 // tidegate: parse the command line, run the command, report its error, exit with its code.
-#include "command_line.hpp"
-#include "terminal.hpp"
-#include <tidegate/core/bytes.hpp>
-#include <tidegate/core/files.hpp>
-#include <tidegate/core/interrupt.hpp>
+#include "app/catalogue.hpp"
+#include "app/command_line.hpp"
+#include "app/terminal.hpp"
+#include "core/files.hpp"
+#include "core/interrupt.hpp"
+#include <tidegate/core/text.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -41,6 +42,7 @@ namespace tidegate::app {
 namespace {
 
 ExitCode run_and_report(const std::vector<std::string>& arguments, bool errors_as_json) {
+  fill_catalogue();
   Error error;
   try {
     auto result = parse(arguments).and_then([&](const Run& run) { return run(errors_as_json); });

@@ -1,10 +1,9 @@
-#include "options.hpp"
+#include "app/options.hpp"
 
-#include "terminal.hpp"
-#include <tidegate/core/bytes.hpp>
-#include <tidegate/core/duration.hpp>
+#include "app/terminal.hpp"
+#include "core/catalogue.hpp"
+#include "core/duration.hpp"
 #include <tidegate/core/text.hpp>
-#include <tidegate/documents/catalogue.hpp>
 
 #include <fmt/format.h>
 
@@ -83,9 +82,9 @@ OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uin
   return option(std::move(name), "TIME", target_ns, read, std::move(meaning));
 }
 
-OptionModel path_scope_option(compiler::PathScope& scope) {
-  const auto read = [](const std::string&) -> Result<compiler::PathScope> {
-    return compiler::PathScope::anywhere;
+OptionModel path_scope_option(engine::PathScope& scope) {
+  const auto read = [](const std::string&) -> Result<engine::PathScope> {
+    return engine::PathScope::anywhere;
   };
   return option("--allow-outside", "", scope, read,
                 "Let the paths of a program, also in #include, lead out of its folder");
@@ -167,7 +166,7 @@ OptionModel input_positional(std::string& input, const std::string& document) {
 
 std::vector<std::string> document_kinds() {
   std::vector<std::string> kinds;
-  for (const documents::Document* document : documents::catalogue()) {
+  for (const auto& [document, command] : documents::catalogue()) {
     kinds.emplace_back(document->kind);
   }
   return kinds;

@@ -1,9 +1,8 @@
 // Options that several commands share, and the kinds of values that an option may take.
 #pragma once
-
-#include <tidegate/commands/command_model.hpp>
-#include <tidegate/commands/serve.hpp>
-#include <tidegate/compiler/program_files.hpp>
+#include "app/command_line.hpp"
+#include "app/serve.hpp"
+#include "work/files.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>
@@ -108,7 +107,7 @@ OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
 
 // --allow-outside, for what reads wave programs.
-OptionModel path_scope_option(compiler::PathScope& scope);
+OptionModel path_scope_option(engine::PathScope& scope);
 
 // The names of all document types.
 std::vector<std::string> document_kinds();

@@ -1,20 +1,262 @@
-// tidegate plan
-#include "command_line.hpp"
-#include "options.hpp"
-#include "terminal.hpp"
-#include <tidegate/commands/plan.hpp>
-#include <tidegate/commands/run.hpp>
-#include <tidegate/core/program.hpp>
+#include "app/plan.hpp"
 
+#include "app/command_line.hpp"
+#include "app/lint.hpp"
+#include "app/options.hpp"
+#include "app/run.hpp"
+#include "app/terminal.hpp"
+#include "core/catalogue.hpp"
+#include "core/program.hpp"
+#include "core/table.hpp"
+#include "engine/compile.hpp"
+#include "work/documents.hpp"
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+using documents::PlanObjective;
+using documents::PlanStrategy;
+
+planning::PlanResult<planning::MemoryPlan> make_plan(const planning::WaveDag& dag,
+                                                     const PlanOptions& options) {
+  if (options.strategy == PlanStrategy::layered) {
+    return planning::plan_layered(dag);
+  }
+  using Objective = planning::CompactOptions::Objective;
+  return planning::plan_compact(
+      dag, {.objective = options.objective == PlanObjective::peak ? Objective::peak : Objective::groups,
+            .effort = options.effort});
+}
+
+} // namespace
+
+documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options) {
+  documents::FrontierMemoryPlan document{
+      .strategy = options.strategy,
+      .objective =
+          options.strategy == PlanStrategy::compact ? std::optional(options.objective) : std::nullopt,
+      .barriers = {.groups = {}, .global_barriers = plan.global_barriers()},
+      .peak_frontier_bytes = plan.peak_frontier_bytes,
+      .peak_scratch_bytes = plan.peak_scratch_bytes,
+      .peak_output_bytes = plan.peak_output_bytes,
+      .amortized_readback_bytes = plan.amortized_readback_bytes,
+      .max_group_width = plan.max_group_width,
+      .lower_bound_groups = plan.lower_bound_groups,
+      .optimal = plan.optimal};
+  document.barriers.groups.reserve(plan.group_count());
+  for (std::size_t i = 0; i < plan.group_count(); ++i) {
+    const auto waves = plan.group(i);
+    document.barriers.groups.push_back(
+        {.waves = {waves.begin(), waves.end()}, .fused_bytes = plan.group_fused_bytes[i]});
+  }
+  return document;
+}
+
+namespace {
+
+// The DAG of a program, with the names of its waves.
+Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& options) {
+  const auto program = read_program(json, options.folder, options.scope);
+  if (!program) {
+    return tl::unexpected(program.error());
+  }
+  std::set<std::string> assumed;
+  const auto resolved =
+      engine::resolve(*program, options.folder, engine::assume_macros(assumed), options.scope);
+  if (!resolved) {
+    return tl::unexpected(resolved.error());
+  }
+  if (auto kept = engine::keep_inputs(*resolved, options.files); !kept) {
+    return tl::unexpected(std::move(kept.error()));
+  }
+  NamedDag named{.dag = engine::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
+                 .names = {}};
+  for (std::size_t i = 0; i < resolved->waves.size(); ++i) {
+    const engine::ProgramWave& wave = resolved->waves[i];
+    named.names.push_back(wave.name.empty() ? fmt::format("{} #{}", resolved->ops[wave.op].name, i)
+                                            : wave.name);
+  }
+  return named;
+}
+
+} // namespace
+
+Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
+  auto document = documents::decode<documents::NamedWaveDag>(json);
+  if (!document) {
+    // Looked at a second time only when it is no wave_dag: those may be large.
+    const auto type = documents::recognise(json);
+    const bool is_program = type && *type == &documents::DocumentOf<engine::WaveProgram>::document;
+    return is_program ? dag_of_program(json, options) : tl::unexpected(read_wave_dag(json).error());
+  }
+  if (options.budget_bytes) {
+    document->budget_bytes = *options.budget_bytes;
+  }
+  return resolve(std::move(*document));
+}
+
+Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options) {
+  auto named = read_dag(json, options);
+  if (!named) {
+    return tl::unexpected(std::move(named.error()));
+  }
+  auto plan = make_plan(named->dag, options);
+  if (!plan) {
+    return tl::unexpected(to_error(plan.error(), *named));
+  }
+  return PlannedDag{.named = std::move(*named), .plan = std::move(*plan)};
+}
+
+Result<void> plan(std::string_view json, const PlanOptions& options, documents::Style style,
+                  std::string& answer) {
+  auto planned = plan_document(json, options);
+  if (!planned) {
+    return tl::unexpected(std::move(planned.error()));
+  }
+  planned->named = {}; // the answer takes room too
+  const documents::FrontierMemoryPlan document = plan_to_document(planned->plan, options);
+  documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style, answer);
+  return {};
+}
+
+planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document) {
+  planning::MemoryPlan plan;
+  for (const documents::BarrierGroup& group : document.barriers.groups) {
+    plan.order.insert(plan.order.end(), group.waves.begin(), group.waves.end());
+    plan.group_begin.push_back(static_cast<std::uint32_t>(plan.order.size()));
+    plan.group_fused_bytes.push_back(group.fused_bytes);
+  }
+  plan.peak_frontier_bytes = document.peak_frontier_bytes;
+  plan.peak_scratch_bytes = document.peak_scratch_bytes;
+  plan.peak_output_bytes = document.peak_output_bytes;
+  plan.amortized_readback_bytes = document.amortized_readback_bytes;
+  plan.max_group_width = document.max_group_width;
+  plan.lower_bound_groups = document.lower_bound_groups;
+  plan.optimal = document.optimal;
+  return plan;
+}
+
+std::string plan_headline(const PlannedDag& planned, const PlanOptions& options) {
+  const planning::MemoryPlan& plan = planned.plan;
+  const std::string verdict =
+      plan.optimal ? "proved to be the fewest" : fmt::format("at least {} needed", plan.lower_bound_groups);
+  return fmt::format("{}: {} in {}, {}, {}",
+                     documents::plan_strategy_names[static_cast<std::size_t>(options.strategy)],
+                     plural(plan.order.size(), "wave"), plural(plan.group_count(), "group"),
+                     plural(plan.global_barriers(), "barrier"), verdict);
+}
+
+std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
+  if (budget == 0) {
+    return {};
+  }
+  // Cut, not rounded, so that only a full group shows 100%.
+  const double tenths = std::floor(1000.0 * static_cast<double>(bytes) / static_cast<double>(budget));
+  return fmt::format("{:.1f}%", bytes < budget ? std::min(tenths, 999.0) / 10.0 : 100.0);
+}
+
+namespace {
+
+// Thousands of groups are nothing to read; the ends of a long plan say the most.
+constexpr std::size_t most_groups = 100;
+constexpr std::size_t groups_at_the_end = 10;
+constexpr std::size_t most_names = 6;
+
+// Eight cells, filled by the share of the budget, in eighths of a cell.
+std::string bar(std::uint64_t bytes, std::uint64_t budget) {
+  constexpr int cells = 8;
+  constexpr std::array<std::string_view, 8> parts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double share = budget == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(budget);
+  const int eighths = static_cast<int>(share * cells * 8);
+  std::string text;
+  for (int i = 0; i < eighths / 8; ++i) {
+    text += "█";
+  }
+  return text + std::string(parts[static_cast<std::size_t>(eighths % 8)]);
+}
+
+std::string wave_list(const NamedDag& named, std::span<const std::uint32_t> waves) {
+  std::string text;
+  const std::size_t shown = waves.size() <= most_names + 1 ? waves.size() : most_names;
+  for (const std::uint32_t wave : waves.first(shown)) {
+    text += (text.empty() ? "" : ", ") + named.wave_label(wave);
+  }
+  return shown == waves.size() ? text : fmt::format("{} and {} more", text, waves.size() - shown);
+}
+
+} // namespace
+
+std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour) {
+  const auto& [named, plan] = planned;
+  const std::uint64_t budget = named.dag.budget_bytes - named.dag.resident_graph_bytes;
+  const std::uint64_t shared = budget == no_limit ? 0 : budget; // nothing is a share of no limit
+  const std::size_t groups = plan.group_count();
+  const std::size_t skipped = groups > most_groups ? groups - most_groups : 0;
+
+  std::vector<std::vector<std::string>> rows{
+      {"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
+  for (std::size_t i = 0; i < groups; ++i) {
+    if (skipped != 0 && i == most_groups - groups_at_the_end) {
+      rows.push_back({"…", "", "", "", "", "", plural(skipped, "group") + " not shown"});
+      i += skipped;
+    }
+    const std::uint64_t bytes = plan.group_fused_bytes[i];
+    rows.push_back({std::to_string(i), std::to_string(plan.group(i).size()), bytes_text(bytes),
+                    share_text(bytes, shared), bar(bytes, shared),
+                    budget == no_limit ? "" : bytes_text(budget - bytes), wave_list(named, plan.group(i))});
+  }
+  align_right(rows, {0, 1, 2, 3, 5});
+
+  const std::uint64_t largest =
+      plan.group_fused_bytes.empty() ? 0 : *std::ranges::max_element(plan.group_fused_bytes);
+  std::vector<std::vector<std::string>> figures;
+  figures.push_back(
+      {"budget of a group",
+       budget == no_limit ? "no limit"
+       : named.dag.resident_graph_bytes == 0
+           ? bytes_text(budget)
+           : fmt::format("{}: {} less the resident graph's {}", bytes_text(budget),
+                         bytes_text(named.dag.budget_bytes), bytes_text(named.dag.resident_graph_bytes))});
+  figures.push_back(
+      {"largest group", fmt::format("{} {}", bytes_text(largest), share_text(largest, shared))});
+  figures.push_back(
+      {"peaks", fmt::format("{} frontier, {} scratch, {} output", bytes_text(plan.peak_frontier_bytes),
+                            bytes_text(plan.peak_scratch_bytes), bytes_text(plan.peak_output_bytes))});
+  figures.push_back({"readback", bytes_text(plan.amortized_readback_bytes)});
+  figures.push_back({"widest group", plural(plan.max_group_width, "wave")});
+  figures.push_back({"lower bound", plural(plan.lower_bound_groups, "group")});
+
+  std::string text = bold(plan_headline(planned, options), colour) + "\n\n";
+  if (groups != 0) {
+    text += render_table(rows) + "\n";
+  }
+  return text + render_table(figures);
+}
+
+} // namespace tidegate::commands
 
 namespace tidegate::app {
+
+// tidegate plan
+
 namespace {
 
 constexpr std::array<std::string_view, 4> picture_names{"json", "table", "dot", "svg"};

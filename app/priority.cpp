@@ -1,7 +1,91 @@
 // tidegate priority drain, tidegate priority diffuse
-#include "command_line.hpp"
-#include "options.hpp"
-#include <tidegate/commands/mathematics.hpp>
+#include "app/priority.hpp"
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include <tidegate/core/decode.hpp>
+#include <tidegate/policy/documents.hpp>
+#include <tidegate/policy/priority.hpp>
+#include <tidegate/policy/tuning.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tidegate::commands {
+namespace {
+
+using documents::Style;
+
+// Decodes an Input, computes its answer and encodes that.
+template <class Input, class Function>
+Result<void> answer(std::string_view input, Style style, std::string& json, Function compute) {
+  const auto decoded = documents::decode<Input>(input);
+  if (!decoded) {
+    return tl::unexpected(decoded.error());
+  }
+  const auto output = compute(*decoded);
+  documents::encode(documents::DocumentOf<std::decay_t<decltype(output)>>::document, &output, style, json);
+  return {};
+}
+
+// A list with its diagnostics; `shape` says what is wrong with the input's lengths, if anything.
+template <class Output>
+Output with_diagnostics(std::vector<double>&& values, std::optional<std::string> shape) {
+  Output output{.output = std::move(values), .diagnostics = {}};
+  output.diagnostics = documents::non_finite_diagnostics("/output", output.output);
+  if (shape) {
+    output.diagnostics.emplace().push_back(
+        {.code = "length_mismatch", .pointer = "/output", .message = *std::move(shape)});
+  }
+  return output;
+}
+
+} // namespace
+
+Result<void> drain_priority(std::string_view input, Style style, std::string& json) {
+  return answer<policy::RequeueAccounting>(input, style, json, policy::drain_recommendation);
+}
+
+Result<void> diffuse_priority(std::string_view input, Style style, std::string& json) {
+  return answer<documents::SiblingDiffusion>(
+      input, style, json, [](const documents::SiblingDiffusion& siblings) {
+        std::optional<std::string> shape;
+        if (siblings.priority_stalks.size() != siblings.restriction_diag.size()) {
+          shape = fmt::format("{} stalks and {} restrictions: the stalks are returned unchanged",
+                              siblings.priority_stalks.size(), siblings.restriction_diag.size());
+        }
+        return with_diagnostics<documents::DiffusedPriorities>(
+            policy::diffuse_priorities(siblings.priority_stalks, siblings.restriction_diag, siblings.damping,
+                                       siblings.iterations),
+            std::move(shape));
+      });
+}
+
+Result<void> choose_tuning(std::string_view input, Style style, std::string& json) {
+  return answer<documents::MeasuredCosts>(input, style, json, [](const documents::MeasuredCosts& measured) {
+    return documents::TuningChoice{
+        .value = policy::choose_cheapest(measured.candidates, measured.costs, measured.current)};
+  });
+}
+
+Result<void> step_tuning(std::string_view input, Style style, std::string& json) {
+  return answer<documents::NaturalGradient>(
+      input, style, json, [](const documents::NaturalGradient& gradient) {
+        std::vector<double> step = policy::natural_gradient_step(gradient.m_inv_sqrt, gradient.grad,
+                                                                 gradient.n, gradient.learning_rate);
+        std::optional<std::string> shape;
+        if (step.size() != gradient.n) {
+          shape = fmt::format(
+              "n = {} needs {} matrix values and {} gradient values, got {} and {}: there is no step",
+              gradient.n, std::uint64_t{gradient.n} * gradient.n, gradient.n, gradient.m_inv_sqrt.size(),
+              gradient.grad.size());
+        }
+        return with_diagnostics<documents::NaturalGradientStep>(std::move(step), std::move(shape));
+      });
+}
+
+} // namespace tidegate::commands
 
 namespace tidegate::app {
 

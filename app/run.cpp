@@ -1,23 +1,25 @@
-// tidegate run: from what its options say (run_options.cpp) to a report and an exit code.
-#include "options.hpp"
-#include "progress.hpp"
-#include "run_settings.hpp"
-#include "terminal.hpp"
-#include <tidegate/commands/devices.hpp>
-#include <tidegate/commands/frontier.hpp>
-#include <tidegate/commands/lint.hpp>
-#include <tidegate/commands/report_page.hpp>
-#include <tidegate/commands/run.hpp>
-#include <tidegate/commands/trace.hpp>
-#include <tidegate/commands/tune.hpp>
-#include <tidegate/core/cache_folder.hpp>
-#include <tidegate/core/files.hpp>
-#include <tidegate/core/interrupt.hpp>
+#include "app/run.hpp"
+
+#include "app/devices.hpp"
+#include "app/lint.hpp"
+#include "app/options.hpp"
+#include "app/plan.hpp"
+#include "app/report_page.hpp"
+#include "app/run_frontier.hpp"
+#include "app/run_options.hpp"
+#include "app/terminal.hpp"
+#include "app/trace.hpp"
+#include "app/tune.hpp"
+#include "core/files.hpp"
+#include "core/interrupt.hpp"
+#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
+#include "engine/report.hpp"
+#include "work/documents.hpp"
+#include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/device/driver_output.hpp>
-#include <tidegate/device/isolation.hpp>
-#include <tidegate/device/select.hpp>
-#include <tidegate/run/report.hpp>
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/policy/evidence.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,14 +31,52 @@
 #include <string_view>
 #include <utility>
 
+namespace tidegate::commands {
+
+std::string program_folder(const std::string& program_path) {
+  if (program_path == "-") {
+    return ".";
+  }
+  const std::filesystem::path folder = std::filesystem::path(program_path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+Result<GivenPlan> read_plan(std::string_view json) {
+  return documents::decode<documents::FrontierMemoryPlan>(json).map(
+      [](const documents::FrontierMemoryPlan& document) {
+        GivenPlan given{.plan = memory_plan(document), .made_with = {.strategy = document.strategy}};
+        given.made_with.objective = document.objective.value_or(given.made_with.objective);
+        return given;
+      });
+}
+
+documents::RunReportDocument run_document(engine::RunReport report, const PlanOptions& plan_options) {
+  documents::RunReportDocument document;
+  document.memory.figures = report.memory;
+  for (auto& [buffer, offset] : report.memory.offsets) {
+    document.memory.offsets.push_back({.buffer = buffer, .offset = offset});
+  }
+  document.plan = plan_to_document(report.plan, plan_options);
+  document.evidence = {.topology = report.topology_evidence,
+                       .promotion = report.promotion_evidence,
+                       .complete = {.topology = !policy::incomplete_field(report.topology_evidence),
+                                    .promotion = !policy::incomplete_field(report.promotion_evidence)}};
+  document.report = std::move(report);
+  return document;
+}
+
+} // namespace tidegate::commands
+
 namespace tidegate::app {
+
+// tidegate run: from what its options say (run_options.cpp) to a report and an exit code.
 
 Error at_program(Error error, const RunSettings& settings) {
   return commands::at_document(std::move(error), settings.program, settings.text);
 }
 
 // Launches need no proof that work-groups may wait for each other.
-static commands::SelfTest self_test_of(const compiler::CompileOptions& options) {
+static commands::SelfTest self_test_of(const engine::CompileOptions& options) {
   return !options.strategy || is_persistent(*options.strategy) ? commands::SelfTest::kept_or_made
                                                                : commands::SelfTest::kept;
 }
@@ -55,7 +95,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
     return tl::unexpected(std::move(error));
   }
   device::DeviceInfo device = **found;
-  if (const compiler::CompileOptions& options = settings.options.compile; !options.dry_run) {
+  if (const engine::CompileOptions& options = settings.options.compile; !options.dry_run) {
     if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, self_test_of(options)); !probed) {
       return tl::unexpected(std::move(probed.error()));
     }
@@ -63,16 +103,17 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   return device;
 }
 
-run::Fault provoked_fault() {
+engine::Fault provoked_fault() {
   constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
                                                         "wrong_output"};
   const char* const name = std::getenv("TIDEGATE_PROVOKE");
   const auto found =
       name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
-  return found == fault_names.end() ? run::Fault::none : static_cast<run::Fault>(found - fault_names.begin());
+  return found == fault_names.end() ? engine::Fault::none
+                                    : static_cast<engine::Fault>(found - fault_names.begin());
 }
 
-void print_warnings(const std::vector<compiler::Warning>& warnings, const RunSettings& settings) {
+void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings) {
   for (std::size_t i = 0; i < warnings.size() && !settings.quiet; ++i) {
     print_warning(warnings[i], settings.program, settings.errors_as_json);
   }
@@ -89,7 +130,7 @@ ProgressStyle progress_style(const RunSettings& settings) {
 
 namespace {
 
-std::string report_text(const run::RunReport& report, const RunSettings& settings) {
+std::string report_text(const engine::RunReport& report, const RunSettings& settings) {
   const auto document = commands::run_document(report, settings.plan_options);
   if (settings.format == Format::table) {
     return commands::run_table(document, settings.output == "-" && use_colour(STDOUT_FILENO));
@@ -98,9 +139,9 @@ std::string report_text(const run::RunReport& report, const RunSettings& setting
 }
 
 // A trace with gaps says so.
-void print_trace_note(const run::Timeline& timeline, const RunSettings& settings) {
+void print_trace_note(const engine::Timeline& timeline, const RunSettings& settings) {
   if (timeline.left_out != 0 && !settings.errors_as_json && !settings.quiet) {
-    const run::RunOptions& options = settings.options;
+    const engine::RunOptions& options = settings.options;
     std::fputs(
         fmt::format(
             "tidegate: {}: the first {} spans are in the trace, {} had no room: --trace-spans N keeps more\n",
@@ -126,7 +167,7 @@ std::vector<std::string> own_command() {
 }
 
 // The files beside the report itself, which then lists them; the page does not list itself.
-Result<ExitCode> write_pictures(run::RunReport& report, const RunSettings& settings) {
+Result<ExitCode> write_pictures(engine::RunReport& report, const RunSettings& settings) {
   const std::string program = display_name(settings.program);
   if (report.trace) {
     if (auto traced =
@@ -134,7 +175,7 @@ Result<ExitCode> write_pictures(run::RunReport& report, const RunSettings& setti
         !traced) {
       return traced;
     }
-    report.files_written.push_back(run::written_file(report.trace->file, "trace"));
+    report.files_written.push_back(engine::written_file(report.trace->file, "trace"));
   }
   if (!settings.options.page.empty()) {
     const commands::PageOrigin origin{
@@ -144,7 +185,7 @@ Result<ExitCode> write_pictures(run::RunReport& report, const RunSettings& setti
         !written) {
       return written;
     }
-    report.files_written.push_back(run::written_file(settings.options.page, "page"));
+    report.files_written.push_back(engine::written_file(settings.options.page, "page"));
   }
   if (report.timeline) {
     print_trace_note(*report.timeline, settings);
@@ -152,7 +193,7 @@ Result<ExitCode> write_pictures(run::RunReport& report, const RunSettings& setti
   return ExitCode{};
 }
 
-Result<ExitCode> tell(run::RunReport report, const RunSettings& settings) {
+Result<ExitCode> tell(engine::RunReport report, const RunSettings& settings) {
   print_warnings(report.warnings, settings);
   if (auto pictures = write_pictures(report, settings); !pictures) {
     return pictures;
@@ -225,15 +266,15 @@ Result<void> refuse_frontier_options(const RunSettings& settings) {
 
 // How a program is launched whose command line leaves it open.
 struct ChosenWay {
-  std::optional<run::FirstRun> report;
-  std::optional<compiler::Warning> warning;
+  std::optional<engine::FirstRun> report;
+  std::optional<engine::Warning> warning;
 };
 
 // Sets the tuning and the policy to those that an earlier run kept, or else measures them.
-Result<ChosenWay> choose_way(RunSettings& settings, compiler::WaveProgram& program,
+Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
                              const device::DeviceInfo* device, const std::string& key,
-                             const commands::TakenTuning& taken, run::Monitor& monitor) {
-  run::RunOptions& options = settings.options;
+                             const commands::TakenTuning& taken, engine::Monitor& monitor) {
+  engine::RunOptions& options = settings.options;
   const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
   if (device == nullptr || instead || options.compile.strategy || settings.no_verify_first) {
     return ChosenWay{};
@@ -244,11 +285,12 @@ Result<ChosenWay> choose_way(RunSettings& settings, compiler::WaveProgram& progr
   std::error_code unknown;
   if (taken.kept) {
     const bool differs = std::filesystem::exists(files.difference, unknown);
-    run::FirstRun report{.compared = true,
-                         .equal = !differs,
-                         .kept = true,
-                         .reason = differs ? "plain launches: outputs differed from theirs on an earlier run"
-                                           : "measured on an earlier run here, equal to plain launches"};
+    engine::FirstRun report{.compared = true,
+                            .equal = !differs,
+                            .kept = true,
+                            .reason = differs
+                                          ? "plain launches: outputs differed from theirs on an earlier run"
+                                          : "measured on an earlier run here, equal to plain launches"};
     if (differs) {
       report.difference_file = files.difference.string();
       chosen.warning = commands::difference_warning(report, "");
@@ -291,7 +333,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, compiler::WaveProgram& progr
 } // namespace
 
 Result<ExitCode> run_program(RunSettings& settings) {
-  run::RunOptions& options = settings.options;
+  engine::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   options.fault = provoked_fault();
   if (options.check_bounds && options.check_halos) {
@@ -300,8 +342,8 @@ Result<ExitCode> run_program(RunSettings& settings) {
               .message = "--check-bounds and --check-halos run the program in ways of their own",
               .fix = "give one of them at a time"});
   }
-  if (options.compile.strategy == compiler::Strategy::counters &&
-      options.compile.order == compiler::TileOrder::strided) {
+  if (options.compile.strategy == engine::Strategy::counters &&
+      options.compile.order == engine::TileOrder::strided) {
     return tl::unexpected(Error{
         .code = ErrorCode::invalid_usage,
         .message = "--strategy counters and --order strided cannot be combined: work-groups wait for the "
@@ -309,10 +351,10 @@ Result<ExitCode> run_program(RunSettings& settings) {
         .fix = "give --order blocked or serpentine, or --strategy barrier"});
   }
   if (options.check_bounds || options.check_halos) {
-    options.compile.strategy = compiler::Strategy::launch; // wave by wave
-    options.compile.promote = compiler::Promotion::none;
+    options.compile.strategy = engine::Strategy::launch; // wave by wave
+    options.compile.promote = engine::Promotion::none;
   }
-  options.compile.distrust_litmus = options.fault == run::Fault::failed_litmus;
+  options.compile.distrust_litmus = options.fault == engine::Fault::failed_litmus;
   if (settings.side_by_side != 0) {
     options.compile.side_by_side =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.side_by_side, 1024));
@@ -349,9 +391,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
       return tl::unexpected(std::move(isolated.error()));
     }
   }
-  run::Monitor monitor;
+  engine::Monitor monitor;
   Progress progress(monitor, progress_style(settings));
-  options.abandon = [&settings, &progress](const run::RunReport& report) {
+  options.abandon = [&settings, &progress](const engine::RunReport& report) {
     progress.finish();
     device::PrintsToStandardError::end();
     const auto told = tell(report, settings);
@@ -399,7 +441,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   std::optional<device::DeviceInfo> device;
   if (needs_device) {
-    monitor.begin(run::Activity::asking);
+    monitor.begin(engine::Activity::asking);
     auto found = find_device(settings);
     if (!found) {
       return tl::unexpected(std::move(found.error()));
@@ -424,7 +466,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
     return tl::unexpected(at_program(first_run.error(), settings));
   }
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
-  auto report = run::run_program(*program, folder, device ? &*device : nullptr, options, monitor);
+  auto report = engine::run_program(*program, folder, device ? &*device : nullptr, options, monitor);
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));

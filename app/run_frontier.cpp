@@ -1,23 +1,158 @@
 // tidegate run, of a frontier program
-#include "command_line.hpp"
-#include "run_settings.hpp"
-#include "terminal.hpp"
-#include <tidegate/commands/frontier.hpp>
-#include <tidegate/commands/lint.hpp>
-#include <tidegate/commands/run.hpp>
-#include <tidegate/commands/tune.hpp>
-#include <tidegate/core/files.hpp>
-#include <tidegate/core/interrupt.hpp>
-#include <tidegate/traversal/run.hpp>
+#include "app/run_frontier.hpp"
+
+#include "app/command_line.hpp"
+#include "app/lint.hpp"
+#include "app/run.hpp"
+#include "app/run_options.hpp"
+#include "app/run_table.hpp"
+#include "app/terminal.hpp"
+#include "app/tune.hpp"
+#include "core/duration.hpp"
+#include "core/files.hpp"
+#include "core/interrupt.hpp"
+#include "core/table.hpp"
+#include "engine/traversal/documents.hpp"
+#include "engine/traversal/run.hpp"
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/encode.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+using traversal::FrontierReport;
+using traversal::WaveRecord;
+using Rows = std::vector<std::vector<std::string>>;
+
+// 1234567 -> "1.23 M".
+std::string count_text(double count) {
+  constexpr double thousand = 1000;
+  constexpr std::array<std::string_view, 4> units{"", " thousand", " million", " billion"};
+  std::size_t unit = 0;
+  for (; count >= thousand && unit + 1 < units.size(); ++unit) {
+    count /= thousand;
+  }
+  return unit == 0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}{}", count, units[unit]);
+}
+
+std::string times_text(const traversal::RepeatedTimes& times) {
+  return times.speedup
+             ? fmt::format("{:.2f} times as fast as a launch for each step: {} against {} (medians of {})",
+                           *times.speedup, short_time_text(times.run_ns), short_time_text(*times.launches_ns),
+                           times.rounds)
+             : fmt::format("{} (median of {})", short_time_text(times.run_ns), times.rounds);
+}
+
+std::string verdict(const FrontierReport& report) {
+  if (!report.verification) {
+    return report.first_run ? report.first_run->reason : "not checked (--verify)";
+  }
+  return fmt::format("{}: {}", report.verification->right ? "right" : "WRONG",
+                     fmt::join(report.verification->checks, ", "));
+}
+
+// Runs of waves of one topology: the ones that a person wants to see.
+Rows stretches(const std::vector<WaveRecord>& waves) {
+  Rows rows{{"  waves", "topology", "rule", "widest", "edges scanned"}};
+  for (std::size_t first = 0; first < waves.size();) {
+    std::size_t end = first;
+    std::uint64_t scanned = 0;
+    std::uint32_t widest = 0;
+    for (; end < waves.size() && waves[end].topology == waves[first].topology; ++end) {
+      scanned += waves[end].scanned_edges;
+      widest = std::max(widest, waves[end].vertices);
+    }
+    rows.push_back({end - first == 1 ? fmt::format("  {}", first) : fmt::format("  {} to {}", first, end - 1),
+                    std::string(policy::name(waves[first].topology)),
+                    std::string(policy::name(waves[first].rule)), std::to_string(widest),
+                    std::to_string(scanned)});
+    first = end;
+  }
+  align_right(rows, {3, 4});
+  return rows;
+}
+
+} // namespace
+
+bool is_frontier_program(std::string_view json) {
+  std::vector<std::string> keys;
+  const auto kind = documents::kind_of(json, &keys);
+  return kind && (kind->empty() ? std::ranges::find(keys, "graph") != keys.end()
+                                : *kind == documents::DocumentOf<graphs::FrontierProgram>::document.kind);
+}
+
+std::string frontier_document(const FrontierReport& report) {
+  return documents::encode(report);
+}
+
+std::string frontier_table(const FrontierReport& report, bool colour) {
+  const traversal::WaveSummary& summary = report.summary;
+  std::string text = bold(fmt::format("{}: {} of {} vertices and {} edges",
+                                      engine::run_status_names[static_cast<std::size_t>(report.status)],
+                                      graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
+                                      report.graph.vertices, report.graph.edges),
+                          colour) +
+                     "\n";
+  Rows rows;
+  if (report.device) {
+    rows.push_back({"  device", report.device->name});
+  }
+  rows.push_back(
+      {"  strategy", fmt::format("{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
+                                 report.strategy_reason)});
+  if (report.profile_file) {
+    rows.push_back({"  profile", *report.profile_file});
+  }
+  rows.push_back({"  memory", fmt::format("{}{}", bytes_text(report.memory.bytes),
+                                          report.memory.constrained ? ", memory_constrained" : "")});
+  if (report.status == engine::RunStatus::planned) {
+    add_written(report.files_written, rows);
+    return text + render_table(rows);
+  }
+  rows.push_back(
+      {"  time",
+       fmt::format("{}, {} edges a second{}", short_time_text(static_cast<double>(report.traversal_ns)),
+                   count_text(summary.edges_per_second),
+                   report.kernel_launches == 1 ? ", one launch"
+                                               : fmt::format(", {} launches", report.kernel_launches))});
+  rows.push_back(
+      {"  waves", fmt::format("{}, {}, the widest ({}) with {} vertices", plural(summary.waves, "wave"),
+                              plural(summary.topology_changes, "topology change"), summary.widest_wave,
+                              summary.widest_vertices)});
+  if (report.converged) {
+    rows.push_back({"  converged", fmt::format("{}: the last iteration changed the ranks by {:.3g} in sum",
+                                               *report.converged ? "yes" : "NO", *report.rank_change)});
+  }
+  rows.push_back({"  result", verdict(report)});
+  if (report.replay) {
+    rows.push_back({"  replay", fmt::format("{} of {} choices made again by the host", report.replay->agreed,
+                                            report.replay->waves)});
+  }
+  if (report.comparison) {
+    rows.push_back({"  compared", times_text(*report.comparison)});
+  }
+  add_written(report.files_written, rows);
+  for (const engine::StuckGroup& stuck : report.stuck_groups) {
+    rows.push_back({"  stuck", fmt::format("work-group {} behind wave {}: {} are {}, not {}", stuck.group,
+                                           stuck.iteration, stuck.counter, stuck.seen, stuck.expected)});
+  }
+  return text + render_table(rows) + render_table(stretches(report.waves));
+}
+
+} // namespace tidegate::commands
 
 namespace tidegate::app {
 namespace {
@@ -27,7 +162,7 @@ constexpr std::array<std::string_view, 6> frontier_fault_names{
 
 // Options that mean something to wave programs alone.
 Result<void> refuse_others(const RunSettings& settings) {
-  const run::RunOptions& options = settings.options;
+  const engine::RunOptions& options = settings.options;
   const std::array<std::pair<bool, std::string_view>, 13> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
@@ -39,8 +174,8 @@ Result<void> refuse_others(const RunSettings& settings) {
       {!options.page.empty(), "--report"},
       {settings.side_by_side != 0, "--side-by-side"},
       {options.compile.order.has_value(), "--order"},
-      {options.compile.strategy == compiler::Strategy::counters, "--strategy counters"},
-      {options.compile.strategy == compiler::Strategy::plain, "--strategy plain"},
+      {options.compile.strategy == engine::Strategy::counters, "--strategy counters"},
+      {options.compile.strategy == engine::Strategy::plain, "--strategy plain"},
       {settings.no_measure, "--no-measure"},
   }};
   for (const auto& [is_given, name] : given) {
@@ -60,7 +195,7 @@ std::optional<std::uint32_t> narrowed(std::uint64_t value) {
 }
 
 traversal::TraversalOptions options_of(const RunSettings& settings) {
-  const run::RunOptions& given = settings.options;
+  const engine::RunOptions& given = settings.options;
   traversal::TraversalOptions options{.strategy = given.compile.strategy,
                                       .force_topology = settings.force_topology,
                                       .workers = narrowed(settings.workers),
@@ -76,7 +211,7 @@ traversal::TraversalOptions options_of(const RunSettings& settings) {
                                       .cache_folder = given.cache_folder,
                                       .emit_kernel = given.emit_kernel,
                                       .files = given.files,
-                                      .allow_outside = given.compile.scope == compiler::PathScope::anywhere,
+                                      .allow_outside = given.compile.scope == engine::PathScope::anywhere,
                                       .fault = provoked_frontier_fault(),
                                       .abandon = {}};
   if (settings.alone_up_to) {
@@ -110,7 +245,7 @@ traversal::Fault provoked_frontier_fault() {
              : static_cast<traversal::Fault>(found - frontier_fault_names.begin());
 }
 
-Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor, Progress& progress) {
+Result<ExitCode> run_frontier(const RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
   if (auto usable = refuse_others(settings); !usable) {
     return tl::unexpected(std::move(usable.error()));
   }
@@ -126,7 +261,7 @@ Result<ExitCode> run_frontier(const RunSettings& settings, run::Monitor& monitor
   };
   std::optional<device::DeviceInfo> device;
   if (!options.dry_run || !settings.selector.empty()) {
-    monitor.begin(run::Activity::asking);
+    monitor.begin(engine::Activity::asking);
     auto found = find_device(settings);
     if (!found) {
       return tl::unexpected(std::move(found.error()));

@@ -1,7 +1,8 @@
 // The options of tidegate run.
-#include "command_line.hpp"
-#include "options.hpp"
-#include "run_settings.hpp"
+#include "app/run_options.hpp"
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
 
 #include <array>
 #include <memory>
@@ -35,7 +36,7 @@ OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<
 
 CommandModel run_command() {
   const auto settings = std::make_shared<RunSettings>();
-  run::RunOptions& options = settings->options;
+  engine::RunOptions& options = settings->options;
   return {
       .options =
           {device_option(

@@ -1,12 +1,190 @@
-// tidegate schema
-#include "command_line.hpp"
-#include "options.hpp"
-#include <tidegate/commands/schema.hpp>
+// `tidegate schema`: the document types, and one of them in full.
+#include "app/schema.hpp"
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "core/catalogue.hpp"
+#include "core/table.hpp"
+#include "engine/documents.hpp"
+#include <tidegate/core/encode.hpp>
+#include <tidegate/core/error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
+namespace tidegate::commands {
+
+// The JSON Schema of a document type, or its reference as a table; with an empty name the list of all.
+// invalid_usage when there is no such type.
+Result<std::string> schema_text(std::string_view name, bool table);
+
+} // namespace tidegate::commands
+
+namespace tidegate::documents {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json record_schema(const Record& record, Direction direction);
+
+Json type_schema(const Type& type, Direction direction) {
+  switch (type.kind) {
+  case Kind::boolean: return {{"type", "boolean"}};
+  case Kind::u16:
+  case Kind::u32:
+  case Kind::u64: return {{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}};
+  case Kind::f64:
+    // Outputs write null for a value that is not finite.
+    return direction == Direction::output ? Json{{"type", {"number", "null"}}} : Json{{"type", "number"}};
+  case Kind::number: return {{"type", "number"}};
+  case Kind::text: return {{"type", "string"}};
+  case Kind::identifier: // the range is that of an integer
+    return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
+  case Kind::choice: {
+    Json schema{{"type", "string"}, {"enum", Json::array()}};
+    for (const std::string_view choice : type.choices) {
+      schema["enum"].push_back(choice);
+    }
+    return schema;
+  }
+  case Kind::record: return record_schema(*type.record, direction);
+  case Kind::map:
+    return {{"type", "object"}, {"additionalProperties", type_schema(type.map->element, direction)}};
+  case Kind::value: return {{"type", {"number", "string", "array", "object"}}};
+  case Kind::list: break;
+  }
+  const Json item = type_schema(type.list->element, direction);
+  Json schema{{"type", "array"}, {"items", item}};
+  if (type.list->fixed_length != 0) {
+    schema["minItems"] = type.list->fixed_length;
+    schema["maxItems"] = type.list->fixed_length;
+  }
+  if (type.or_single) {
+    return {{"anyOf", Json::array({item, schema})}};
+  }
+  if (!type.left_out_word.empty()) {
+    return {{"anyOf", Json::array({{{"const", type.left_out_word}}, schema})}};
+  }
+  return schema;
+}
+
+Json field_schema(const Record& record, const Field& field, Direction direction) {
+  Json schema = type_schema(field.type, direction);
+  std::string meaning(field.meaning);
+  if (!field.same_as.empty()) {
+    meaning += fmt::format("; left out, it is the value of {}", field.same_as);
+  }
+  // The description first: that is what a reader looks for.
+  Json result{{"description", meaning}};
+  result.update(schema);
+  // Records show their defaults field by field.
+  if (field.presence == Presence::defaulted && field.same_as.empty() && field.type.kind != Kind::record) {
+    result["default"] = Json::parse(default_json(record, field));
+  }
+  return result;
+}
+
+void add_fields(const Record& record, Direction direction, Json& properties, Json& required) {
+  for (const Field& field : record.fields) {
+    properties[std::string(field.name)] = field_schema(record, field, direction);
+    if (field.presence == Presence::required) {
+      required.push_back(field.name);
+    }
+  }
+}
+
+Json object_schema(Json properties, Json required) {
+  Json schema{{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) {
+    schema["required"] = std::move(required);
+  }
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+Json record_schema(const Record& record, Direction direction) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  add_fields(record, direction, properties, required);
+  return object_schema(std::move(properties), std::move(required));
+}
+
+} // namespace
+
+std::string schema_id(const Document& document) {
+  return fmt::format("urn:tidegate:schema:{}:{}", document.kind, document.schema_version);
+}
+
+std::string json_schema(const Document& document) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  if (document.has_kind) {
+    properties["kind"] = {{"description", "name of the document type"}, {"const", document.kind}};
+    properties["schema_version"] = {{"description", "version of the document type"},
+                                    {"const", document.schema_version}};
+    if (document.direction == Direction::output) {
+      required = {"kind", "schema_version"};
+    }
+  }
+  add_fields(*document.record, document.direction, properties, required);
+
+  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+              {"$id", schema_id(document)},
+              {"title", document.kind},
+              {"description", document.title}};
+  schema.update(object_schema(std::move(properties), std::move(required)));
+  return schema.dump(2) + "\n";
+}
+
+} // namespace tidegate::documents
+
+namespace tidegate::commands {
+namespace {
+
+documents::SchemaList list() {
+  documents::SchemaList list;
+  for (const auto& [document, command] : documents::catalogue()) {
+    list.schemas.push_back(
+        {.name = std::string(document->kind),
+         .title = std::string(document->title),
+         .direction = document->direction == documents::Direction::input ? "input" : "output",
+         .id = documents::schema_id(*document)});
+  }
+  return list;
+}
+
+} // namespace
+
+Result<std::string> schema_text(std::string_view name, bool table) {
+  if (name.empty() && !table) {
+    return documents::encode(list()) + '\n';
+  }
+  if (name.empty()) {
+    std::vector<std::vector<std::string>> rows;
+    for (const documents::SchemaEntry& entry : list().schemas) {
+      rows.push_back({entry.name, entry.direction, entry.title});
+    }
+    return render_table(rows);
+  }
+  const auto document = documents::find_document(name);
+  if (!document) {
+    Error error = document.error();
+    error.code = ErrorCode::invalid_usage; // the name stands on the command line
+    return tl::unexpected(std::move(error));
+  }
+  return table ? documents::reference_text(**document) : documents::json_schema(**document);
+}
+
+} // namespace tidegate::commands
+
 namespace tidegate::app {
+
+// tidegate schema
 
 CommandModel schema_command() {
   struct Settings {

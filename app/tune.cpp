@@ -1,9 +1,318 @@
-// tidegate tune: measure (tune_measure.cpp), choose, step
-#include "command_line.hpp"
-#include "options.hpp"
-#include <tidegate/commands/mathematics.hpp>
+#include "app/tune.hpp"
+
+#include "app/command_line.hpp"
+#include "app/devices.hpp"
+#include "app/lint.hpp"
+#include "app/options.hpp"
+#include "app/priority.hpp"
+#include "app/run.hpp"
+#include "app/run_frontier.hpp"
+#include "app/run_options.hpp"
+#include "app/serve.hpp"
+#include "app/terminal.hpp"
+#include "core/files.hpp"
+#include "core/table.hpp"
+#include "device/documents.hpp"
+#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
+#include "engine/compiler_macros.hpp"
+#include "tune/documents.hpp"
+#include "tune/measure.hpp"
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/encode.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/graph/load.hpp>
+#include <tidegate/policy/documents.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+using tuning::Duel;
+using tuning::KnobReport;
+
+std::string milliseconds(double ns) {
+  return ns < 1e6 ? fmt::format("{:.2f} us", ns / 1e3) : fmt::format("{:.2f} ms", ns / 1e6);
+}
+
+std::string gain_text(const Duel& duel) {
+  return fmt::format("{:.2f} times as fast ({:.2f} to {:.2f})", 1 / duel.ratio, 1 / duel.ratio_high,
+                     1 / duel.ratio_low);
+}
+
+std::string verdict_text(const KnobReport& knob) {
+  switch (knob.verdict) {
+  case tuning::Verdict::adopted: return "adopted";
+  case tuning::Verdict::kept: return "kept";
+  case tuning::Verdict::nothing_to_try: return "nothing else to try";
+  case tuning::Verdict::out_of_time: return "no time left";
+  }
+  return {};
+}
+
+template <class T>
+Result<T> read_as(const std::string& file) {
+  TIDEGATE_TRY(const std::string text, read_document(file));
+  auto decoded = documents::decode<T>(text);
+  if (!decoded) {
+    return tl::unexpected(at_document(std::move(decoded.error()), file, text));
+  }
+  return *std::move(decoded);
+}
+
+std::string hash_of(const device::DeviceInfo& device, std::string_view program_key) {
+  std::string key = device_key(device);
+  key += program_key;
+  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+} // namespace
+
+TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key) {
+  const std::filesystem::path folder = cache_folder();
+  if (folder.empty()) {
+    return {};
+  }
+  const std::string name = "tuned-" + hash_of(device, program_key);
+  return {.profile = folder / (name + ".profile.json"),
+          .policy = folder / (name + ".policy.json"),
+          .difference = folder / (name + ".difference.json")};
+}
+
+std::string program_key(std::string_view program_text, const engine::WaveProgram& program,
+                        const std::string& folder, const device::DeviceInfo& device,
+                        const engine::RunOptions& options, std::string_view tool_version) {
+  constexpr std::size_t most = std::size_t{64} << 20U;
+  const engine::CompileOptions& compile = options.compile;
+  const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
+  std::string key = fmt::format("{}\n{} {} {} {} {} {}\n", program_text, number(compile.mode),
+                                number(compile.workers), number(compile.side_by_side),
+                                number(compile.promote), number(compile.order), compile.fp_contract_off);
+  if (compile.plan) {
+    key += fmt::format("{}\n{}\n", fmt::join(compile.plan->order, " "),
+                       fmt::join(compile.plan->group_begin, " "));
+  }
+  // A program that cannot be resolved cannot run either; the run says why.
+  const auto resolved =
+      engine::resolve(program, folder, engine::ask_compiler(device, options.cache_folder), compile.scope);
+  for (std::size_t i = 0; resolved && i < resolved->units.size(); ++i) {
+    const engine::ProgramUnit& unit = resolved->units[i];
+    for (const std::string& file : unit.built_in ? std::vector<std::string>() : unit.files) {
+      key += fmt::format("// {}\n{}\n", file, read_all(file, most).value_or(""));
+    }
+  }
+  return key + std::string(tool_version);
+}
+
+std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
+                                   const std::string& folder, const device::DeviceInfo& device,
+                                   const traversal::TraversalOptions& options,
+                                   std::string_view tool_version) {
+  const std::filesystem::path cache = cache_folder();
+  const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
+  std::string key =
+      fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number(options.strategy),
+                  number(options.force_topology), number(options.workers), number(options.group_size),
+                  number(options.alone_vertices), documents::encode(program.policy.launch),
+                  device.profile ? documents::encode(*device.profile) : "", tool_version);
+  if (program.graph.file) {
+    const auto file = std::filesystem::path(folder.empty() ? "." : folder) / *program.graph.file;
+    std::error_code unknown;
+    const auto path = std::filesystem::canonical(file, unknown);
+    const auto state = graphs::cache_key(path.string(), {});
+    if (unknown || !state) {
+      return {};
+    }
+    key +=
+        fmt::format("{} {} {} {}", path.string(), state->file_bytes, state->modified_ns, state->changed_ns);
+  }
+  return cache.empty() ? cache : cache / ("checked-" + hash_of(device, key));
+}
+
+bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
+                const policy::LaunchPolicy& policy) {
+  if (kept.profile.empty()) {
+    return false;
+  }
+  std::error_code unwritable;
+  std::filesystem::create_directories(kept.profile.parent_path(), unwritable);
+  // A folder that cannot be written to costs what the next runs could have gained, and nothing else.
+  return write_text(kept.profile.string(), documents::encode(profile) + '\n') &&
+         write_text(kept.policy.string(), documents::encode(policy) + '\n');
+}
+
+Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
+                              const device::DeviceInfo& device, const tuning::Different& different) {
+  const engine::Difference& first = *different.parity.first_difference;
+  const nlohmann::ordered_json report{{"device", device.name},
+                                      {"platform", device.platform},
+                                      {"driver_version", device.driver_version},
+                                      {"launched_as", different.way},
+                                      {"buffer", first.buffer},
+                                      {"element", first.element},
+                                      {"expected", first.expected},
+                                      {"found", first.found},
+                                      {"differing_elements", different.parity.differing_elements},
+                                      {"program_and_sources", program_key},
+                                      {"generated_kernel", different.kernel}};
+  auto written = write_text(
+      file.string(), report.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+  return written ? Result<void>() : tl::unexpected(std::move(written.error()));
+}
+
+engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& place) {
+  std::string message = "outputs differ from those of plain launches, so plain launches are taken: ";
+  if (first_run.difference && first_run.difference->first_difference) {
+    const engine::Difference& first = *first_run.difference->first_difference;
+    message += fmt::format("element {} of {} is {}, plain launches make it {}", first.element,
+                           in_quotes(first.buffer), first.found, first.expected);
+  } else {
+    message += "an earlier run found that";
+  }
+  const auto cause = first_run.difference ? first_run.difference->likely_cause : std::nullopt;
+  std::string fix =
+      cause == engine::DifferenceCause::race
+          ? "plain launches do not repeat themselves either: look for work-items that race"
+      : cause == engine::DifferenceCause::rounding
+          ? "the compiler rounds differently in the two kernels: --fp-contract off makes them equal"
+          : "this may be a bug in tidegate: please report it";
+  if (first_run.difference_file) {
+    fix += ", with " + *first_run.difference_file;
+  }
+  return {.message = std::move(message), .fix = std::move(fix), .pointer = place};
+}
+
+Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device) {
+  TIDEGATE_TRY(device::DeviceProfile profile, read_as<device::DeviceProfile>(file));
+  if (device != nullptr && profile.device != device->name) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = fmt::format("the profile {} is of {}, this is {}", in_quotes(file),
+                                                       in_quotes(profile.device), in_quotes(device->name)),
+                                .fix = "measure one with `tidegate tune measure`, or give --device"});
+  }
+  return profile;
+}
+
+Result<policy::LaunchPolicy> read_policy(const std::string& file) {
+  return read_as<policy::LaunchPolicy>(file);
+}
+
+Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string& program_file,
+                                std::string_view program_key, const device::DeviceInfo* device) {
+  const std::array<std::string, 3> inputs{program_file, sources.profile.value_or(""),
+                                          sources.policy.value_or("")};
+  if (std::ranges::count(inputs, standard_stream) > 1) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "standard input cannot be two of the program, the profile and the policy",
+              .fix = "name a file for all but one of them"});
+  }
+  TakenTuning taken;
+  if (!sources.profile && !sources.policy) {
+    const TunedFiles kept =
+        device == nullptr || !sources.look_for_kept ? TunedFiles{} : tuned_files(*device, program_key);
+    std::error_code unknown;
+    if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
+      const auto profile = read_profile(kept.profile.string(), device);
+      const auto policy = read_policy(kept.policy.string());
+      if (profile && policy) {
+        taken = {.tuning = profile->tuning,
+                 .traversal = profile->traversal,
+                 .policy = *policy,
+                 .profile_file = kept.profile.string(),
+                 .policy_file = kept.policy.string(),
+                 .kept = true};
+      }
+    }
+    return taken;
+  }
+  if (sources.profile && *sources.profile != "none") {
+    TIDEGATE_TRY(const device::DeviceProfile profile, read_profile(*sources.profile, device));
+    taken.tuning = profile.tuning;
+    taken.traversal = profile.traversal;
+    taken.profile_file = sources.profile;
+  }
+  if (sources.policy) {
+    TIDEGATE_TRY(taken.policy, read_policy(*sources.policy));
+    taken.policy_file = sources.policy;
+  }
+  return taken;
+}
+
+Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,
+                         const std::string& policy_file) {
+  for (const auto& [file, text] : {std::pair(profile_file, documents::encode(report.profile) + '\n'),
+                                   std::pair(policy_file, documents::encode(report.policy) + '\n')}) {
+    if (!file.empty()) {
+      if (auto written = write_text(file, text); !written) {
+        return tl::unexpected(std::move(written.error()));
+      }
+    }
+  }
+  return {};
+}
+
+std::string tuning_table(const tuning::TuningReport& report, bool colour) {
+  const bool gained = report.after_ns < report.before_ns;
+  std::string text =
+      bold(gained ? fmt::format("{}: {} instead of {} on {}", printable(report.program),
+                                milliseconds(report.after_ns), milliseconds(report.before_ns),
+                                printable(report.device))
+                  : fmt::format("{}: {} on {}, and nothing was faster", printable(report.program),
+                                milliseconds(report.before_ns), printable(report.device)),
+           colour) +
+      "\n";
+  std::vector<std::vector<std::string>> rows{
+      {"  knob", "before", "best other", "verdict", "confidence", "gain (95 % interval)"}};
+  for (const KnobReport& knob : report.knobs) {
+    const std::string name(tuning::knob_names[static_cast<std::size_t>(knob.knob)]);
+    const bool timed = knob.duel && knob.duel->rounds != 0;
+    rows.push_back({"  " + name, knob.before, knob.best.empty() ? "-" : knob.best, verdict_text(knob),
+                    timed ? fmt::format("{:.1f} %", 100 * knob.duel->confidence) : "-",
+                    timed ? gain_text(*knob.duel) : "-"});
+  }
+  if (report.overall && gained) {
+    rows.push_back({"  all", "", "", "adopted", fmt::format("{:.1f} %", 100 * report.overall->confidence),
+                    gain_text(*report.overall)});
+  }
+  text += render_table(std::move(rows), std::string::npos);
+  for (const KnobReport& knob : report.knobs) {
+    for (const tuning::ThrownOut& out : knob.thrown_out) {
+      text +=
+          fmt::format("  thrown out: {} {}: {}\n", tuning::knob_names[static_cast<std::size_t>(knob.knob)],
+                      printable(out.value), printable(out.reason));
+    }
+  }
+  return text + fmt::format("  {} in {:.1f} s\n", plural(report.runs, "run"),
+                            static_cast<double>(report.elapsed_ns) / 1e9);
+}
+
+} // namespace tidegate::commands
 
 namespace tidegate::app {
+
+// tidegate tune: measure (tune_measure.cpp), choose, step
 
 CommandModel tune_command() {
   return {
@@ -16,6 +325,159 @@ CommandModel tune_command() {
           document_command("step", "Take a natural-gradient step", "Natural gradient",
                            {"A step from a gradient:", "tidegate tune step examples/natural_gradient.json"},
                            commands::step_tuning)}};
+}
+
+// tidegate tune measure
+
+namespace {
+
+struct TuneSettings {
+  RunSettings common; // with `tidegate run`
+  std::uint64_t budget_ns = 60'000'000'000;
+  std::string profile_file; // empty: the user's folder alone
+  std::string policy_file;
+  bool no_keep = false;
+};
+
+std::string progress_of(const tuning::MeasureProgress& progress, std::uint64_t budget_ns,
+                        std::chrono::nanoseconds elapsed) {
+  std::string what = "running the program as it is";
+  if (progress.started) {
+    const std::uint32_t candidate = progress.candidate;
+    what = fmt::format("{}, {}", tuning::knob_names[static_cast<std::size_t>(progress.knob.load())],
+                       candidate == 0
+                           ? std::string("timing candidates")
+                           : fmt::format("candidate {} of {}", candidate, progress.candidates.load()));
+  }
+  return fmt::format("measuring: {}, {:.1f} of {:.0f} s", what,
+                     std::chrono::duration<double>(elapsed).count(), static_cast<double>(budget_ns) / 1e9);
+}
+
+using EitherProgram = std::variant<engine::WaveProgram, graphs::FrontierProgram>;
+
+Result<EitherProgram> read_either(const RunSettings& common) {
+  if (commands::is_frontier_program(common.text)) {
+    return commands::read_frontier_program(common.text).map([](auto program) {
+      return EitherProgram(std::move(program));
+    });
+  }
+  return commands::read_program(common.text, commands::program_folder(common.program),
+                                common.options.compile.scope)
+      .map([](auto program) { return EitherProgram(std::move(program)); });
+}
+
+Result<ExitCode> run_measure(TuneSettings& settings) {
+  RunSettings& common = settings.common;
+  engine::RunOptions& options = common.options;
+  options.cache_folder = common.no_cache ? std::filesystem::path() : cache_folder();
+  options.fault = provoked_fault();
+  options.compile.distrust_litmus = options.fault == engine::Fault::failed_litmus;
+  options.files = {.inputs = {{common.program, "the program", {}}}, .outputs = {{common.output, "-o", {}}}};
+  for (const auto& [file, option] :
+       {std::pair(settings.profile_file, "--profile"), std::pair(settings.policy_file, "--policy")}) {
+    if (!file.empty()) {
+      options.files.outputs.push_back({file, option, {}});
+    }
+  }
+  if (auto isolated = device::isolate_drivers(); !isolated) {
+    return tl::unexpected(std::move(isolated.error()));
+  }
+  hint_at_terminal(common.program);
+  auto text = commands::read_document(common.program);
+  if (!text) {
+    return tl::unexpected(std::move(text.error()));
+  }
+  common.text = std::move(*text);
+  const auto program = read_either(common);
+  if (!program) {
+    return tl::unexpected(at_program(program.error(), common));
+  }
+  auto device = find_device(common);
+  if (!device) {
+    return tl::unexpected(std::move(device.error()));
+  }
+
+  engine::Monitor monitor;
+  tuning::MeasureProgress watched;
+  Progress progress(monitor, progress_style(common), [&](std::chrono::nanoseconds elapsed) {
+    return progress_of(watched, settings.budget_ns, elapsed);
+  });
+  tuning::MeasureOptions measuring{
+      .run = options, .budget_ns = settings.budget_ns, .fault = provoked_frontier_fault(), .abandon = {}};
+  measuring.abandon = [&](const Error& error) {
+    progress.finish();
+    device::PrintsToStandardError::end();
+    print_error(at_program(error, common), common.errors_as_json);
+    ::_exit(static_cast<int>(exit_code(error)));
+  };
+  auto report = std::visit(
+      [&](const auto& either) {
+        return tuning::measure(either, commands::program_folder(common.program), *device, measuring, monitor,
+                               watched);
+      },
+      *program);
+  progress.finish();
+  if (!report) {
+    return tl::unexpected(at_program(report.error(), common));
+  }
+  report->program = display_name(common.program);
+  report->profile.tidegate = TIDEGATE_VERSION;
+  report->profile.tuned_for = report->program;
+  if (auto written = commands::write_tuned(*report, settings.profile_file, settings.policy_file); !written) {
+    return tl::unexpected(std::move(written.error()));
+  }
+  if (!settings.no_keep) {
+    const auto* const waves = std::get_if<engine::WaveProgram>(&*program);
+    const std::string key = waves == nullptr ? common.text
+                                             : commands::program_key(common.text, *waves,
+                                                                     commands::program_folder(common.program),
+                                                                     *device, options, TIDEGATE_VERSION);
+    (void)commands::keep_tuned(commands::tuned_files(*device, key), report->profile, report->policy);
+  }
+  const bool colour = common.output == "-" && use_colour(STDOUT_FILENO);
+  return commands::write_text(common.output, common.format == Format::table
+                                                 ? commands::tuning_table(*report, colour)
+                                                 : documents::encode(*report) + '\n');
+}
+
+} // namespace
+
+CommandModel tune_measure_command() {
+  const auto settings = std::make_shared<TuneSettings>();
+  RunSettings& common = settings->common;
+  return {.name = "measure",
+          .summary = "Measure which strategy, mode, packing and work-groups run a program fastest",
+          .options =
+              {device_option(common.selector,
+                             "Where to measure: an index, cpu, gpu, a UUID, a name or a part of one; "
+                             "$TIDEGATE_DEVICE, or the first GPU, or else the first device when left out"),
+               duration_option("--budget", settings->budget_ns, 1'000'000'000,
+                               "How long to measure at most: 10s, 2m, or a number of seconds (default 60s)"),
+               file_option("--profile", settings->profile_file,
+                           "Write the device profile, which `tidegate run --profile` takes, here too"),
+               file_option("--policy", settings->policy_file, "Write the launch policy here too"),
+               flag("--no-keep", settings->no_keep,
+                    "Leave nothing in the user's folder, where `tidegate run` looks by itself"),
+               duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
+                               "How long one run of the waves may take (default 60s)"),
+               short_flag("-q", "--quiet", common.quiet, "Tell nothing but errors: no progress"),
+               short_flag("-v", "--verbose", common.verbose, "Tell what is being measured, a line a second"),
+               flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
+               path_scope_option(common.options.compile.scope), format_option(common.format),
+               output_option(common.output)},
+          .positionals = {positional(
+              "[PROGRAM]",
+              file_option("", common.program,
+                          "Wave program or frontier program to measure; - or none is standard input"))},
+          .examples =
+              {{"What runs this program fastest here, and what did each choice bring?",
+                "tidegate tune measure examples/programs/reduction/program.json --budget 20s --format table"},
+               {"Up to which size of a frontier is one work-group faster than all of them?",
+                "tidegate tune measure examples/graphs/bfs.json --budget 20s --format table"}},
+          .run = [settings](bool errors_as_json) {
+            settings->common.errors_as_json = errors_as_json;
+            return run_measure(*settings);
+          }};
 }
 
 } // namespace tidegate::app

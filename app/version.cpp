@@ -1,13 +1,13 @@
 // tidegate version: what a report of a bug needs.
-#include "command_line.hpp"
-#include "options.hpp"
-#include <tidegate/core/files.hpp>
-#include <tidegate/core/table.hpp>
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "core/files.hpp"
+#include "core/table.hpp"
+#include "device/isolation.hpp"
+#include "device/loader.hpp"
+#include "engine/documents.hpp"
+#include <tidegate/core/encode.hpp>
 #include <tidegate/device/device_list.hpp>
-#include <tidegate/device/isolation.hpp>
-#include <tidegate/device/loader.hpp>
-#include <tidegate/documents/encode.hpp>
-#include <tidegate/documents/report_documents.hpp>
 
 #include <CLI/Version.hpp>
 #include <fmt/format.h>

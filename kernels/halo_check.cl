@@ -2,7 +2,7 @@
 // tg_touch() tell of each; a wave keeps, for every element, between which of its tiles those lie that touched it, and
 // waves that run later look whether those are near enough.
 //
-//   a row (lib/run/halo_check.cpp): { argument, flags, shadow, elements, unit, halo x, halo y, halo z }
+//   a row (lib/engine/halo_check.cpp): { argument, flags, shadow, elements, unit, halo x, halo y, halo z }
 //   shadow, for each element: tiles that wrote it, then tiles that touched it at all, six words each:
 //   { ~lowest x, ~lowest y, ~lowest z, highest x + 1, highest y + 1, highest z + 1 }, 0 where there was none
 

@@ -6,7 +6,7 @@
 //
 // progress_state.h has the words and the spans, for the host too.
 //
-// The clock is what the device has (TG_CLOCK: the numbers of lib/compiler/device_clock.hpp). Its rate need not be
+// The clock is what the device has (TG_CLOCK: the numbers of lib/engine/generate.hpp). Its rate need not be
 // known: the host knows by its own clock when a launch began and ended.
 
 #define TG_CLOCK_NANOSECONDS 1 // NVIDIA: a register that counts them, the same for all multiprocessors

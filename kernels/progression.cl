@@ -1,4 +1,4 @@
-// Arguments whose value changes from iteration to iteration. lib/compiler/progression.hpp says what the words are and
+// Arguments whose value changes from iteration to iteration. lib/work/progression.hpp says what the words are and
 // works the same values out for launches of the user's own kernels.
 
 #define TG_MULTIPLY 1

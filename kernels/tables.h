@@ -1,5 +1,5 @@
 // What a launch works through, as it lies in device memory: stages one after another, in a stage the tiles of its waves in
-// any order. Kernels read it and the host writes it; lib/compiler/launch_tables.cpp compiles this file too, and holds its own
+// any order. Kernels read it and the host writes it; lib/engine/launch_tables.cpp compiles this file too, and holds its own
 // structures against these.
 
 typedef struct {

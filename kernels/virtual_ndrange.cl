@@ -123,7 +123,7 @@ size_t tg_get_local_linear_id(tg_item item) {
   return (item.lane_z * tg_get_local_size(item, 1) + item.lane_y) * tg_get_local_size(item, 0) + item.lane_x;
 }
 
-// Waves whose sizes are read from a descriptor: the words of lib/compiler/launch_tables.hpp.
+// Waves whose sizes are read from a descriptor: the words of lib/engine/launch_tables.hpp.
 tg_range tg_range_at(global const ulong* words) {
   tg_range range;
   range.dimensions = (uint)words[0];

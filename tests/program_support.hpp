@@ -1,7 +1,7 @@
 // What the tests of programs share: the seed, and resolved programs built by hand.
 #pragma once
 
-#include <tidegate/compiler/resolved_program.hpp>
+#include "work/resolved_program.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::compiler::test {
+namespace tidegate::engine::test {
 
 // The same in every run, unless TIDEGATE_SEED gives another one or says "random".
 inline std::uint64_t seed() {
@@ -117,4 +117,4 @@ inline planning::WaveGroups layers_of(const ResolvedProgram& program) {
   return groups_of(groups);
 }
 
-} // namespace tidegate::compiler::test
+} // namespace tidegate::engine::test

@@ -1,4 +1,5 @@
-#include <tidegate/core/duration.hpp>
+#include "core/duration.hpp"
+
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Times as people write them.
 #pragma once
-
 #include <tidegate/core/error.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,5 +15,13 @@ Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_n
 
 // "155 us", "2.26 ms", "12.3 s": three digits.
 std::string short_time_text(double ns);
+
+// How long something took.
+
+// Nanoseconds from one moment to another, or until now.
+inline std::uint64_t elapsed_ns(std::chrono::steady_clock::time_point from,
+                                std::chrono::steady_clock::time_point to = std::chrono::steady_clock::now()) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
+}
 
 } // namespace tidegate

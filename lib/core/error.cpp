@@ -1,11 +1,11 @@
 #include <tidegate/core/error.hpp>
-#include <tidegate/core/excerpt.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace tidegate {
 namespace {
@@ -150,6 +150,62 @@ std::string describe(const Error& error) {
     }
   }
   return text;
+}
+
+void ErrorList::add(Error error) {
+  std::vector<Error> others = std::move(error.others);
+  error.others.clear();
+  if (error.message.empty()) {
+    told_elsewhere_ = true;
+  } else if (!full()) {
+    errors_.push_back(std::move(error));
+  }
+  for (Error& other : others) {
+    add(std::move(other));
+  }
+}
+
+Result<void> ErrorList::result() const {
+  if (errors_.empty()) {
+    return told_elsewhere_ ? Result<void>(tl::unexpected(told_elsewhere())) : Result<void>();
+  }
+  Error error = errors_.front();
+  error.others.assign(errors_.begin() + 1, errors_.end());
+  return tl::unexpected(std::move(error));
+}
+
+namespace {
+
+bool is_within(std::string_view pointer, std::string_view whole) {
+  return pointer.starts_with(whole) && (pointer.size() == whole.size() || pointer[whole.size()] == '/');
+}
+
+} // namespace
+
+bool UnreadPlaces::cover(std::string_view pointer) const {
+  return std::ranges::any_of(pointers_, [&](const std::string& each) { return is_within(pointer, each); });
+}
+
+bool UnreadPlaces::spare(std::string_view pointer) const {
+  return std::ranges::none_of(pointers_, [&](const std::string& each) {
+    return is_within(pointer, each) || is_within(each, pointer);
+  });
+}
+
+Error with_rest(Error form, const Result<void>& rest, const UnreadPlaces& unread) {
+  ErrorList all;
+  all.add(std::move(form));
+  if (!rest) {
+    std::vector<Error> errors = rest.error().others;
+    errors.insert(errors.begin(), rest.error());
+    for (Error& error : errors) {
+      error.others.clear();
+      if (!error.pointer || unread.spare(*error.pointer)) {
+        all.add(std::move(error));
+      }
+    }
+  }
+  return all.result().error();
 }
 
 } // namespace tidegate

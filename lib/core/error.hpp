@@ -2,7 +2,6 @@
 //
 // A library function that can fail returns Result<T>; nothing below app/ prints or exits.
 #pragma once
-
 #include <tl/expected.hpp>
 
 #include <array>
@@ -11,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidegate {
@@ -237,5 +237,104 @@ using Result = tl::expected<T, Error>;
 // without the others, which are texts like it. Names from documents, paths and drivers stand in an error as
 // they are; what no terminal should get of them is escaped here.
 std::string describe(const Error& error);
+
+// What is wrong with things that are each looked at, whether or not another was right.
+//
+//   ErrorList errors;
+//   for (const Item& item : items) {
+//     errors.check(look_at(item));
+//   }
+//   return errors.result();
+//
+// Where one thing cannot be looked at because another is wrong, its error is told_elsewhere(): nobody reads
+// twice what is to be mended once.
+
+// Stands for what follows from an error that is told where it comes from. An error without words.
+inline Error told_elsewhere() {
+  return {};
+}
+
+class ErrorList {
+public:
+  // Errors that are told at once; a reader mends these before the next are of use.
+  static constexpr std::size_t most = 100;
+
+  // Takes the error and its others.
+  void add(Error error);
+
+  // Takes the error that is there instead of a value. True when there is the value.
+  template <class T>
+  bool check(const Result<T>& result) {
+    if (!result) {
+      add(result.error());
+    }
+    return result.has_value();
+  }
+
+  [[nodiscard]] bool full() const { return errors_.size() >= most; }
+
+  // The first error with all others; told_elsewhere() where all are told elsewhere.
+  [[nodiscard]] Result<void> result() const;
+
+private:
+  std::vector<Error> errors_;
+  bool told_elsewhere_ = false;
+};
+
+} // namespace tidegate
+
+// Passes that may fail, written one after the other: each hands its value on, and the first error ends the
+// function.
+
+#define TIDEGATE_JOIN_(a, b) a##b
+#define TIDEGATE_JOIN(a, b) TIDEGATE_JOIN_(a, b)
+#define TIDEGATE_TRY_NAMED_(result, declaration, ...)                                                        \
+  auto result = __VA_ARGS__;                                                                                 \
+  if (!result) {                                                                                             \
+    return tl::unexpected(std::move(result.error()));                                                        \
+  }                                                                                                          \
+  declaration = std::move(*result)
+
+// TIDEGATE_TRY(const Plan plan, plan_waves(program)); the value of the Result is moved into the declaration.
+#define TIDEGATE_TRY(declaration, ...)                                                                       \
+  TIDEGATE_TRY_NAMED_(TIDEGATE_JOIN(result_, __LINE__), declaration, __VA_ARGS__)
+
+// TIDEGATE_CHECK(check_sizes(program)); for a Result<void>.
+#define TIDEGATE_CHECK(...)                                                                                  \
+  do {                                                                                                       \
+    if (auto checked = __VA_ARGS__; !checked) {                                                              \
+      return tl::unexpected(std::move(checked.error()));                                                     \
+    }                                                                                                        \
+  } while (false)
+
+namespace tidegate {
+
+// The places of a document that could not be read. Whoever looks at the rest of it tells nothing that follows
+// from them: it was told where it comes from.
+//
+//   {"buffers": {"a": {"type": "f33", "count": 0}}, "wave": […]}     unread: /buffers/a/type, /waves
+//
+// What is said of /buffers/a as a whole is uncertain, and so is all that stands in /waves; /buffers/a/count
+// is read, and has an error of its own.
+
+class UnreadPlaces {
+public:
+  // Takes an RFC 6901 pointer; the empty one is the whole document.
+  void add(std::string pointer) { pointers_.push_back(std::move(pointer)); }
+
+  [[nodiscard]] bool empty() const { return pointers_.empty(); }
+
+  // Whether what stands at `pointer` is, or is part of, what could not be read.
+  [[nodiscard]] bool cover(std::string_view pointer) const;
+
+  // Whether all that stands at `pointer` was read.
+  [[nodiscard]] bool spare(std::string_view pointer) const;
+
+private:
+  std::vector<std::string> pointers_;
+};
+
+// The errors of a document's form, with those about the rest of it that do not follow from them.
+Error with_rest(Error form, const Result<void>& rest, const UnreadPlaces& unread);
 
 } // namespace tidegate

@@ -1,7 +1,6 @@
 // a * b + c, rounded once. std::fma of the static C library picks its code by the processor and links only
 // beside the shared one, which the tool does without.
 #pragma once
-
 #include <cmath>
 #include <cstdint>
 #include <cstring>

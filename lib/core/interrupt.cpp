@@ -1,5 +1,6 @@
+#include "core/interrupt.hpp"
+
 #include <tidegate/core/error.hpp>
-#include <tidegate/core/interrupt.hpp>
 
 #include <fcntl.h>
 #include <time.h>

@@ -3,7 +3,6 @@
 // end and be reported. It is never taken away: drivers' compilers install handlers over it and hand signals
 // on to it.
 #pragma once
-
 #include <signal.h>
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-#include <tidegate/core/files.hpp>
-#include <tidegate/core/program.hpp>
+#include "core/program.hpp"
+
+#include "core/files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // Other programs as filters.
 #pragma once
-
 #include <tidegate/core/error.hpp>
 
 #include <string>

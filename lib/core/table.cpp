@@ -1,4 +1,5 @@
-#include <tidegate/core/table.hpp>
+#include "core/table.hpp"
+
 #include <tidegate/core/text.hpp>
 
 #include <algorithm>

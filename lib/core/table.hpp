@@ -1,7 +1,6 @@
 // Text tables for terminals. Cells and headlines may hold names from anywhere: what no terminal should get is
 // escaped here.
 #pragma once
-
 #include <cstddef>
 #include <initializer_list>
 #include <string>

@@ -1,12 +1,15 @@
 // Small text helpers shared by every message the tool writes.
 #pragma once
+#include <tidegate/core/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace tidegate {
 
@@ -50,5 +53,64 @@ std::size_t character_count(std::string_view text);
 
 // One reference token of an RFC 6901 pointer.
 std::string pointer_token(std::string_view key);
+
+// Byte counts as people write and read them.
+
+// 139209728 -> "132.7 MiB"; cut, not rounded, so that a count just under a budget does not look equal to it.
+std::string bytes_text(std::uint64_t count);
+
+// "131072", "64MiB", "64 MiB", "1.5GB" or "2k": a decimal number and, in any case, a unit: B; k, M, G, T, P
+// or E with or without B, powers of 1000; Ki to Ei likewise, powers of 1024. A fraction must come out as a
+// whole number of bytes. invalid_usage otherwise.
+Result<std::uint64_t> parse_bytes(std::string_view text);
+
+// How documents refer to things: by a whole number or by a name.
+
+// Two words, for documents hold millions of them and mostly numbers.
+class Identifier {
+public:
+  Identifier() = default;
+  explicit Identifier(std::uint64_t number) : number_(number) {}
+  explicit Identifier(std::string_view name) : name_(std::make_unique<std::string>(name)) {}
+  Identifier(const Identifier& other);
+  Identifier& operator=(const Identifier& other);
+  Identifier(Identifier&&) noexcept = default;
+  Identifier& operator=(Identifier&&) noexcept = default;
+  ~Identifier() = default;
+
+  [[nodiscard]] std::uint64_t number() const { return number_; }        // 0 for a name
+  [[nodiscard]] const std::string* name() const { return name_.get(); } // nullptr for a number
+
+  friend bool operator==(const Identifier& a, const Identifier& b);
+
+private:
+  std::uint64_t number_ = 0;
+  std::unique_ptr<std::string> name_;
+};
+
+// The number, or the name as in_quotes() shows it.
+std::string describe(const Identifier& identifier);
+
+// A number as a document states it: exact where it is an integer.
+
+// Integers are never rounded on their way through; the std::int64_t is below 0.
+using Number = std::variant<std::uint64_t, std::int64_t, double>;
+
+// The line of a source that an error stands in, as compilers show it:
+//
+//     2 |   out[get_global_id(0)] = foo + n;
+//       |                           ^
+
+// The two lines above, indented, without a newline at the end; one without a column. Of a long line what is
+// around the place.
+std::string describe_excerpt(std::string_view excerpt, std::uint64_t line,
+                             std::optional<std::uint64_t> column);
+
+// What an error's column counts before it has its line.
+enum class ColumnCounts : std::uint8_t { characters, bytes };
+
+// The error with its line of `text`, where it has one that is text and no longer than people write them. Its
+// column counts characters from then on.
+Error with_excerpt(Error error, std::string_view text, ColumnCounts counts = ColumnCounts::characters);
 
 } // namespace tidegate

@@ -1,6 +1,7 @@
-#include <tidegate/core/bytes.hpp>
-#include <tidegate/core/cache_folder.hpp>
-#include <tidegate/device/build_log.hpp>
+#include "device/build_log.hpp"
+
+#include "core/files.hpp"
+#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 //   error: ops.cl:2:27: use of undeclared identifier 'foo'                 PoCL's
 //   error: ops.cl:2:27 <Spelling=ops.h:1:19>: use of undeclared …          within a macro
 #pragma once
-
 #include <tidegate/core/error.hpp>
 
 #include <cstdint>

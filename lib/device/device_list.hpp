@@ -1,9 +1,8 @@
 // Every OpenCL device of this machine with the limits that matter to a launch. Plain data; nothing of OpenCL
 // shows.
 #pragma once
-
 #include <tidegate/core/error.hpp>
-#include <tidegate/device/device_profile.hpp>
+#include <tidegate/device/profile.hpp>
 
 #include <array>
 #include <cstdint>
@@ -87,5 +86,12 @@ Result<DeviceList> list_devices();
 
 // The error for a list in which nothing was found: no_device, with what is known about the reason.
 Error no_device(const DeviceList& list);
+
+// Which device a person means.
+
+// The device that `selector` names: an index, "cpu" or "gpu" (the first of that type), a UUID, a whole name
+// or a part of one, in any case. An empty selector takes the first GPU, or else the first device. no_device
+// when there is none such, ambiguous_device when a part of a name fits several; both list what there is.
+Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view selector);
 
 } // namespace tidegate::device

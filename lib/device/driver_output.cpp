@@ -1,4 +1,4 @@
-#include <tidegate/device/driver_output.hpp>
+#include "device/driver_output.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -2,7 +2,6 @@
 // `--errors json` standard error holds one document: a kernel's printf goes to standard error, and what a
 // compiler prints while it refuses a program becomes part of its log.
 #pragma once
-
 #include <string>
 
 namespace tidegate::device {

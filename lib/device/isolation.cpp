@@ -1,7 +1,8 @@
-#include <tidegate/core/bytes.hpp>
-#include <tidegate/core/interrupt.hpp>
-#include <tidegate/device/driver_output.hpp>
-#include <tidegate/device/isolation.hpp>
+#include "device/isolation.hpp"
+
+#include "core/interrupt.hpp"
+#include "device/driver_output.hpp"
+#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -1,7 +1,6 @@
 // Drivers run inside the process that calls them, and some abort or fault when their surroundings are not to
 // their liking; handlers for signals do not help, because drivers and their compilers install their own.
 #pragma once
-
 #include <tidegate/core/error.hpp>
 
 #include <atomic>

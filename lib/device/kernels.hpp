@@ -1,6 +1,5 @@
 // The OpenCL C sources under kernels/, embedded when the library is built.
 #pragma once
-
 #include <string>
 #include <string_view>
 

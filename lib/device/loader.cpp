@@ -1,6 +1,7 @@
 // The OpenCL functions that the project calls, each passed on to the loader.
-#include <tidegate/device/loader.hpp>
-#include <tidegate/device/opencl.hpp>
+#include "device/loader.hpp"
+
+#include "device/opencl.hpp"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,5 @@
 // The OpenCL loader of this machine, opened when it is first needed.
 #pragma once
-
 #include <tidegate/core/error.hpp>
 
 #include <string>

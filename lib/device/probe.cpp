@@ -1,7 +1,7 @@
-#include <tidegate/device/handles.hpp>
-#include <tidegate/device/kernels.hpp>
-#include <tidegate/device/opencl_error.hpp>
-#include <tidegate/device/probe.hpp>
+#include "device/probe.hpp"
+
+#include "device/kernels.hpp"
+#include "device/opencl.hpp"
 
 #include <fmt/format.h>
 

@@ -5,10 +5,9 @@
 // Nothing here trusts what a driver says of itself: orderings are proved by a litmus test with as many groups
 // as are resident, and the number of those is discovered.
 #pragma once
-
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
-#include <tidegate/device/device_profile.hpp>
+#include <tidegate/device/profile.hpp>
 
 namespace tidegate::device {
 

@@ -1,10 +1,11 @@
-#include <tidegate/opencl_c/accesses.hpp>
-#include <tidegate/opencl_c/call_graph.hpp>
-#include <tidegate/opencl_c/constant_expression.hpp>
-#include <tidegate/opencl_c/pragmas.hpp>
-#include <tidegate/opencl_c/predefined_macros.hpp>
-#include <tidegate/opencl_c/type_layout.hpp>
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/accesses.hpp"
+
+#include "opencl_c/call_graph.hpp"
+#include "opencl_c/constant_expression.hpp"
+#include "opencl_c/macros.hpp"
+#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/type_layout.hpp"
+#include "opencl_c/words.hpp"
 
 #include <algorithm>
 #include <array>

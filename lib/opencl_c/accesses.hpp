@@ -8,8 +8,7 @@
 // known element only where the subscript is the global id and constants, and the id comes from a variable
 // that nothing but its declaration sets.
 #pragma once
-
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/translation_unit.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,6 @@
-#include <tidegate/opencl_c/call_graph.hpp>
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/call_graph.hpp"
+
+#include "opencl_c/words.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,6 @@
 // Which function of a file calls which, and what follows for each from what it calls.
 #pragma once
-
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/translation_unit.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,8 @@
+#include "opencl_c/constant_expression.hpp"
+
+#include "opencl_c/lexer.hpp"
+#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/core/try.hpp>
-#include <tidegate/opencl_c/constant_expression.hpp>
-#include <tidegate/opencl_c/lexer.hpp>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,7 @@
 // Integer constant expressions: of #if and #elif (C99 6.10.1), and of declarations (6.6).
 #pragma once
-
+#include "opencl_c/lexer.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/token.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,8 @@
 // Pointers into constant memory: a kernel's arguments lie in global memory once it is outlined.
 #pragma once
-
+#include "opencl_c/token_writer.hpp"
+#include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/token_writer.hpp>
-#include <tidegate/opencl_c/translation_unit.hpp>
 
 namespace tidegate::opencl_c {
 

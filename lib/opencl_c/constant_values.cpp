@@ -1,5 +1,6 @@
-#include <tidegate/opencl_c/constant_values.hpp>
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/constant_values.hpp"
+
+#include "opencl_c/words.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,7 @@
 // Integer constant expressions of declarations, and the types of enumerations.
 #pragma once
-
-#include <tidegate/opencl_c/constant_expression.hpp>
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/constant_expression.hpp"
+#include "opencl_c/translation_unit.hpp"
 
 #include <cstddef>
 #include <cstdint>

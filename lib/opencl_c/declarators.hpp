@@ -1,9 +1,8 @@
 // Which word of a declaration is the name that it declares.
 #pragma once
-
-#include <tidegate/opencl_c/token.hpp>
-#include <tidegate/opencl_c/translation_unit.hpp>
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/lexer.hpp"
+#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/words.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -1,5 +1,6 @@
-#include <tidegate/core/files.hpp>
-#include <tidegate/opencl_c/lexer.hpp>
+#include "opencl_c/lexer.hpp"
+
+#include "core/files.hpp"
 
 #include <array>
 #include <utility>

@@ -1,7 +1,8 @@
-#include <tidegate/opencl_c/constant_values.hpp>
-#include <tidegate/opencl_c/declarators.hpp>
-#include <tidegate/opencl_c/local_variables.hpp>
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/local_variables.hpp"
+
+#include "opencl_c/constant_values.hpp"
+#include "opencl_c/declarators.hpp"
+#include "opencl_c/words.hpp"
 
 #include <algorithm>
 #include <set>
@@ -238,10 +239,6 @@ private:
   std::set<std::string> seen_;
   std::vector<TokenRange> statements_;
 };
-
-} // namespace
-
-namespace {
 
 std::uint64_t scalar_bytes(std::string_view scalar) {
   return scalar == "char" || scalar == "uchar"                         ? 1

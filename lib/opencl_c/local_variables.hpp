@@ -1,8 +1,7 @@
 // Variables that a kernel declares in its body and that functions may not: in local and in constant memory.
 #pragma once
-
+#include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/translation_unit.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,14 +1,190 @@
-#include <tidegate/opencl_c/name_cursor.hpp>
-#include <tidegate/opencl_c/name_resolution.hpp>
-#include <tidegate/opencl_c/syntax_frame.hpp>
-#include <tidegate/opencl_c/translation_unit.hpp>
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/name_resolution.hpp"
+
+#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/words.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace tidegate::opencl_c {
+
+// The names that are visible at one place of a file (C99 6.2.1).
+
+// Scopes inside of each other, the outermost of them the file's. Names are numbers to them.
+class Scopes {
+public:
+  void open() { opened_.emplace_back(); }
+
+  void close() {
+    for (const std::string& key : opened_.back()) {
+      visible_[key].pop_back();
+    }
+    opened_.pop_back();
+  }
+
+  [[nodiscard]] bool is_file_scope() const { return opened_.empty(); }
+
+  void declare(const std::string& key, std::size_t name) {
+    visible_[key].push_back({.name = name, .depth = opened_.size()});
+    if (!opened_.empty()) {
+      opened_.back().push_back(key);
+    }
+  }
+
+  // What the key means here, or no_name.
+  [[nodiscard]] std::size_t find(const std::string& key) const {
+    const Entry* const entry = innermost(key);
+    return entry == nullptr ? no_name : entry->name;
+  }
+
+  // What the innermost scope itself declares it to be, or no_name.
+  [[nodiscard]] std::size_t find_innermost(const std::string& key) const {
+    const Entry* const entry = innermost(key);
+    return entry == nullptr || entry->depth != opened_.size() ? no_name : entry->name;
+  }
+
+private:
+  struct Entry {
+    std::size_t name = no_name;
+    std::size_t depth = 0;
+  };
+
+  [[nodiscard]] const Entry* innermost(const std::string& key) const {
+    const auto found = visible_.find(key);
+    return found == visible_.end() || found->second.empty() ? nullptr : &found->second.back();
+  }
+
+  std::unordered_map<std::string, std::vector<Entry>> visible_; // the innermost last
+  std::vector<std::vector<std::string>> opened_;                // what each scope declares
+};
+
+// A place in a file, and what the names that are passed there mean.
+
+// Moves over the tokens of a unit and notes in it what they declare and name.
+class NameCursor {
+protected:
+  explicit NameCursor(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {
+    unit.names.clear();
+    unit.meanings.assign(tokens_.size(), no_name);
+  }
+
+  [[nodiscard]] bool ended() const { return at_ >= tokens_.size(); }
+  [[nodiscard]] const Token& token() const { return tokens_[at_]; }
+  [[nodiscard]] bool is(std::size_t i, const char* text) const {
+    return i < tokens_.size() && tokens_[i].is(text);
+  }
+  [[nodiscard]] bool is_word(std::size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind == TokenKind::identifier;
+  }
+  [[nodiscard]] bool is_attribute(std::size_t i) const {
+    return is_word(i) && opencl_c::is_attribute(tokens_[i].text);
+  }
+  [[nodiscard]] bool opens() const { return token().opens(); }
+  [[nodiscard]] bool closes() const { return token().closes(); }
+  [[nodiscard]] bool starts_tag() const {
+    return token().is("struct") || token().is("union") || token().is("enum");
+  }
+
+  // One token that names something, or is of an expression.
+  void use() {
+    const bool member = at_ > 0 && (tokens_[at_ - 1].is(".") || tokens_[at_ - 1].is("->"));
+    if (is_word(at_) && !member) {
+      unit_.meanings[at_] = scopes_.find(token().text);
+    }
+    ++at_;
+  }
+
+  // "__attribute__((aligned(size)))": words in the third parentheses are expressions, the others are its own.
+  void attribute() {
+    std::size_t depth = 0;
+    ++at_;
+    if (!is(at_, "(")) {
+      return;
+    }
+    do {
+      depth += opens() ? 1U : 0U;
+      depth -= closes() ? 1U : 0U;
+      if (depth > 2) {
+        use();
+      } else {
+        ++at_;
+      }
+    } while (depth > 0 && !ended());
+  }
+
+  // A name that the innermost scope may have already; returns its number when it is new.
+  std::size_t declare(const Name& name, const std::string& key) {
+    const std::size_t found = name.kind == NameKind::member ? no_name : scopes_.find_innermost(key);
+    if (found != no_name) {
+      unit_.meanings[name.token] = found;
+      return no_name;
+    }
+    const std::size_t number = unit_.names.size();
+    unit_.names.push_back(name);
+    unit_.names.back().is_file_scope = scopes_.is_file_scope();
+    unit_.meanings[name.token] = number;
+    if (name.kind != NameKind::member) {
+      scopes_.declare(key, number);
+    }
+    return number;
+  }
+
+  // A tag, which another declaration may have declared already.
+  void tag(bool declares) {
+    const std::string key = "struct " + token().text; // all tags share one name space
+    const std::size_t found = declares ? scopes_.find_innermost(key) : scopes_.find(key);
+    if (found == no_name) {
+      declare({.kind = NameKind::tag, .token = at_}, key);
+    } else {
+      unit_.meanings[at_] = found;
+    }
+    ++at_;
+  }
+
+  TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
+  Scopes scopes_;
+  std::size_t at_ = 0;
+};
+
+// What a walk over declarations and statements has open around a token.
+
+struct SyntaxFrame {
+  enum class In : std::uint8_t {
+    block,        // of statements; the first one is the file
+    condition,    // an if statement: its condition is next, or the statement behind it
+    loop,         // a for statement, likewise; it is a scope
+    do_statement, // the statement behind do
+    substatement, // of while, switch and else
+    members,
+    enumerators,
+    brackets,
+    expression, // to a semicolon
+    case_label, // to a colon
+    declaration,
+    parameters,
+  };
+  enum class Part : std::uint8_t { specifiers, declarator, value };
+
+  In in = In::block;
+  bool has_scope = false; // to be closed with it
+  // Of declarations, parameters and enumerators:
+  Part part = Part::specifiers;
+  bool is_typedef = false;
+  bool is_member = false;
+  bool has_type = false;           // a word of the specifiers that names one
+  std::size_t open = 0;            // parentheses of the declarator; ? of a case label
+  TokenRange specifiers;           // of the declarators that follow
+  std::size_t declarator = 0;      // its first token
+  std::optional<std::size_t> name; // of the declarator, a token
+  bool is_declared = false;        // that name
+  std::size_t declared = no_name;  // as this one, unless it was before
+};
+
 namespace {
 
 // A walk over declarations and statements. What is open stands on a stack of its own, so that deep nesting

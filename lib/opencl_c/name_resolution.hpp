@@ -1,8 +1,7 @@
 // Which declaration each identifier of a file names (C99 6.2.1 to 6.2.3), by the scopes of C and without its
 // types.
 #pragma once
-
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/translation_unit.hpp"
 
 namespace tidegate::opencl_c {
 

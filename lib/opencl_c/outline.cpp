@@ -1,12 +1,13 @@
+#include "opencl_c/outline.hpp"
+
+#include "opencl_c/accesses.hpp"
+#include "opencl_c/call_graph.hpp"
+#include "opencl_c/constant_pointers.hpp"
+#include "opencl_c/local_variables.hpp"
+#include "opencl_c/token_writer.hpp"
+#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
-#include <tidegate/opencl_c/accesses.hpp>
-#include <tidegate/opencl_c/call_graph.hpp>
-#include <tidegate/opencl_c/constant_pointers.hpp>
-#include <tidegate/opencl_c/local_variables.hpp>
-#include <tidegate/opencl_c/outline.hpp>
-#include <tidegate/opencl_c/pragmas.hpp>
-#include <tidegate/opencl_c/token_writer.hpp>
-#include <tidegate/opencl_c/words.hpp>
 
 #include <fmt/format.h>
 

@@ -14,9 +14,8 @@
 // work-groups may run side by side in one. Only tokens are edited; everything else
 // reaches the compiler as it was, with #line directives that name the user's file and line.
 #pragma once
-
+#include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/translation_unit.hpp>
 
 #include <compare>
 #include <cstddef>

@@ -1,8 +1,9 @@
-#include <tidegate/opencl_c/accesses.hpp>
-#include <tidegate/opencl_c/call_graph.hpp>
-#include <tidegate/opencl_c/constant_values.hpp>
-#include <tidegate/opencl_c/parameter_uses.hpp>
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/parameter_uses.hpp"
+
+#include "opencl_c/accesses.hpp"
+#include "opencl_c/call_graph.hpp"
+#include "opencl_c/constant_values.hpp"
+#include "opencl_c/words.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,8 +1,7 @@
 // What a kernel does with its parameters, and over what it goes, as far as its tokens tell for certain. For
 // whoever has to guess a program for a kernel: everything is a fact, or it is left open.
 #pragma once
-
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/translation_unit.hpp"
 
 #include <array>
 #include <cstdint>

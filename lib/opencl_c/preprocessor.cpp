@@ -1,12 +1,11 @@
-#include <tidegate/core/files.hpp>
+#include "opencl_c/preprocessor.hpp"
+
+#include "core/files.hpp"
+#include "opencl_c/constant_expression.hpp"
+#include "opencl_c/lexer.hpp"
+#include "opencl_c/macros.hpp"
+#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/opencl_c/condition_stack.hpp>
-#include <tidegate/opencl_c/constant_expression.hpp>
-#include <tidegate/opencl_c/include_path.hpp>
-#include <tidegate/opencl_c/lexer.hpp>
-#include <tidegate/opencl_c/macro.hpp>
-#include <tidegate/opencl_c/macro_expansion.hpp>
-#include <tidegate/opencl_c/preprocessor.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,17 +13,63 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace tidegate::opencl_c {
+
+// Which groups of #if ... #endif count in a file.
+
+class ConditionStack {
+public:
+  // True inside a group that does not count.
+  [[nodiscard]] bool is_skipping() const { return !open_.empty() && !open_.back().active; }
+
+  // The directive that opened the innermost group; null outside all.
+  [[nodiscard]] const Token* innermost() const { return open_.empty() ? nullptr : &open_.back().opening; }
+
+  // Carries out #if, #ifdef, #ifndef, #elif, #else or #endif, given by its name; false for any other
+  // directive. `evaluate` yields its condition, and is called only where that matters. kernel_source, in the
+  // file `path`: a directive without its #if, or behind #else.
+  Result<bool> carry_out(const Token& name, std::string_view path,
+                         const std::function<Result<bool>()>& evaluate);
+
+private:
+  struct Conditional {
+    Token opening;
+    bool inside_skipped; // so that none of its groups counts
+    bool taken;          // one of its groups counted, or does
+    bool active;         // the current group counts
+    bool else_seen = false;
+  };
+
+  std::vector<Conditional> open_;
+};
+
+// Paths of files that are included.
+
+// "-" is a file like others here, not standard input.
+inline std::string in_folder(const std::string& folder, const std::string& name) {
+  const std::string path = (std::filesystem::path(folder) / name).string();
+  return path == standard_stream ? "./-" : path;
+}
+
+// One for all ways to write the path, as far as the text of it tells.
+inline std::string identity(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
 namespace {
 
 constexpr std::size_t most_open_files = 64;
@@ -542,6 +587,126 @@ Result<void> Preprocessor::include(const Line& line) {
 
 Result<TokenStream> preprocess(const std::string& path, const PreprocessorOptions& options) {
   return Preprocessor(options).run(path);
+}
+
+Result<bool> ConditionStack::carry_out(const Token& name, std::string_view path,
+                                       const std::function<Result<bool>()>& evaluate) {
+  if (name.is("if") || name.is("ifdef") || name.is("ifndef")) {
+    const bool skipping = is_skipping();
+    const auto holds = skipping ? false : evaluate();
+    if (!holds) {
+      return holds;
+    }
+    open_.push_back({.opening = name, .inside_skipped = skipping, .taken = *holds, .active = *holds});
+    return true;
+  }
+  if (!name.is("elif") && !name.is("else") && !name.is("endif")) {
+    return false;
+  }
+  if (open_.empty()) {
+    return tl::unexpected(
+        source_error(path, name, fmt::format("#{} without #if", name.text), "remove it, or add the #if"));
+  }
+  Conditional& innermost = open_.back();
+  if (name.is("endif")) {
+    open_.pop_back();
+    return true;
+  }
+  if (innermost.else_seen) {
+    return tl::unexpected(
+        source_error(path, name, fmt::format("#{} behind #else", name.text), "put #else last before #endif"));
+  }
+  innermost.else_seen = name.is("else");
+  innermost.active = false;
+  if (!innermost.taken && !innermost.inside_skipped) {
+    const auto holds = innermost.else_seen ? true : evaluate();
+    if (!holds) {
+      return holds;
+    }
+    innermost.active = innermost.taken = *holds;
+  }
+  return true;
+}
+
+namespace {
+
+tl::unexpected<Error> refused_options(std::string message, std::string fix) {
+  return tl::unexpected(
+      Error{.code = ErrorCode::kernel_options, .message = std::move(message), .fix = std::move(fix)});
+}
+
+Result<std::vector<std::string>> split_into_words(std::string_view options) {
+  constexpr std::string_view separators = " \t\v\f\r\n";
+  std::vector<std::string> words;
+  bool in_word = false, in_quotation = false;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (!in_quotation && separators.find(options[i]) != std::string_view::npos) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) {
+      words.emplace_back();
+      in_word = true;
+    }
+    if (options[i] == '"') {
+      in_quotation = !in_quotation;
+      continue;
+    }
+    if (options[i] == '\\' && ++i == options.size()) {
+      return refused_options("the compiler options end in a backslash", "write \\\\ for a backslash");
+    }
+    words.back() += options[i];
+  }
+  if (in_quotation) {
+    return refused_options(
+        fmt::format("a quote is not closed in the compiler options: {}", in_quotes(words.back())),
+        "add the closing quote, or write \\\" for a quote");
+  }
+  return words;
+}
+
+} // namespace
+
+Result<CompilerOptions> parse_compiler_options(std::string_view options) {
+  const auto words = split_into_words(options);
+  if (!words) {
+    return tl::unexpected(words.error());
+  }
+  constexpr std::string_view standard = "-cl-std=";
+  CompilerOptions result;
+  for (std::size_t i = 0; i < words->size(); ++i) {
+    const std::string& word = (*words)[i];
+    if (word.size() < 2 || word[0] != '-') {
+      return refused_options(fmt::format("{} is no compiler option", in_quotes(word)),
+                             "options begin with -; put quotes around a value with blanks");
+    }
+    const bool takes_value = word[1] == 'D' || word[1] == 'I' || word[1] == 'U';
+    std::string value = takes_value ? word.substr(2) : "";
+    if (takes_value && value.empty() && i + 1 < words->size()) {
+      value = (*words)[++i];
+    }
+    if ((takes_value && value.empty()) || word == standard) {
+      return refused_options(fmt::format("the compiler option {} needs a value", word),
+                             "write it as in -D NAME=VALUE, -I FOLDER, -U NAME or -cl-std=CL1.2");
+    }
+    if (word[1] == 'D') {
+      const std::size_t end = value.find('=');
+      const bool has_value = end != std::string::npos;
+      result.definitions.push_back(
+          {.name = value.substr(0, end), .value = has_value ? value.substr(end + 1) : "1"});
+    } else if (word[1] == 'I') {
+      result.include_folders.push_back(std::move(value));
+    } else if (word[1] == 'U') {
+      result.undefinitions.push_back(std::move(value));
+    } else if (word.starts_with(standard)) {
+      result.language_standard = word.substr(standard.size());
+    } else {
+      result.others.push_back(word);
+    }
+  }
+  std::ranges::sort(result.others);
+  result.others.erase(std::unique(result.others.begin(), result.others.end()), result.others.end());
+  return result;
 }
 
 } // namespace tidegate::opencl_c

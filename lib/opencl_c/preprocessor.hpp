@@ -3,13 +3,13 @@
 // Predefined are __LINE__, __FILE__ and __COUNTER__, and what the device's compiler is known to predefine
 // (predefined_macros.hpp). __DATE__ and __TIME__ are not there.
 #pragma once
-
+#include "opencl_c/lexer.hpp"
+#include "opencl_c/macros.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/predefined_macros.hpp>
-#include <tidegate/opencl_c/token.hpp>
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::opencl_c {
@@ -45,5 +45,20 @@ struct PreprocessorOptions {
 // literal without an end, #error, a file that is not found, and programs without bounds: includes more than
 // 64 deep, more than 256 MiB of text and expansions. What `read` answers for the file itself is passed on.
 Result<TokenStream> preprocess(const std::string& path, const PreprocessorOptions& options);
+
+// The options that a program is built with, as clBuildProgram takes them: one text.
+
+struct CompilerOptions {
+  std::vector<MacroDefinition> definitions;
+  std::vector<std::string> undefinitions;
+  std::vector<std::string> include_folders;
+  std::string language_standard;   // "CL1.2" of -cl-std=CL1.2, the last one; or empty
+  std::vector<std::string> others; // -cl-mad-enable and whatever else begins with -; sorted, each once
+};
+
+// Words are separated by blanks. Double quotes keep blanks in a word, a backslash takes the next character as
+// it is, in quotes too. -D, -I and -U take their value in the same word or as the next one.
+// kernel_options: an open quote, an option without its value, a word that is no option.
+Result<CompilerOptions> parse_compiler_options(std::string_view options);
 
 } // namespace tidegate::opencl_c

@@ -1,4 +1,4 @@
-#include <tidegate/opencl_c/token_writer.hpp>
+#include "opencl_c/token_writer.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // Tokens back to text, with edits, on the lines that they came from.
 #pragma once
-
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/translation_unit.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,8 @@
 // What a preprocessed OpenCL C file declares: its functions with their signatures, and every name with the
 // place that declares it. A parser of declarations only; expressions stay tokens.
 #pragma once
-
+#include "opencl_c/lexer.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/opencl_c/token.hpp>
 
 #include <array>
 #include <cstddef>
@@ -102,5 +101,19 @@ std::size_t closing(const std::vector<Token>& tokens, std::size_t open);
 
 // The same for each bracket of a range, by its distance from the beginning: brackets may nest deeply.
 std::vector<std::size_t> closing_brackets(const std::vector<Token>& tokens, TokenRange range);
+
+// Pragmas whose effect goes on behind the text that they stand in: where sources are compiled together, it
+// would reach the others.
+
+struct PragmaScope {
+  std::string
+      before; // what to write in front of the source's text, and behind it, so that the effects end there
+  std::string after;
+  bool packs = false;        // structures of the source are laid out as a #pragma pack says
+  bool enables_fp64 = false; // old compilers then take 1.0 for a double
+  std::string obstacle;      // why nothing can end them; or empty
+};
+
+PragmaScope pragma_scope(const TranslationUnit& unit);
 
 } // namespace tidegate::opencl_c

@@ -1,8 +1,9 @@
+#include "opencl_c/type_layout.hpp"
+
+#include "opencl_c/constant_values.hpp"
+#include "opencl_c/words.hpp"
+#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/core/try.hpp>
-#include <tidegate/opencl_c/constant_values.hpp>
-#include <tidegate/opencl_c/type_layout.hpp>
-#include <tidegate/opencl_c/words.hpp>
 
 #include <fmt/format.h>
 

@@ -6,8 +6,7 @@
 // Layouts are worked out from declarations alone. Where compilers have a say of their own (bit-fields,
 // unions, #pragma pack) there is no answer but a reason.
 #pragma once
-
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/translation_unit.hpp"
 
 #include <tl/expected.hpp>
 

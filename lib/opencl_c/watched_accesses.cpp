@@ -1,8 +1,9 @@
-#include <tidegate/opencl_c/accesses.hpp>
-#include <tidegate/opencl_c/call_graph.hpp>
-#include <tidegate/opencl_c/token_writer.hpp>
-#include <tidegate/opencl_c/type_layout.hpp>
-#include <tidegate/opencl_c/watched_accesses.hpp>
+#include "opencl_c/watched_accesses.hpp"
+
+#include "opencl_c/accesses.hpp"
+#include "opencl_c/call_graph.hpp"
+#include "opencl_c/token_writer.hpp"
+#include "opencl_c/type_layout.hpp"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,7 @@
 // Subscripts of the parameters themselves are watched, also in functions that they are handed to as they are;
 // what a pointer is otherwise used for is told of.
 #pragma once
-
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/translation_unit.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/words.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,6 @@
 // The words of OpenCL C that a reader of declarations has to know.
 #pragma once
-
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/translation_unit.hpp"
 
 #include <cstdint>
 #include <map>

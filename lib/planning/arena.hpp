@@ -12,7 +12,6 @@
 // a given height or proves that nothing does (arena/search.hpp). Effort counts search nodes, never seconds:
 // equal input and options give equal plans on every machine and with any number of threads.
 #pragma once
-
 #include <tl/expected.hpp>
 
 #include <array>

@@ -1,13 +1,11 @@
-#include <tidegate/planning/branch_and_bound.hpp>
+#include "planning/compact/bounds.hpp"
+#include "planning/compact/branch_and_bound.hpp"
+#include "planning/compact/ejection.hpp"
+#include "planning/compact/list_schedule.hpp"
+#include "planning/compact/load_schedule.hpp"
+#include "planning/compact/local_search.hpp"
+#include "planning/compact/problem.hpp"
 #include <tidegate/planning/compact.hpp>
-#include <tidegate/planning/effort.hpp>
-#include <tidegate/planning/ejection.hpp>
-#include <tidegate/planning/list_schedule.hpp>
-#include <tidegate/planning/lower_bounds.hpp>
-#include <tidegate/planning/packing_problem.hpp>
-#include <tidegate/planning/parts.hpp>
-#include <tidegate/planning/peak.hpp>
-#include <tidegate/planning/schedule_search.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>

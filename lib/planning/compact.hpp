@@ -10,7 +10,6 @@
 //
 // Everything is deterministic: the search counts its steps and not the time.
 #pragma once
-
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The checker of plans. It shares no code with the planners, so that a mistake in one shows in the other.
-#include "wave_dag.hpp"
+#include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 // Lists of waves are flat: one array of waves and one of offsets, so that a plan of a million groups costs
 // two allocations and not a million.
 #pragma once
-
 #include <tl/expected.hpp>
 
 #include <array>

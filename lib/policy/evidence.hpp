@@ -1,8 +1,6 @@
 // Evidence: what a launch reports beside its recommendation so that a later reader can check the choice.
 // It repeats what the rules look at, under the names that they have in the request and the policy.
 #pragma once
-
-#include <tidegate/policy/launch_recommendation.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
 #include <array>

@@ -1,9 +1,8 @@
 // Each step_* function words one step of the policy from the numbers that decided it; nothing is
 // decided again here.
-#include <tidegate/core/bytes.hpp>
+#include "policy/sizing.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/explain.hpp>
-#include <tidegate/policy/sizing.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 // Why a recommendation came out as it did: the rule and the numbers of each step, in words.
 #pragma once
-
 #include <tidegate/policy/launch_policy.hpp>
 
 #include <cstdint>

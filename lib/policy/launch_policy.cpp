@@ -1,5 +1,5 @@
+#include "policy/sizing.hpp"
 #include <tidegate/policy/launch_policy.hpp>
-#include <tidegate/policy/sizing.hpp>
 
 #include <algorithm>
 #include <limits>

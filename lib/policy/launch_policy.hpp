@@ -1,10 +1,7 @@
 // The launch policy: one launch request in, one launch recommendation out. Pure integer functions without
 // global state. The order of the steps in recommend() decides which error wins.
 #pragma once
-
-#include <tidegate/policy/launch_recommendation.hpp>
 #include <tidegate/policy/launch_request.hpp>
-#include <tidegate/policy/policy_error.hpp>
 #include <tidegate/policy/topology.hpp>
 
 #include <cstdint>

@@ -1,8 +1,7 @@
 // Requeue accounting, its drain recommendation, and the diffusion of priorities between siblings.
 // Plain counters, and pure functions of them.
 #pragma once
-
-#include <tidegate/policy/policy_error.hpp>
+#include <tidegate/policy/launch_request.hpp>
 
 #include <array>
 #include <cstdint>

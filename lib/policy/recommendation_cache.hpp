@@ -4,7 +4,6 @@
 //   most recent -> [entry] <-> [entry] <-> ... <-> [entry] <- next to go
 //                     ^ found by hash of the key
 #pragma once
-
 #include <tidegate/policy/launch_policy.hpp>
 
 #include <cstddef>

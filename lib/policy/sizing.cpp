@@ -1,4 +1,4 @@
-#include <tidegate/policy/sizing.hpp>
+#include "policy/sizing.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,10 +1,7 @@
 // Launch geometry: how many work-groups of which width, and how many queue slots they own.
 // All functions are total and pure; sizes count work-items.
 #pragma once
-
-#include <tidegate/policy/launch_recommendation.hpp>
 #include <tidegate/policy/launch_request.hpp>
-#include <tidegate/policy/policy_error.hpp>
 
 #include <array>
 #include <cstdint>

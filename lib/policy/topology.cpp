@@ -1,5 +1,5 @@
+#include "policy/topology_layout.hpp"
 #include <tidegate/policy/topology.hpp>
-#include <tidegate/policy/topology_layout.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,10 +1,7 @@
 // How dense is the frontier, how full is the memory, and which traversal shape follows from it.
 // Densities and pressures in basis points. Every choice returns the rule that made it, for explanations.
 #pragma once
-
-#include <tidegate/policy/launch_recommendation.hpp>
 #include <tidegate/policy/launch_request.hpp>
-#include <tidegate/policy/policy_error.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,5 @@
 // The topology rules as devices compile them too, for C++; not installed with the others.
 #pragma once
-
 #include <cstdint>
 
 namespace tidegate::policy {

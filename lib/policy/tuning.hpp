@@ -1,7 +1,6 @@
 // Choosing from measured costs and the natural-gradient step.
 // Pure functions; arithmetic in doubles is in the order that the golden vectors pin, without fused steps.
 #pragma once
-
 #include <cstddef>
 #include <cstdint>
 #include <span>

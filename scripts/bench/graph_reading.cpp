@@ -1,9 +1,9 @@
 // How fast graph files are read: text in the page cache to rows in memory, plain and gzip, as the median of
 // several readings. Processor time stands beside it, as a machine may have other work.
 //   graph_reading FOLDER [THREADS]      writes its files, about 700 MB, into the folder
-#include <tidegate/core/elapsed.hpp>
-#include <tidegate/graphs/generate.hpp>
-#include <tidegate/graphs/load.hpp>
+#include "core/duration.hpp"
+#include <tidegate/graph/generate.hpp>
+#include <tidegate/graph/load.hpp>
 
 #include <sys/resource.h>
 #include <zlib.h>

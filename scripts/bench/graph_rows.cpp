@@ -2,11 +2,11 @@
 // a benchmark (peers/rows_file.hpp). Prints its vertices, its edges, and a vertex to start from that is
 // neither cut off nor a hub: the first neighbour of the vertex with the most of them.
 //   graph_rows PROGRAM FILE
+#include "core/files.hpp"
+#include "engine/traversal/documents.hpp"
+#include "graph/program.hpp"
 #include "peers/rows_file.hpp"
-#include <tidegate/core/files.hpp>
-#include <tidegate/documents/decode.hpp>
-#include <tidegate/documents/graph_documents.hpp>
-#include <tidegate/graphs/frontier_program.hpp>
+#include <tidegate/core/decode.hpp>
 
 #include <array>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Uses two libraries of an installed tidegate: asks the policy, and encodes its answer.
-#include <tidegate/documents/decode.hpp>
-#include <tidegate/documents/encode.hpp>
-#include <tidegate/documents/launch_documents.hpp>
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/encode.hpp>
+#include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
 #include <iostream>

@@ -1,5 +1,5 @@
 // Byte counts as text and from text.
-#include <tidegate/core/bytes.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
 

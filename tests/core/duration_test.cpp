@@ -1,5 +1,5 @@
 // Times as people write them.
-#include <tidegate/core/duration.hpp>
+#include "core/duration.hpp"
 
 #include <doctest/doctest.h>
 

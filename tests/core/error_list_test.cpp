@@ -1,5 +1,5 @@
 // Several errors as one: the first with the others behind it.
-#include <tidegate/core/error_list.hpp>
+#include <tidegate/core/error.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The line of a source that an error stands in.
-#include <tidegate/core/excerpt.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Files: outputs appear complete or not at all.
-#include <tidegate/core/files.hpp>
+#include "core/files.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // Multiplied and added with one rounding, beside the C library's.
-#include <tidegate/core/fused_multiply_add.hpp>
+#include "core/fused_multiply_add.hpp"
 
 #include <doctest/doctest.h>
 

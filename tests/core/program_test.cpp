@@ -1,5 +1,5 @@
 // Other programs as filters, with what every system has.
-#include <tidegate/core/program.hpp>
+#include "core/program.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,6 @@
 // Which file a path means, and that outputs do not replace inputs.
 #include "../temporary_folder.hpp"
-#include <tidegate/core/files.hpp>
-#include <tidegate/core/same_file.hpp>
+#include "core/files.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

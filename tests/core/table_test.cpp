@@ -1,5 +1,5 @@
 // Text tables.
-#include <tidegate/core/table.hpp>
+#include "core/table.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Which device a selector means.
-#include <tidegate/device/select.hpp>
+#include <tidegate/device/device_list.hpp>
 
 #include <doctest/doctest.h>
 

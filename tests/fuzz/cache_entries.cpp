@@ -1,25 +1,25 @@
 // Any bytes as what the tool keeps in the cache folder: a built kernel or a device's profile is whole, or it
 // is none.
+#include "app/devices.hpp"
+#include "device/documents.hpp"
+#include "engine/kernel_cache.hpp"
 #include "fuzz.hpp"
-#include <tidegate/commands/devices.hpp>
-#include <tidegate/documents/device_documents.hpp>
-#include <tidegate/run/cache_entry.hpp>
 
 using namespace tidegate;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const auto entry = run::decode_entry(bytes)) {
-    fuzz::require(run::encode_entry(*entry) == bytes, "an entry is what was written");
+  if (const auto entry = engine::decode_entry(bytes)) {
+    fuzz::require(engine::encode_entry(*entry) == bytes, "an entry is what was written");
   }
-  const std::string sealed =
-      run::encode_entry({.resident_groups = static_cast<std::uint32_t>(size), .binary = {data, data + size}});
-  const auto opened = run::decode_entry(sealed);
+  const std::string sealed = engine::encode_entry(
+      {.resident_groups = static_cast<std::uint32_t>(size), .binary = {data, data + size}});
+  const auto opened = engine::decode_entry(sealed);
   fuzz::require(opened && opened->binary.size() == size, "what was written is an entry");
   if (size != 0) {
     std::string damaged = sealed;
     damaged[data[0] % damaged.size()] ^= 1;
-    fuzz::require(!run::decode_entry(damaged), "a damaged entry is none");
+    fuzz::require(!engine::decode_entry(damaged), "a damaged entry is none");
   }
 
   device::DeviceInfo device;

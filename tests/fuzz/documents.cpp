@@ -1,12 +1,12 @@
 // Any text as any document: decoding ends in a sound error or in an object that survives a round trip; waves
 // and buffers that were decoded can be planned, drawn and told.
+#include "app/catalogue.hpp"
+#include "app/check.hpp"
+#include "app/plan.hpp"
+#include "core/json_text.hpp"
 #include "fuzz.hpp"
-#include <tidegate/commands/check.hpp>
-#include <tidegate/commands/plan.hpp>
-#include <tidegate/documents/catalogue.hpp>
-#include <tidegate/documents/decode.hpp>
-#include <tidegate/documents/places.hpp>
-#include <tidegate/documents/planning_documents.hpp>
+#include <tidegate/core/decode.hpp>
+#include <tidegate/planning/documents.hpp>
 
 using namespace tidegate;
 

@@ -2,11 +2,11 @@
 // process, which both take for a finding.
 #pragma once
 
+#include "core/json_text.hpp"
+#include "engine/documents.hpp"
+#include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/documents/encode.hpp>
-#include <tidegate/documents/json_text.hpp>
-#include <tidegate/documents/report_documents.hpp>
 
 #include <cstddef>
 #include <cstdint>

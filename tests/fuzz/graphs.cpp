@@ -1,6 +1,6 @@
 // Any bytes as a graph file: a sound error, or rows that hold together and are what is read again.
 #include "fuzz.hpp"
-#include <tidegate/graphs/load.hpp>
+#include <tidegate/graph/load.hpp>
 
 #include <unistd.h>
 

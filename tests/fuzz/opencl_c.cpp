@@ -1,9 +1,9 @@
 // Any text as OpenCL C: preprocessed, parsed and outlined, or refused with a sound error. A form feed on a
 // line of its own divides the file from what it includes as "inner.h".
 #include "fuzz.hpp"
-#include <tidegate/opencl_c/outline.hpp>
-#include <tidegate/opencl_c/preprocessor.hpp>
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/outline.hpp"
+#include "opencl_c/preprocessor.hpp"
+#include "opencl_c/translation_unit.hpp"
 
 #include <set>
 

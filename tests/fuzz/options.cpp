@@ -1,9 +1,9 @@
 // Any lines as the arguments of a command line, as an amount of bytes and as options of a compiler:
 // understood, or refused with a sound error. Nothing is run.
-#include "../../app/command_line.hpp"
+#include "app/command_line.hpp"
 #include "fuzz.hpp"
-#include <tidegate/core/bytes.hpp>
-#include <tidegate/opencl_c/compiler_options.hpp>
+#include "opencl_c/preprocessor.hpp"
+#include <tidegate/core/text.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,9 @@
 // Any bytes as a picture: a sound error, or a picture that is written and read again as it is. The sums over
 // the chunks are put right first: mutations would end there. The size that is asked for is the header's, as
 // far as it is small: others are refused before anything is read.
+#include "core/png.hpp"
+
 #include "fuzz.hpp"
-#include <tidegate/arrays/png.hpp>
 
 #include <algorithm>
 #include <string>
@@ -56,16 +57,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool has_size = file.size() >= size_at + 8;
   const std::uint32_t width = has_size ? std::min(number_at(file, size_at), 64U) : 1;
   const std::uint32_t height = has_size ? std::min(number_at(file, size_at + 4), 64U) : 1;
-  const auto picture = arrays::parse_png(file, width, height);
+  const auto picture = parse_png(file, width, height);
   if (!picture) {
     fuzz::require_sound(picture.error());
     return 0;
   }
   const std::size_t bytes = std::size_t{width} * height * picture->channels * picture->bits / 8;
   fuzz::require(bytes == picture->samples.size(), "there is a sample for each channel of each pixel");
-  const auto written = arrays::png_file(*picture);
+  const auto written = png_file(*picture);
   fuzz::require(written.has_value(), "a picture that was read can be written");
-  const auto again = arrays::parse_png(*written, width, height);
+  const auto again = parse_png(*written, width, height);
   fuzz::require(again && again->channels == picture->channels && again->bits == picture->bits &&
                     again->samples == picture->samples,
                 "what was written is read");

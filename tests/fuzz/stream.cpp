@@ -1,10 +1,11 @@
 // Any bytes as newline-delimited JSON: one line of JSON comes back for each that is not blank, in their
 // order, and the summary counts them.
+#include "app/stream.hpp"
+
+#include "core/files.hpp"
 #include "fuzz.hpp"
-#include <tidegate/core/files.hpp>
-#include <tidegate/documents/decode.hpp>
-#include <tidegate/documents/launch_documents.hpp>
-#include <tidegate/documents/stream.hpp>
+#include <tidegate/core/decode.hpp>
+#include <tidegate/policy/documents.hpp>
 
 #include <fmt/format.h>
 #include <sys/mman.h>

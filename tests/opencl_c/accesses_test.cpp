@@ -1,6 +1,6 @@
 // Which elements a work-item touches, where that is certain.
+#include "opencl_c/accesses.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/accesses.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -8,8 +8,8 @@
 
 #include "../temporary_folder.hpp"
 #include "../test_scale.hpp"
+#include "opencl_c/accesses.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/accesses.hpp>
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // The options text of clBuildProgram.
-#include <tidegate/opencl_c/compiler_options.hpp>
+#include "opencl_c/preprocessor.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // Constant expressions, held against clang: generated conditions and expressions.
 #include "../temporary_folder.hpp"
+#include "opencl_c/constant_expression.hpp"
+#include "opencl_c/constant_values.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/constant_expression.hpp>
-#include <tidegate/opencl_c/constant_values.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

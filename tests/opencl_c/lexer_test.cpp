@@ -1,5 +1,5 @@
 // The lexer: tokens, positions, splices and comments.
-#include <tidegate/opencl_c/lexer.hpp>
+#include "opencl_c/lexer.hpp"
 
 #include <doctest/doctest.h>
 

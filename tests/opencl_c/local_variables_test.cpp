@@ -1,6 +1,6 @@
 // Variables in local and constant memory that a kernel declares in its body.
+#include "opencl_c/local_variables.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/local_variables.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

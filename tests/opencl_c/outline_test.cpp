@@ -1,6 +1,6 @@
 // Kernels as functions of a virtual work-group: what changes, what must not, and what is refused.
+#include "opencl_c/outline.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/outline.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // What kernels do with their parameters, where that is certain.
+#include "opencl_c/parameter_uses.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/parameter_uses.hpp>
 
 #include <doctest/doctest.h>
 

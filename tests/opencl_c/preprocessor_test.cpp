@@ -1,6 +1,6 @@
 // The preprocessor: macros against the examples of the C99 standard, directives, positions, errors, bounds.
 #include "../test_scale.hpp"
-#include <tidegate/opencl_c/preprocessor.hpp>
+#include "opencl_c/preprocessor.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

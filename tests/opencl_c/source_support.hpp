@@ -1,9 +1,9 @@
 // What the tests of whole sources share: the seed, and sources as text in a test.
 #pragma once
 
-#include <tidegate/opencl_c/lexer.hpp>
-#include <tidegate/opencl_c/preprocessor.hpp>
-#include <tidegate/opencl_c/translation_unit.hpp>
+#include "opencl_c/lexer.hpp"
+#include "opencl_c/preprocessor.hpp"
+#include "opencl_c/translation_unit.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

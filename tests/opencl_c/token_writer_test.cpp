@@ -1,6 +1,6 @@
 // Tokens written as text: read again they are the same tokens, on the same lines.
+#include "opencl_c/token_writer.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/token_writer.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Declarations of file scope: functions with their signatures, names, and what is refused where.
+#include "opencl_c/words.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/words.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Where the members of structures lie, and where that is not certain.
+#include "opencl_c/type_layout.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/type_layout.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Kernels that tell of the elements that they touch.
+#include "opencl_c/watched_accesses.hpp"
 #include "source_support.hpp"
-#include <tidegate/opencl_c/watched_accesses.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Words of OpenCL C: types in one spelling, qualifiers, and functions that need the work-item or its whole
 // group.
-#include <tidegate/opencl_c/words.hpp>
+#include "opencl_c/words.hpp"
 
 #include <doctest/doctest.h>
 

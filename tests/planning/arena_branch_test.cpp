@@ -1,6 +1,6 @@
 // Branches of the exact search, by hand: what a decision entails, when it is refused, and what is blamed
 // then.
-#include <tidegate/planning/arena/branch.hpp>
+#include "planning/arena/branch.hpp"
 
 #include <doctest/doctest.h>
 

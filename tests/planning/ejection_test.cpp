@@ -1,8 +1,8 @@
 // Saving groups by ejection.
 #include "packing_support.hpp"
-#include <tidegate/planning/ejection.hpp>
-#include <tidegate/planning/list_schedule.hpp>
-#include <tidegate/planning/lower_bounds.hpp>
+#include "planning/compact/bounds.hpp"
+#include "planning/compact/ejection.hpp"
+#include "planning/compact/list_schedule.hpp"
 
 #include <doctest/doctest.h>
 

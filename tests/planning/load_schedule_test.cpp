@@ -1,8 +1,7 @@
 // Schedules by load, and the search through many of them.
 #include "packing_support.hpp"
-#include <tidegate/planning/list_schedule.hpp>
-#include <tidegate/planning/load_schedule.hpp>
-#include <tidegate/planning/schedule_search.hpp>
+#include "planning/compact/list_schedule.hpp"
+#include "planning/compact/load_schedule.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 
 #include "../test_scale.hpp"
 #include "dag_support.hpp"
-#include <tidegate/planning/packing_problem.hpp>
+#include "planning/compact/problem.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>

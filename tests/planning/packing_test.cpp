@@ -1,12 +1,11 @@
 // The parts of `compact` one by one: the problem and its mirror, lower bounds, list schedules, local search,
 // the peak and branch and bound.
 #include "packing_support.hpp"
-#include <tidegate/planning/branch_and_bound.hpp>
-#include <tidegate/planning/list_schedule.hpp>
-#include <tidegate/planning/local_search.hpp>
-#include <tidegate/planning/lower_bounds.hpp>
-#include <tidegate/planning/packing_problem.hpp>
-#include <tidegate/planning/peak.hpp>
+#include "planning/compact/bounds.hpp"
+#include "planning/compact/branch_and_bound.hpp"
+#include "planning/compact/list_schedule.hpp"
+#include "planning/compact/local_search.hpp"
+#include "planning/compact/problem.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // The parts of a packing problem, against the definitions by plain walks over the dependencies.
 #include "packing_support.hpp"
-#include <tidegate/planning/list_schedule.hpp>
-#include <tidegate/planning/parts.hpp>
+#include "planning/compact/list_schedule.hpp"
+#include "planning/compact/problem.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
 // The structs of the policy library as the golden vectors write them: read_*() from JSON, to_json() back.
 #pragma once
 
+#include "policy/sizing.hpp"
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
 #include <tidegate/policy/recommendation_cache.hpp>
-#include <tidegate/policy/sizing.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

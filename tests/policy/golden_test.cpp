@@ -1,10 +1,10 @@
 // The policy library against the golden vectors: integers and errors exact, floats bit for bit.
 #include "golden_json.hpp"
+#include "policy/sizing.hpp"
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
 #include <tidegate/policy/recommendation_cache.hpp>
-#include <tidegate/policy/sizing.hpp>
 #include <tidegate/policy/tuning.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // Every policy error as the reader sees it: its whole text, its place in the document and its typed fields.
 #include <tidegate/core/error.hpp>
-#include <tidegate/policy/policy_error.hpp>
+#include <tidegate/policy/launch_request.hpp>
 
 #include <doctest/doctest.h>
 

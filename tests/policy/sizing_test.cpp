@@ -1,6 +1,6 @@
 // Launch geometry: widths, padded slots, dispatch grids and worker groups, saturating at the end of u32.
+#include "policy/sizing.hpp"
 #include "support.hpp"
-#include <tidegate/policy/sizing.hpp>
 
 #include <doctest/doctest.h>
 

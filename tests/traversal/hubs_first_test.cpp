@@ -1,8 +1,7 @@
 // Rows with hubs in front, put in order by this machine's CPU, against rows sorted here.
+#include "engine/device_memory.hpp"
+#include "engine/traversal/resident.hpp"
 #include <tidegate/device/device_list.hpp>
-#include <tidegate/device/select.hpp>
-#include <tidegate/run/device_memory.hpp>
-#include <tidegate/traversal/hubs_first.hpp>
 
 #include <doctest/doctest.h>
 
@@ -66,16 +65,16 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     RandomRows after = before;
     ResidentGraph resident{.parts = {}, .setting = {}, .vertices = before.vertices()};
     const auto put = [&](Part part, const std::vector<std::uint32_t>& values) {
-      cl::Buffer memory = run::allocate(*session, values.size() * sizeof(std::uint32_t) + 8);
-      run::upload(*session, memory, 0, std::as_bytes(std::span(values)));
+      cl::Buffer memory = engine::allocate(*session, values.size() * sizeof(std::uint32_t) + 8);
+      engine::upload(*session, memory, 0, std::as_bytes(std::span(values)));
       resident.parts[static_cast<std::size_t>(part)] = std::move(memory);
     };
     put(Part::in_offsets, before.offsets);
     put(Part::in_neighbours, before.neighbours);
     auto kernel = build_hubs_first(*session, **device, {.vertices = before.vertices()}, {});
     put_hubs_first(*session, kernel, resident);
-    run::download(*session, resident.part(Part::in_neighbours), 0,
-                  std::as_writable_bytes(std::span(after.neighbours)));
+    engine::download(*session, resident.part(Part::in_neighbours), 0,
+                     std::as_writable_bytes(std::span(after.neighbours)));
     for (std::uint32_t v = 0; v < before.vertices(); ++v) {
       CAPTURE(v);
       std::vector<std::uint32_t> wanted(before.row(v).begin(), before.row(v).end());

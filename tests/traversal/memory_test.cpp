@@ -1,5 +1,5 @@
 // Device memory of a traversal: what every part takes, and which layout a budget gets.
-#include <tidegate/traversal/memory.hpp>
+#include "engine/traversal/memory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-#include <tidegate/graphs/graph.hpp>
-#include <tidegate/traversal/near_far.hpp>
+#include "engine/traversal/memory.hpp"
+#include <tidegate/graph/graph.hpp>
 
 #include <doctest/doctest.h>
 

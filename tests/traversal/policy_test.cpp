@@ -1,7 +1,7 @@
 // The topology rules that kernels and host share, held against the launch policy and against what they say.
+#include "engine/traversal/replay.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/topology.hpp>
-#include <tidegate/traversal/replay.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // Random graphs on this machine's first CPU device: every algorithm, topology and rule, launch by launch and
 // in one persistent launch, against the serial algorithms and the properties of a right result.
 #include "../test_scale.hpp"
-#include <tidegate/device/select.hpp>
-#include <tidegate/traversal/run.hpp>
+#include "engine/traversal/run.hpp"
+#include <tidegate/device/device_list.hpp>
 
 #include <doctest/doctest.h>
 
@@ -63,10 +63,10 @@ void check(const graphs::FrontierProgram& program, const device::DeviceInfo& dev
   options.verify = true;
   options.allow_outside = true;
   options.max_wall_time_ns = 600'000'000'000;
-  run::Monitor monitor;
+  engine::Monitor monitor;
   const auto report = run_traversal(program, ".", &device, options, monitor);
   REQUIRE_MESSAGE(report, report.error().message);
-  REQUIRE_MESSAGE(report->status == run::RunStatus::done, (report->error ? report->error->message : ""));
+  REQUIRE_MESSAGE(report->status == engine::RunStatus::done, (report->error ? report->error->message : ""));
   REQUIRE(report->replay->agreed == report->waves.size());
   for (const WaveRecord& wave : report->waves) {
     REQUIRE((!options.force_topology || wave.topology == *options.force_topology));
@@ -84,7 +84,7 @@ TEST_CASE("launch by launch") {
       continue; // each has a kernel of its own, and no sanitizer sees the driver that compiles it
     }
     for (int i = 0; i < 36; ++i) {
-      TraversalOptions options{.strategy = compiler::Strategy::launch};
+      TraversalOptions options{.strategy = engine::Strategy::launch};
       if (i % 6 != 0) {
         options.force_topology = static_cast<Topology>(i % 6);
       }
@@ -107,7 +107,7 @@ TEST_CASE("a wave that is chosen twice follows the topology of the last that ran
   graphs::FrontierProgram program{.algorithm = Algorithm::sssp, .sources = {0}};
   program.graph.generate = graphs::GeneratorSpec{.rmat = {}, .grid = graphs::GridSpec{10, 10}, .uniform = {}};
   program.graph.weights = graphs::ProgramWeights::u32;
-  check(program, device, {.strategy = compiler::Strategy::launch, .force_topology = {}});
+  check(program, device, {.strategy = engine::Strategy::launch, .force_topology = {}});
 }
 
 TEST_CASE("in one launch, with work-groups of several work-items") {
@@ -118,7 +118,7 @@ TEST_CASE("in one launch, with work-groups of several work-items") {
       continue;
     }
     for (int i = 0; i < 12; ++i) {
-      TraversalOptions options{.strategy = compiler::Strategy::barrier, .workers = 1, .group_size = 8};
+      TraversalOptions options{.strategy = engine::Strategy::barrier, .workers = 1, .group_size = 8};
       options.alone_vertices = i % 2 == 0 ? 2 : 100;
       if (i % 6 != 0) {
         options.force_topology = static_cast<Topology>(i % 6);

@@ -1,4 +1,4 @@
-#include "branch.hpp"
+#include "planning/arena/branch.hpp"
 
 #include <algorithm>
 #include <functional>

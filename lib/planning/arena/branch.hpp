@@ -27,8 +27,7 @@
 // last of these, over all decisions that have nothing to do with the failure (conflict-directed backjumping:
 // Prosser, "Hybrid algorithms for the constraint satisfaction problem", 1993).
 #pragma once
-
-#include "search.hpp"
+#include "planning/arena/search.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-#include "../arena.hpp"
+#include <tidegate/planning/arena.hpp>
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "heuristics.hpp"
+#include "planning/arena/heuristics.hpp"
 
 #include <algorithm>
 #include <iterator>

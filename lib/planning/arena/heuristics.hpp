@@ -11,8 +11,7 @@
 // Source of the orders: Sekiyama et al., "Profile-guided memory optimization for deep neural networks", 2018;
 // Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020 (greedy by size).
 #pragma once
-
-#include "model.hpp"
+#include "planning/arena/model.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "model.hpp"
+#include "planning/arena/model.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -11,8 +11,7 @@
 // Components share no moment, so each is planned alone and the arena is as high as the highest of them.
 // Buffers of size 0 are left out: they overlap nothing.
 #pragma once
-
-#include "../arena.hpp"
+#include <tidegate/planning/arena.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -1,6 +1,6 @@
-#include "heuristics.hpp"
-#include "model.hpp"
-#include "search.hpp"
+#include "planning/arena/heuristics.hpp"
+#include "planning/arena/model.hpp"
+#include "planning/arena/search.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "search.hpp"
+#include "planning/arena/search.hpp"
 
-#include "branch.hpp"
+#include "planning/arena/branch.hpp"
 
 #include <algorithm>
 #include <array>

@@ -24,8 +24,7 @@
 // first preorder counts and a later one's is ignored: the result is the same with one thread or several.
 // scripts/bench/RESULTS.md has measurements of each technique.
 #pragma once
-
-#include "model.hpp"
+#include "planning/arena/model.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,0 +1,244 @@
+// tidegate check
+#include "app/check.hpp"
+#include "app/command_line.hpp"
+#include "app/graph.hpp"
+#include "app/options.hpp"
+#include "app/terminal.hpp"
+#include "core/catalogue.hpp"
+#include "core/files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::app {
+namespace {
+
+struct CheckSettings {
+  commands::CheckRequest request;
+  std::string output = "-";
+  Format format = Format::json;
+  bool quiet = false;
+};
+
+// What a type may also be called on the command line, and what a plan of it is held against.
+struct PlanType {
+  std::string_view word;
+  std::string_view document;
+  std::string_view option;
+  std::optional<std::string> commands::CheckRequest::*premise;
+};
+constexpr std::array<PlanType, 2> plan_types{
+    PlanType{"plan", "frontier_memory_plan", "--dag", &commands::CheckRequest::dag},
+    PlanType{"arena", "arena_plan", "--lifetimes", &commands::CheckRequest::lifetimes}};
+
+// Takes the type off the front of the words, where one stands there, and minds that plans have what they are
+// held against.
+Result<void> take_type(commands::CheckRequest& request) {
+  const std::string first = request.files.empty() ? std::string() : request.files.front();
+  const auto* const type = std::ranges::find(plan_types, first, &PlanType::word);
+  if (type != plan_types.end()) {
+    if (!(request.*(type->premise))) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("check {} holds a plan against its input and needs {}", type->word,
+                                       type->option),
+                .fix = fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the "
+                                   "document alone",
+                                   type->word, type->option, type->document)});
+    }
+    request.document = std::string(type->document);
+  } else if (documents::find_document(first)) {
+    request.document = first;
+  }
+  if (request.document) {
+    request.files.erase(request.files.begin());
+  }
+  for (const PlanType& plan : plan_types) {
+    if (request.*(plan.premise) && request.document && *request.document != plan.document) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("{} is for plans of type {}", plan.option, plan.document),
+                .fix = fmt::format("leave it out, or check {}", plan.word)});
+    }
+  }
+  if (request.files.empty()) {
+    request.files.emplace_back("-");
+  }
+  return {};
+}
+
+// What `check graph` has no use for.
+Result<void> refuse_document_options(const commands::CheckRequest& request) {
+  const std::string_view option = request.stream      ? "--stream"
+                                  : request.dag       ? "--dag"
+                                  : request.lifetimes ? "--lifetimes"
+                                                      : "";
+  if (option.empty()) {
+    return {};
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::invalid_usage,
+            .message = fmt::format("{} is for documents, and check graph reads graphs", option),
+            .fix = "leave it out"});
+}
+
+// A mistyped document type looks like a file that does not exist, and standard input can be read once.
+std::optional<Error> wrong_words(const commands::CheckRequest& request) {
+  const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
+                      (request.lifetimes == "-" ? 1 : 0);
+  if (inputs > 1) {
+    return Error{.code = ErrorCode::invalid_usage,
+                 .message = "standard input can be read once",
+                 .fix = "give - once; with --stream each of its lines is a document"};
+  }
+  const std::string& first = request.files.front();
+  const auto found = documents::find_document(first);
+  if (!request.document && !found && found.error().nearest && ::access(first.c_str(), F_OK) != 0) {
+    Error error = found.error();
+    error.code = ErrorCode::invalid_usage;
+    return error;
+  }
+  return {};
+}
+
+FileUses files_of(const commands::CheckRequest& request, const std::string& output) {
+  FileUses files{.inputs = {}, .outputs = {{output, "-o", {}}}};
+  for (const std::string& file : request.files) {
+    files.inputs.push_back({file, "a document that is checked", {}});
+  }
+  for (const auto& premise : {request.dag, request.lifetimes}) {
+    if (premise) {
+      files.inputs.push_back({*premise, "what plans are held against", {}});
+    }
+  }
+  return files;
+}
+
+// What standard error gets of one verdict.
+void tell(const auto& verdict, const CheckSettings& /*settings*/, bool errors_as_json) {
+  if (verdict.error) {
+    print_error(*verdict.error, errors_as_json);
+  }
+}
+void tell(const documents::CheckedDocument& checked, const CheckSettings& settings, bool errors_as_json) {
+  if (checked.error) {
+    print_error(commands::all_of(checked), errors_as_json);
+  }
+  if (checked.warnings && !settings.quiet) {
+    for (const engine::Warning& warning : *checked.warnings) {
+      print_warning(warning, checked.file, errors_as_json);
+    }
+  }
+}
+
+// The report as it is asked for, the errors in it on standard error as well, and its exit code.
+template <class Report, class Table>
+Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
+                        Table table, bool errors_as_json) {
+  for (const auto& verdict : verdicts) {
+    tell(verdict, settings, errors_as_json);
+  }
+  const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
+  const std::string text =
+      settings.format == Format::table ? table(report, colour) : documents::encode(report) + '\n';
+  return commands::write_text(settings.output, text).map([&](ExitCode) {
+    return commands::exit_code(report);
+  });
+}
+
+// `check graph FILE...`
+Result<ExitCode> run_graphs(CheckSettings& settings, bool errors_as_json) {
+  commands::CheckRequest& request = settings.request;
+  request.files.erase(request.files.begin());
+  if (request.files.empty()) {
+    request.files.emplace_back("-");
+  }
+  if (auto refused = refuse_document_options(request); !refused) {
+    return tl::unexpected(std::move(refused.error()));
+  }
+  request.document = "graph_report"; // no word of the command line is one
+  if (auto wrong = wrong_words(request); wrong) {
+    return tl::unexpected(std::move(*wrong));
+  }
+  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
+    return tl::unexpected(std::move(kept.error()));
+  }
+  const documents::GraphReport report = commands::check_graphs(request.files);
+  return answer(settings, report, report.graphs, commands::graph_table, errors_as_json);
+}
+
+Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
+  commands::CheckRequest& request = settings.request;
+  if (!request.files.empty() && request.files.front() == "graph") {
+    return run_graphs(settings, errors_as_json);
+  }
+  if (auto taken = take_type(request); !taken) {
+    return tl::unexpected(std::move(taken.error()));
+  }
+  if (auto wrong = wrong_words(request); wrong) {
+    return tl::unexpected(std::move(*wrong));
+  }
+  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
+    return tl::unexpected(std::move(kept.error()));
+  }
+  const auto report = commands::check(request);
+  if (!report) {
+    return tl::unexpected(report.error());
+  }
+  return answer(settings, *report, report->documents, commands::check_table, errors_as_json);
+}
+
+OptionModel files_positional(std::vector<std::string>& files) {
+  return {.value = "[KIND] FILE...",
+          .choices = document_kinds(),
+          .takes_file = true,
+          .meaning =
+              "Documents to check; - or none is standard input. A type before them (see `tidegate "
+              "schema`) is that of all; plan and arena hold plans against their input; graph tells what "
+              "graph files hold",
+          .take = [&files](const std::string& word) -> Result<void> {
+            files.push_back(word);
+            return {};
+          }};
+}
+
+OptionModel needing(std::string other, OptionModel option) {
+  option.needs = std::move(other);
+  return option;
+}
+
+} // namespace
+
+CommandModel check_command() {
+  const auto settings = std::make_shared<CheckSettings>();
+  commands::CheckRequest& request = settings->request;
+  return {
+      .options = {flag("--stream", request.stream, "Each line of a file is a document"),
+                  file_option("--dag", request.dag, "Wave DAG, or wave program, that plans are held against"),
+                  needing("--dag",
+                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
+                  file_option("--lifetimes", request.lifetimes,
+                              "Buffer lifetimes that arena plans are held against"),
+                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
+                                                      "Capacity instead of the lifetimes'")),
+                  path_scope_option(request.scope),
+                  short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings"),
+                  format_option(settings->format), output_option(settings->output)},
+      .positionals = {files_positional(request.files)},
+      .examples = {{"Is the evidence complete?",
+                    "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
+                   {"Does a plan keep what it promises?",
+                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
+                    "examples/stereo_camera.json -"}},
+      .run = [settings](bool errors_as_json) { return run_check(*settings, errors_as_json); }};
+}
+
+} // namespace tidegate::app

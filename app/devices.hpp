@@ -1,0 +1,33 @@
+// `tidegate devices`: what this machine can run on.
+#pragma once
+#include <tidegate/device/device_list.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidegate::commands {
+
+// Where the result of a self-test may come from.
+enum class SelfTest : std::uint8_t {
+  kept,         // an earlier run, or nowhere
+  kept_or_made, // an earlier run, or else it runs now
+  made,         // it runs now
+};
+
+// The device with its self-test: `profile` filled in, and `megakernel` as the test judges it. A result under
+// the user's cache folder (XDG_CACHE_HOME, or .cache in the home folder) serves when device, driver and tool
+// are the same; a new one is kept there if the folder can be written to. Errors: those of device::probe().
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from);
+
+// What tells a device with its driver from others.
+std::string device_key(const device::DeviceInfo& device);
+
+// A kept profile, if it is whole, of this device and its driver, and possible; a damaged one is none.
+std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
+
+// For people: a paragraph for each device, then what is wrong with drivers.
+std::string devices_table(const device::DeviceList& list, bool colour);
+
+} // namespace tidegate::commands

@@ -1,0 +1,114 @@
+#include "app/lint.hpp"
+
+#include "app/arena.hpp"
+#include "app/named_dag.hpp"
+#include "app/run.hpp"
+#include "core/files.hpp"
+#include "engine/compile.hpp"
+#include "engine/schedule.hpp"
+#include "engine/traversal/documents.hpp"
+#include "work/documents.hpp"
+#include "work/groups.hpp"
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/profile.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace tidegate::commands {
+
+using documents::decode_and_lint;
+
+Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder,
+                                         engine::PathScope scope, engine::FileCheck files) {
+  return decode_and_lint<engine::WaveProgram>(
+      json, [&](const engine::WaveProgram& program, const UnreadPlaces& unread) -> Result<void> {
+        std::set<std::string> assumed;
+        const auto resolved = engine::resolve(program, folder, engine::assume_macros(assumed), scope, files,
+                                              device::Tuning{}, unread);
+        return resolved ? Result<void>() : tl::unexpected(resolved.error());
+      });
+}
+
+Result<documents::NamedWaveDag> read_wave_dag(std::string_view json) {
+  return decode_and_lint<documents::NamedWaveDag>(
+      json,
+      [](documents::NamedWaveDag&& dag, const UnreadPlaces& unread) { return lint(std::move(dag), unread); });
+}
+
+Result<documents::BufferLifetimes> read_lifetimes(std::string_view json) {
+  return decode_and_lint<documents::BufferLifetimes>(
+      json, [](const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
+        return lint(lifetimes, unread);
+      });
+}
+
+Result<graphs::FrontierProgram> read_frontier_program(std::string_view json) {
+  return decode_and_lint<graphs::FrontierProgram>(json, graphs::check_program);
+}
+
+Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, const std::string& file,
+                                          engine::PathScope scope) {
+  const std::string folder = program_folder(file);
+  std::set<std::string> assumed;
+  TIDEGATE_TRY(
+      const engine::ResolvedProgram resolved,
+      engine::resolve(program, folder, engine::assume_macros(assumed), scope, engine::FileCheck::contents));
+  // Each of these looks at a sound program from another side.
+  ErrorList errors;
+  errors.check(engine::group_waves(resolved, resolved.budget_bytes, {}));
+  errors.check(engine::outline_ops(resolved));
+  errors.check(engine::keep_inputs(resolved, {.inputs = {{file, "the program", {}}}, .outputs = {}}));
+  TIDEGATE_CHECK(errors.result());
+  TIDEGATE_TRY(engine::CompiledProgram compiled,
+               engine::compile(program, folder, nullptr, {.scope = scope, .dry_run = true}));
+  return std::move(compiled.warnings);
+}
+
+Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread) {
+  if (unread.cover("/budget_bytes")) { // any may be meant
+    dag.budget_bytes = std::numeric_limits<std::uint64_t>::max();
+  }
+  TIDEGATE_TRY(const NamedDag named, resolve(std::move(dag), unread));
+  if (const auto plan = planning::plan_layered(named.dag); !plan) {
+    return tl::unexpected(to_error(plan.error(), named));
+  }
+  return {};
+}
+
+Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
+  ErrorList errors;
+  errors.check(index_buffers(lifetimes, unread));
+  errors.check(check_lifetimes(lifetimes, unread));
+  return errors.result();
+}
+
+Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, engine::PathScope scope) {
+  ErrorList errors;
+  errors.check(graphs::check_program(program));
+  const std::string folder = program_folder(file);
+  const FileUses files = graphs::files_of(program, folder);
+  for (const std::vector<NamedFile>* const uses : {&files.inputs, &files.outputs}) {
+    for (const NamedFile& use : *uses) {
+      auto allowed = engine::check_scope(use.path, folder, scope);
+      if (!allowed) {
+        allowed.error().pointer = use.pointer;
+      }
+      errors.check(allowed);
+    }
+  }
+  errors.check(refuse_overwriting(files));
+  TIDEGATE_CHECK(errors.result());
+  if (program.graph.file) { // what only its file says: vertices, weights, and whether it is a graph
+    graphs::LoadOptions options = graphs::load_options(program);
+    options.cache = false;
+    TIDEGATE_CHECK(graphs::load_graph(program, folder, options));
+  }
+  return {};
+}
+
+} // namespace tidegate::commands

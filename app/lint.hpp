@@ -1,0 +1,40 @@
+// What can be known of a document beyond its schema without a device: the faults that `plan`, `arena` and
+// `run` would find. Those of a document with errors of form are told beside them, so far as it can be read.
+#pragma once
+#include "graph/program.hpp"
+#include "work/files.hpp"
+#include "work/program.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/planning/documents.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::commands {
+
+// Decode a document. Errors of its form, with those of the meaning of the rest; `files` says whether files
+// are looked at for these.
+Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder,
+                                         engine::PathScope scope,
+                                         engine::FileCheck files = engine::FileCheck::none);
+Result<documents::NamedWaveDag> read_wave_dag(std::string_view json);
+Result<documents::BufferLifetimes> read_lifetimes(std::string_view json);
+Result<graphs::FrontierProgram> read_frontier_program(std::string_view json);
+
+// Everything up to the launch: names, kernels, arguments, sizes, cycles, files that are missing, hold
+// something else, cannot be written or would be overwritten. `file` is the program's. What it most likely
+// does not mean comes back where nothing is wrong.
+Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, const std::string& file,
+                                          engine::PathScope scope);
+
+// Names, dependencies, cycles, and waves that no plan can hold.
+Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread = {});
+
+// Ids, lifetimes, alignments and sizes.
+Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread = {});
+
+// The graph, sources, outputs and settings, and files that lie elsewhere or would be overwritten.
+Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, engine::PathScope scope);
+
+} // namespace tidegate::commands

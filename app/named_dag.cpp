@@ -1,0 +1,287 @@
+#include "app/named_dag.hpp"
+
+#include "work/groups.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+using planning::Dependency;
+using planning::PlanError;
+using planning::PlanErrorCode;
+
+std::string_view name_of(const documents::NamedWave& wave) {
+  return wave.name ? std::string_view(*wave.name) : std::string_view();
+}
+
+Error empty_name(std::size_t wave) {
+  return {.code = ErrorCode::out_of_range,
+          .message = fmt::format("the name of wave {} is empty", wave),
+          .fix = "give it a name, or leave the key out",
+          .pointer = fmt::format("/waves/{}/name", wave)};
+}
+
+// Which wave has which name. Empty names and those given twice are errors.
+UniqueNames index_names(const std::vector<documents::NamedWave>& waves, ErrorList& errors) {
+  const auto named = std::ranges::count_if(waves, [](const auto& wave) { return wave.name.has_value(); });
+  UniqueNames names(static_cast<std::size_t>(named),
+                    [&waves](std::uint32_t wave) { return name_of(waves[wave]); });
+  for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
+    if (!waves[wave].name) {
+      continue;
+    }
+    if (waves[wave].name->empty()) {
+      errors.add(empty_name(wave));
+    } else if (const auto earlier = names.insert(wave)) {
+      errors.add({.code = ErrorCode::duplicate_name,
+                  .message = fmt::format("waves {} and {} are both called {}", *earlier, wave,
+                                         in_quotes(name_of(waves[wave]))),
+                  .fix = "rename one of them",
+                  .pointer = fmt::format("/waves/{}/name", wave)});
+    }
+  }
+  return names;
+}
+
+Error unknown_wave(const std::string& name, const std::vector<documents::NamedWave>& waves,
+                   std::string pointer) {
+  std::vector<std::string_view> known;
+  for (const documents::NamedWave& wave : waves) {
+    if (wave.name) {
+      known.push_back(*wave.name);
+    }
+  }
+  const auto nearest = nearest_name(name, known);
+  Error error{.code = ErrorCode::invalid_wave, // as where an index is no wave's
+              .message = fmt::format("no wave is called {}", in_quotes(name)),
+              .fix = nearest         ? fmt::format("did you mean {}?", in_quotes(*nearest))
+                     : known.empty() ? "no wave of this DAG has a name: give an index"
+                                     : "give the name of a wave, or its index",
+              .pointer = std::move(pointer)};
+  if (nearest) {
+    error.nearest = *nearest;
+  }
+  return error;
+}
+
+// Of an end of a dependency that is counted past the waves.
+Error wave_not_counted(std::uint64_t wave, std::size_t wave_count, std::string pointer) {
+  return {.code = ErrorCode::invalid_wave,
+          .message = fmt::format("there is no wave {}", wave),
+          .fix = wave_count == 0 ? "add the waves, or leave the dependencies out"
+                                 : fmt::format("waves are counted from 0 to {}", wave_count - 1),
+          .pointer = std::move(pointer),
+          .wave_count = wave_count};
+}
+
+bool has_unread_names(const std::vector<documents::NamedWave>& waves, const UnreadPlaces& unread) {
+  for (std::size_t i = 0; i < waves.size() && !unread.empty(); ++i) {
+    if (unread.cover(fmt::format("/waves/{}/name", i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first dependency that is this one.
+std::optional<std::size_t> index_of(const planning::WaveDag& dag, std::uint64_t before, std::uint64_t after) {
+  const auto found = std::ranges::find_if(dag.dependencies, [&](const Dependency& dependency) {
+    return dependency.before == before && dependency.after == after;
+  });
+  if (found == dag.dependencies.end()) {
+    return {};
+  }
+  return static_cast<std::size_t>(found - dag.dependencies.begin());
+}
+
+std::optional<std::string> pointer_to(const planning::WaveDag& dag, std::uint64_t before,
+                                      std::uint64_t after) {
+  const auto index = index_of(dag, before, after);
+  return index ? std::optional(fmt::format("/dependencies/{}", *index)) : std::nullopt;
+}
+
+// Planners find cycles; of a DAG that does not come to them, they are found here. `left_out` are the places
+// of the dependencies of the document that the DAG does not have.
+void check_order(const NamedDag& named, std::span<const std::size_t> left_out, ErrorList& errors) {
+  const auto waves = static_cast<std::uint32_t>(named.dag.waves.size());
+  const auto order = planning::plan_barriers(waves, named.dag.dependencies);
+  if (order) {
+    return;
+  }
+  Error error = to_error(order.error(), named);
+  if (auto place = index_of(named.dag, order.error().before, order.error().after)) {
+    for (const std::size_t each : left_out) {
+      *place += each <= *place ? 1 : 0;
+    }
+    error.pointer = fmt::format("/dependencies/{}", *place);
+  }
+  errors.add(std::move(error));
+}
+
+} // namespace
+
+std::string NamedDag::wave_text(std::uint64_t wave) const {
+  return wave < names.size() && !names[wave].empty() ? in_quotes(names[wave]) : fmt::format("wave {}", wave);
+}
+
+std::string NamedDag::wave_label(std::uint64_t wave) const {
+  constexpr std::size_t most = 32;
+  return wave < names.size() && !names[wave].empty() ? shortened_middle(names[wave], most)
+                                                     : std::to_string(wave);
+}
+
+Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces& unread) {
+  if (unread.cover("/waves")) {
+    return tl::unexpected(told_elsewhere());
+  }
+  ErrorList errors;
+  const UniqueNames names = index_names(document.waves, errors);
+  NamedDag named;
+  planning::WaveDag& dag = named.dag;
+  dag.resident_graph_bytes = document.resident_graph_bytes;
+  dag.budget_bytes = document.budget_bytes;
+  dag.readback_bytes = document.readback_bytes;
+
+  const bool some_name_is_unread = has_unread_names(document.waves, unread);
+  const auto wave_text = [&document](std::uint64_t wave) {
+    const std::string_view name = name_of(document.waves[wave]);
+    return name.empty() ? fmt::format("wave {}", wave) : in_quotes(name);
+  };
+  const auto wave_index = [&](const Identifier& wave, std::size_t dependency,
+                              std::string_view key) -> Result<std::uint64_t> {
+    if (wave.name() == nullptr) {
+      return wave.number();
+    }
+    if (const auto found = names.find(*wave.name())) {
+      return *found;
+    }
+    return tl::unexpected(some_name_is_unread
+                              ? told_elsewhere()
+                              : unknown_wave(*wave.name(), document.waves,
+                                             fmt::format("/dependencies/{}/{}", dependency, key)));
+  };
+  const std::size_t wave_count = document.waves.size();
+  dag.dependencies.reserve(document.dependencies.size());
+  std::vector<std::size_t> left_out;
+  for (std::size_t i = 0; i < document.dependencies.size() && !errors.full(); ++i) {
+    if (!unread.empty() && !unread.spare(fmt::format("/dependencies/{}", i))) {
+      errors.add(told_elsewhere());
+      left_out.push_back(i);
+      continue;
+    }
+    const auto before = wave_index(document.dependencies[i].before, i, "before");
+    const auto after = wave_index(document.dependencies[i].after, i, "after");
+    bool known = true;
+    for (const auto& [end, key] : {std::pair(&before, "before"), std::pair(&after, "after")}) {
+      if (*end && **end >= wave_count) {
+        Error error = wave_not_counted(**end, wave_count, fmt::format("/dependencies/{}/{}", i, key));
+        error.before = before ? std::optional(*before) : std::nullopt;
+        error.after = after ? std::optional(*after) : std::nullopt;
+        errors.add(std::move(error));
+        known = false;
+      } else {
+        known = errors.check(*end) && known;
+      }
+    }
+    if (!known) {
+      left_out.push_back(i);
+      continue;
+    }
+    if (*before == *after) {
+      left_out.push_back(i);
+      errors.add({.code = ErrorCode::self_dependency,
+                  .message = planning::describe({.code = PlanErrorCode::self_dependency, .wave = *before},
+                                                wave_text),
+                  .fix = "remove the dependency",
+                  .pointer = fmt::format("/dependencies/{}", i),
+                  .wave = *before});
+      continue;
+    }
+    dag.dependencies.push_back({static_cast<std::uint32_t>(*before), static_cast<std::uint32_t>(*after)});
+  }
+  document.dependencies = {}; // by far the larger part of the document
+
+  dag.waves.reserve(document.waves.size());
+  const bool any_name = names.size() != 0;
+  if (any_name) {
+    named.names.reserve(document.waves.size());
+  }
+  for (documents::NamedWave& wave : document.waves) {
+    dag.waves.push_back(wave.bytes);
+    if (any_name) {
+      named.names.push_back(std::move(wave.name).value_or(std::string()));
+    }
+  }
+  if (!errors.result()) {
+    check_order(named, left_out, errors);
+    return tl::unexpected(errors.result().error());
+  }
+  return named;
+}
+
+Error to_error(const PlanError& error, const NamedDag& named) {
+  Error result;
+  result.message = describe(error, [&named](std::uint64_t wave) { return named.wave_text(wave); });
+  switch (error.code) {
+  case PlanErrorCode::invalid_wave:
+    result.code = ErrorCode::invalid_wave;
+    result.fix = error.wave_count == 0 ? "add the waves, or leave the dependencies out"
+                                       : fmt::format("waves are counted from 0 to {}", error.wave_count - 1);
+    result.wave_count = error.wave_count;
+    result.before = error.before;
+    result.after = error.after;
+    result.pointer = pointer_to(named.dag, error.before, error.after);
+    break;
+  case PlanErrorCode::self_dependency:
+    result.code = ErrorCode::self_dependency;
+    result.fix = "remove the dependency";
+    result.wave = error.wave;
+    result.pointer = pointer_to(named.dag, error.wave, error.wave);
+    break;
+  case PlanErrorCode::cycle:
+    result.code = ErrorCode::cycle;
+    result.fix = fmt::format("remove the dependency of {} on {}, or another one of the cycle",
+                             named.wave_text(error.after), named.wave_text(error.before));
+    result.unscheduled_waves = error.unscheduled_waves;
+    result.before = error.before;
+    result.after = error.after;
+    result.cycle = error.cycle;
+    result.pointer = pointer_to(named.dag, error.before, error.after);
+    break;
+  case PlanErrorCode::group_over_budget: {
+    result.code = ErrorCode::group_over_budget;
+    const bool single = error.field == planning::single_wave_bytes;
+    result.required_bytes = error.required_bytes;
+    result.budget_bytes = error.budget_bytes;
+    result.field = std::string(error.field);
+    result.pointer = single ? fmt::format("/waves/{}", error.wave) : "/resident_graph_bytes";
+    std::uint64_t least = error.required_bytes;
+    const bool reachable = !single || !__builtin_add_overflow(least, named.dag.resident_graph_bytes, &least);
+    result.fix = reachable ? fmt::format("raise the budget to {} bytes or more, or make {} smaller", least,
+                                         single ? "the wave" : "the graph")
+                           : "make the wave smaller";
+    break;
+  }
+  case PlanErrorCode::byte_count_overflow:
+    result.code = ErrorCode::byte_count_overflow;
+    result.field = std::string(error.field);
+    result.pointer = fmt::format("/waves/{}", error.wave);
+    result.fix = "check the wave's byte counts";
+    break;
+  }
+  return result;
+}
+
+} // namespace tidegate::commands

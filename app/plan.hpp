@@ -1,0 +1,72 @@
+// `tidegate plan`: a wave DAG becomes a frontier memory plan, as a document or as a picture.
+#pragma once
+#include "app/named_dag.hpp"
+#include "work/files.hpp"
+#include <tidegate/core/encode.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/planning/compact.hpp>
+#include <tidegate/planning/documents.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidegate::commands {
+
+struct PlanOptions {
+  documents::PlanStrategy strategy = documents::PlanStrategy::layered;
+  documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
+  std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
+  std::optional<std::uint64_t> budget_bytes;                             // instead of the document's
+  std::string folder = ".";                            // of a program: where its sources are
+  engine::PathScope scope = engine::PathScope::folder; // of a program's paths
+  FileUses files; // that the command line names: no output may be a program's source
+};
+
+struct PlannedDag {
+  NamedDag named;
+  planning::MemoryPlan plan;
+};
+
+// Decodes a wave_dag, or a wave_program, whose DAG is taken from it. Errors of decoding, of names, and of a
+// program's kernels.
+Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options);
+
+// Plans what read_dag() gives. Errors of that and of planning.
+Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
+
+// Appends the frontier_memory_plan for a wave_dag.
+Result<void> plan(std::string_view json, const PlanOptions& options, documents::Style style,
+                  std::string& answer);
+
+// The document for a plan that was made with these options.
+documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
+
+// The plan that a document holds, as planners and their checker take it. Groups may be anything.
+planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
+
+// For people: each group with its waves, bytes, share of the budget and what is left of it, then the bound.
+std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
+
+struct PictureOptions {
+  std::size_t most_boxes = 300; // beyond, a picture is no longer read; 0: all
+  bool each_wave = false;       // also those that are alike in boxes of their own
+};
+
+// The DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical path
+// marked. The picture says what it leaves out.
+std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
+
+// "3 groups, 2 barriers, proved to be the fewest": what table and picture say of the plan as a whole.
+std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);
+
+// The budget of a program whose buffers all fit into the memory together.
+inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+// "87.5%" of a budget; "" of none.
+std::string share_text(std::uint64_t bytes, std::uint64_t budget);
+
+} // namespace tidegate::commands

@@ -1,0 +1,32 @@
+// tidegate run --report: a run as one HTML page that fetches nothing. Its parts are the files under
+// report_page/, embedded when the library is built; what it shows is one block of JSON that its script reads.
+#pragma once
+#include "engine/documents.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::commands {
+
+// The files under report_page/, as the library was built with them.
+
+std::string_view page_html();
+std::string_view page_style();
+std::string_view page_script(); // all of its files, one behind the other
+
+struct PageOrigin {
+  std::string program;              // as messages name it
+  std::vector<std::string> command; // that made the page, word by word
+  std::string version;              // of the tool
+};
+
+std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin);
+
+// What the page shows, as JSON: the report, the program's outline, and the timeline in arrays of numbers.
+std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin);
+
+// JSON that may stand in a <script> element: no name in it ends the element or opens a comment.
+std::string script_safe(std::string_view json);
+
+} // namespace tidegate::commands

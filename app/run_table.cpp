@@ -1,0 +1,273 @@
+#include "app/run_table.hpp"
+
+#include "app/run.hpp"
+#include "core/table.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::commands {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string time_text(double ns) {
+  constexpr double thousand = 1000;
+  if (ns < thousand) {
+    return fmt::format("{:.0f} ns", ns);
+  }
+  if (ns < thousand * thousand) {
+    return fmt::format("{:.2f} us", ns / thousand);
+  }
+  return ns < thousand * thousand * thousand ? fmt::format("{:.2f} ms", ns / (thousand * thousand))
+                                             : fmt::format("{:.2f} s", ns / (thousand * thousand * thousand));
+}
+
+std::string time_text(std::uint64_t ns) {
+  return time_text(static_cast<double>(ns));
+}
+
+std::string verdict(const engine::RunReport& report) {
+  if (!report.output_parity) {
+    return "not checked (--verify)";
+  }
+  const engine::OutputParity& parity = *report.output_parity;
+  if (parity.equal) {
+    return fmt::format("{} equal to plain launches, byte for byte", plural(parity.checked, "output"));
+  }
+  return fmt::format("DIFFERENT: element {} of {} is {}, plain launches make it {}",
+                     parity.first_difference->element, in_quotes(parity.first_difference->buffer),
+                     parity.first_difference->found, parity.first_difference->expected);
+}
+
+void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
+  rows.push_back(
+      {"  bounds",
+       fmt::format("{} looked at, {} past buffers{}",
+                   bounds.checked_waves == 1 ? "one launch"
+                                             : fmt::format("{} launches", bounds.checked_waves),
+                   bounds.violations.empty() ? "nothing was written" : "WRITTEN",
+                   bounds.simulator.empty() ? "; Oclgrind, which finds reads too, is not installed" : "")});
+  for (const engine::BoundsViolation& violation : bounds.violations) {
+    rows.push_back(
+        {"", fmt::format("{} wrote {} {}, {} bytes away, iteration {}", violation.wave,
+                         engine::side_names[static_cast<std::size_t>(violation.side)],
+                         in_quotes(violation.buffer), violation.distance_bytes, violation.iteration)});
+  }
+  for (const engine::SimulatorFinding& finding : bounds.findings) {
+    rows.push_back({"  oclgrind", fmt::format("{}:{}: {} ({}, {})", finding.file, finding.line,
+                                              finding.message, finding.kernel, finding.work_item)});
+  }
+}
+
+std::string spread_text(std::string_view what, double least, double median, double most) {
+  return fmt::format("{:<14}  {} (from {} to {})", what, time_text(median), time_text(least),
+                     time_text(most));
+}
+
+void add_halos(const engine::HaloReport& halos, Rows& rows) {
+  const bool passed = halos.looked_at != 0 && halos.unwatched.empty() && halos.complete;
+  rows.push_back(
+      {"  halos", fmt::format("{} of {} looked at in {}: {}", halos.looked_at,
+                              plural(halos.stated_halos, "stated halo"), plural(halos.checked_waves, "wave"),
+                              halos.violation ? "one is TOO SMALL"
+                              : passed        ? "all accesses inside"
+                                              : "NOT CHECKED")});
+  for (const engine::UnwatchedAccess& use : halos.unwatched) {
+    rows.push_back({"  not seen", fmt::format("{}:{}: {} of {}", printable(use.file), use.line,
+                                              in_quotes(use.parameter), in_quotes(use.kernel))});
+  }
+}
+
+void add_promotion(const engine::PromotionReport& promotion, Rows& rows) {
+  for (const engine::WindowReport& window : promotion.windows) {
+    rows.push_back(
+        {"  window",
+         fmt::format(
+             "{}{}{}", fmt::join(window.waves, ", "),
+             window.register_buffers.empty()
+                 ? ""
+                 : fmt::format("; in registers: {}",
+                               printable(fmt::format("{}", fmt::join(window.register_buffers, ", ")))),
+             window.meetings == 0 ? "" : fmt::format("; {}", plural(window.meetings, "barrier")))});
+  }
+  for (const engine::HotOpReport& op : promotion.ops) {
+    rows.push_back({"  hot op", fmt::format("{}, {}", in_quotes(op.op), plural(op.tiles, "tile"))});
+  }
+  if (promotion.promoted != engine::Promotion::none) {
+    rows.push_back(
+        {"  promoted",
+         fmt::format("{}: {}", engine::promotion_names[static_cast<std::size_t>(promotion.promoted)],
+                     promotion.reason)});
+  }
+}
+
+std::string queue_text(const engine::QueueReport& queue, bool planned) {
+  std::string text = fmt::format("{}: {}", queue.wave, plural(queue.items, "item"));
+  if (queue.deduped_items != 0) {
+    text += fmt::format(", {} of them identical to others", queue.deduped_items);
+  }
+  if (queue.requeues && !planned) {
+    text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),
+                        plural(queue.aged_promotions, "aged promotion"));
+  }
+  return queue.items_remaining != 0 && !planned ? fmt::format("{}; {} LEFT", text, queue.items_remaining)
+                                                : text;
+}
+
+// Of each strategy the least of the cost model's figures, and what was measured of the one that was taken.
+std::string estimates_text(const std::vector<engine::CandidateReport>& candidates) {
+  std::string text;
+  for (std::size_t i = 0; i < engine::strategy_names.size(); ++i) {
+    std::optional<double> least;
+    for (const engine::CandidateReport& candidate : candidates) {
+      if (static_cast<std::size_t>(candidate.strategy) == i) {
+        least = std::min(least.value_or(candidate.estimated_ns), candidate.estimated_ns);
+      }
+    }
+    text +=
+        least ? fmt::format("{}{} {}", text.empty() ? "" : ", ", engine::strategy_names[i], time_text(*least))
+              : "";
+  }
+  for (const engine::CandidateReport& candidate : candidates) {
+    text += candidate.measured_ns ? fmt::format("; measured {}", time_text(*candidate.measured_ns)) : "";
+  }
+  return text;
+}
+
+void add_times(const engine::RunReport& report, Rows& rows) {
+  std::string dispatch = fmt::format("{} in {}", time_text(report.backend_dispatch_ns),
+                                     report.telemetry.kernel_launches == 1
+                                         ? "one launch"
+                                         : fmt::format("{} launches", report.telemetry.kernel_launches));
+  if (!report.slices_ns.empty() && report.telemetry.kernel_launches == report.slices_ns.size() &&
+      report.slices_ns.size() > 1) {
+    dispatch += ", slices of one persistent run";
+  }
+  if (report.iterations > 1) {
+    dispatch += fmt::format(", {} an iteration", time_text(static_cast<double>(report.backend_dispatch_ns) /
+                                                           static_cast<double>(report.iterations)));
+  }
+  rows.push_back({"  dispatch", dispatch});
+  rows.push_back(
+      {"  build",
+       fmt::format("{}{}", time_text(report.build_ns),
+                   report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
+  if (report.comparison) {
+    const engine::Comparison& comparison = *report.comparison;
+    rows.push_back({"  compared", fmt::format("{:.2f} times as fast as plain launches, by the medians of {}",
+                                              comparison.speedup, plural(comparison.rounds, "round"))});
+    rows.push_back(
+        {"", spread_text("this run", comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns)});
+    rows.push_back({"", spread_text("plain launches", comparison.plain_min_ns, comparison.plain_ns,
+                                    comparison.plain_max_ns)});
+  }
+}
+
+} // namespace
+
+void add_written(const std::vector<engine::WrittenFile>& files, std::vector<std::vector<std::string>>& rows) {
+  for (const engine::WrittenFile& written : files) {
+    rows.push_back({&written == &files.front() ? "  written" : "",
+                    fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
+  }
+}
+
+std::string run_table(const documents::RunReportDocument& document, bool colour) {
+  const engine::RunReport& report = document.report;
+  const auto& plan = document.plan.barriers;
+  std::string text = bold(
+      fmt::format("{}: {} of {} tiles", engine::run_status_names[static_cast<std::size_t>(report.status)],
+                  report.items_processed, report.items_processed + report.items_remaining),
+      colour);
+  text += "\n";
+  const bool planned = report.status == engine::RunStatus::planned;
+  std::size_t waves = 0;
+  for (const documents::BarrierGroup& group : plan.groups) {
+    waves += group.waves.size();
+  }
+  Rows rows;
+  if (report.device) {
+    rows.push_back({"  device", report.device->name});
+  }
+  rows.push_back(
+      {"  strategy", fmt::format("{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
+                                 report.strategy_reason)});
+  if (report.candidates) {
+    rows.push_back({"  estimate", estimates_text(*report.candidates)});
+  }
+  rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
+  add_promotion(report.promotion, rows);
+  if (report.profile_file) {
+    rows.push_back({"  profile", *report.profile_file});
+  }
+  if (report.policy_file) {
+    rows.push_back({"  policy", *report.policy_file});
+  }
+  rows.push_back(
+      {"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
+                             planned ? "" : ", " + plural(report.iterations, "iteration"))});
+  if (report.effective_geometry.worker_groups != 0) {
+    rows.push_back({"  workers", fmt::format("{} of {} work-items",
+                                             plural(report.effective_geometry.worker_groups, "work-group"),
+                                             report.effective_geometry.workgroup_size)});
+  }
+  rows.push_back(
+      {"  memory",
+       fmt::format("arena of {}, {} without sharing, {}", bytes_text(document.memory.figures.arena_bytes),
+                   bytes_text(document.memory.figures.sum_bytes),
+                   document.memory.figures.optimal
+                       ? "proved to be the least"
+                       : fmt::format("at least {}", bytes_text(document.memory.figures.lower_bound_bytes)))});
+  if (document.memory.figures.image_bytes != 0) {
+    rows.push_back({"  images", bytes_text(document.memory.figures.image_bytes)});
+  }
+  for (const engine::FallbackReport& wave : report.fallbacks) {
+    rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
+  }
+  for (const engine::QueueReport& queue : report.queues) {
+    rows.push_back({"  queue", queue_text(queue, planned)});
+  }
+  if (!report.assumed_macros.empty()) {
+    rows.push_back({"  assumed", fmt::format("as OpenCL C 3.0 has them, or else not defined: {}",
+                                             fmt::join(report.assumed_macros, ", "))});
+  }
+  if (report.until) {
+    rows.push_back(
+        {"  until",
+         report.until->reached
+             ? fmt::format("{} is {}", in_quotes(report.until->buffer), report.until->value)
+             : fmt::format("NOT REACHED: {} is {}, waiting for {}", in_quotes(report.until->buffer),
+                           report.until->value, report.until->waiting_for)});
+  }
+  if (report.bounds) {
+    add_bounds(*report.bounds, rows);
+  } else if (report.halos) {
+    add_halos(*report.halos, rows);
+  } else if (!planned) {
+    rows.push_back({"  outputs", verdict(report)});
+    add_times(report, rows);
+  }
+  add_written(report.files_written, rows);
+  if (report.trace) {
+    rows.push_back(
+        {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", printable(report.trace->file),
+                                plural(report.trace->spans, "span"),
+                                report.trace->clock == "none" ? "of launches" : "of work-groups")});
+  }
+  for (const engine::StuckGroup& stuck : report.stuck_groups) {
+    rows.push_back({"  stuck", fmt::format("work-group {} in front of stage {} ({}): {} are {}, not {}",
+                                           stuck.group, stuck.stage, fmt::join(stuck.waves, ", "),
+                                           stuck.counter, stuck.seen, stuck.expected)});
+  }
+  return text + render_table(rows);
+}
+
+} // namespace tidegate::commands

@@ -1,0 +1,48 @@
+// From file to answer to file: what every command that turns documents into documents does around its own
+// work.
+#pragma once
+#include "core/files.hpp"
+#include <tidegate/core/encode.hpp>
+#include <tidegate/core/error.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::commands {
+
+struct Route {
+  std::string input = "-";  // path, or - for standard input
+  std::string output = "-"; // path, or - for standard output
+  bool stream = false;      // newline-delimited JSON
+  std::vector<NamedFile> other_inputs;
+
+  // All that it reads and writes.
+  [[nodiscard]] FileUses files() const;
+};
+
+// Appends the answer to one document.
+using Answer =
+    std::function<Result<void>(std::string_view document, documents::Style style, std::string& answer)>;
+
+// An output that names an input is refused before either is opened: the answer would replace the question.
+
+// Reads the input, answers it and writes the answer; with `stream`, line by line on `workers` threads (0: one
+// per core). `make_answer` is called once per worker. The exit code is that of the worst line.
+Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers = 0);
+
+// The same for an answer that is text and comes from one document.
+Result<ExitCode> serve_text(const Route& route,
+                            const std::function<Result<std::string>(std::string_view)>& answer);
+
+// Writes `text` to a path or to standard output.
+Result<ExitCode> write_text(const std::string& output, std::string_view text);
+
+// Reads a whole document. An error names the input as its source.
+Result<std::string> read_document(const std::string& input);
+
+// The error, and its others, with their places in the document that was read from `input`, and their lines.
+Error at_document(Error error, const std::string& input, std::string_view document);
+
+} // namespace tidegate::commands

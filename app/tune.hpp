@@ -1,0 +1,83 @@
+// `tidegate tune measure` for people, and the profiles and policies that a run takes: from files that are
+// named, or from the user's folder, where measuring leaves them for the program that it measured.
+#pragma once
+#include "engine/run_options.hpp"
+#include "tune/measure.hpp"
+#include "tune/report.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
+#include <tidegate/policy/launch_request.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidegate::commands {
+
+// Where the user's folder has what was measured for a program on this device and driver; empty without a
+// folder.
+struct TunedFiles {
+  std::filesystem::path profile;
+  std::filesystem::path policy;
+  std::filesystem::path difference; // there is one where outputs were not those of plain launches
+};
+TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key);
+
+// All that decides what a program launches on a device: its text, the files of its kernels, the options that
+// fix something, and this version of the tool.
+std::string program_key(std::string_view program_text, const engine::WaveProgram& program,
+                        const std::string& folder, const device::DeviceInfo& device,
+                        const engine::RunOptions& options, std::string_view tool_version);
+
+// The file that exists once a run of a frontier program was right on this device: by its text, the state of
+// its graph's file, how it is run, and this version of the tool. Empty where there is no folder, or the graph
+// comes from standard input.
+std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
+                                   const std::string& folder, const device::DeviceInfo& device,
+                                   const traversal::TraversalOptions& options, std::string_view tool_version);
+
+// Everything that a report of unequal outputs needs, in one file. Errors of writing.
+Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
+                              const device::DeviceInfo& device, const tuning::Different& different);
+
+// The warning that an output was not that of plain launches, and that these are taken.
+engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& place);
+
+// A profile of the device: its tuning is what a run takes of it, never its self-test. Errors: of reading and
+// decoding; invalid_usage for the profile of another device. `device` may be null: then of any.
+Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device);
+
+Result<policy::LaunchPolicy> read_policy(const std::string& file);
+
+// What a run takes of all that: of the files that it names, or else what was kept for this very program on
+// this device. What was kept and is damaged costs nothing but what was gained. Errors: of the
+// files that are named; invalid_usage where two of the program and these are standard input.
+struct TuningSources {
+  std::optional<std::string> profile; // "none": not what was kept either
+  std::optional<std::string> policy;
+  bool look_for_kept = true;
+};
+struct TakenTuning {
+  std::optional<device::Tuning> tuning;              // of wave programs
+  std::optional<device::TraversalProfile> traversal; // of frontier programs
+  std::optional<policy::LaunchPolicy> policy;
+  std::optional<std::string> profile_file;
+  std::optional<std::string> policy_file;
+  bool kept = false; // by an earlier run, or by `tidegate tune measure`
+};
+Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string& program_file,
+                                std::string_view program_key, const device::DeviceInfo* device);
+
+// In the user's folder, where take_tuning finds it; false where it cannot be written.
+bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
+                const policy::LaunchPolicy& policy);
+
+// Writes both documents. Errors of writing.
+Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,
+                         const std::string& policy_file);
+
+// A row for each knob.
+std::string tuning_table(const tuning::TuningReport& report, bool colour);
+
+} // namespace tidegate::commands

@@ -1,0 +1,127 @@
+#include "core/catalogue.hpp"
+
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace tidegate::documents {
+namespace {
+
+std::span<const CatalogueEntry> entries;
+
+// How well keys fit a document: how many of them it knows, and how many that it needs are missing.
+struct Fit {
+  std::size_t known = 0;
+  std::size_t missing = 0;
+
+  friend bool operator==(const Fit&, const Fit&) = default;
+  [[nodiscard]] bool better_than(const Fit& other) const {
+    return known != other.known ? known > other.known : missing < other.missing;
+  }
+};
+
+Fit fit_of(const Document& document, const std::vector<std::string>& keys) {
+  Fit fit;
+  for (const Field& field : document.record->fields) {
+    const bool given = std::ranges::find(keys, field.name) != keys.end();
+    fit.known += given ? 1 : 0;
+    fit.missing += !given && field.presence == Presence::required ? 1 : 0;
+  }
+  return fit;
+}
+
+// The one document that knows most of the keys, and half of them at least; nullptr when there is none.
+const Document* find_by_keys(const std::vector<std::string>& keys) {
+  const Document* best = nullptr;
+  Fit best_fit;
+  for (const auto& [document, command] : entries) {
+    const Fit fit = fit_of(*document, keys);
+    if (fit.better_than(best_fit)) {
+      best = document;
+      best_fit = fit;
+    } else if (fit == best_fit) {
+      best = nullptr;
+    }
+  }
+  return best_fit.known * 2 >= keys.size() ? best : nullptr;
+}
+
+} // namespace
+
+std::span<const CatalogueEntry> catalogue() {
+  return entries;
+}
+
+void set_catalogue(std::span<const CatalogueEntry> all) {
+  entries = all;
+}
+
+Result<const Document*> find_document(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& [document, command] : entries) {
+    if (document->kind == name) {
+      return document;
+    }
+    names.push_back(document->kind);
+  }
+  const auto nearest = nearest_name(name, names);
+  Error error{.code = ErrorCode::unknown_name,
+              .message = fmt::format("there is no document type {}", in_quotes(name)),
+              .fix = nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+                             : "`tidegate schema --format table` lists them"};
+  if (nearest) {
+    error.nearest = *nearest;
+  }
+  return tl::unexpected(std::move(error));
+}
+
+Result<const Document*> recognise(std::string_view json) {
+  std::vector<std::string> keys;
+  auto kind = kind_of(json, &keys);
+  if (!kind) {
+    return tl::unexpected(std::move(kind.error()));
+  }
+  if (kind->empty()) {
+    if (const Document* found = find_by_keys(keys)) {
+      return found;
+    }
+    return tl::unexpected(Error{.code = ErrorCode::missing_kind,
+                                .message = "the document does not say its \"kind\"",
+                                .fix = "name its type on the command line, for example `tidegate check "
+                                       "launch_request FILE`"});
+  }
+  auto found = find_document(*kind);
+  if (!found) {
+    found.error().code = ErrorCode::wrong_kind;
+    found.error().pointer = "/kind";
+  }
+  return found;
+}
+
+const Document* mistaken_type(const Document& wanted, std::string_view json) {
+  std::vector<std::string> keys;
+  const auto kind = kind_of(json, &keys);
+  const Document* const found = kind && kind->empty() ? find_by_keys(keys) : nullptr;
+  if (found == nullptr || found == &wanted) {
+    return nullptr;
+  }
+  // It knows as many keys at least. Where it knows no more, it has to be whole: a document that lacks keys
+  // of both types is rather the one that is wanted.
+  const Fit fit = fit_of(*found, keys);
+  return fit.known > fit_of(wanted, keys).known || fit.missing == 0 ? found : nullptr;
+}
+
+std::string fix_for_kind(const Document& wanted, const Document& found) {
+  const auto entry = std::ranges::find(entries, &found, &CatalogueEntry::document);
+  return entry != entries.end() && !entry->command.empty()
+             ? fmt::format("`tidegate {}` takes it", entry->command)
+             : fmt::format("give a document of kind \"{}\"", wanted.kind);
+}
+
+} // namespace tidegate::documents

@@ -1,0 +1,424 @@
+// The description of a document type: one constexpr table of fields, from which decoding, encoding, range
+// checks, defaults, JSON Schema and reference text all follow.
+//
+//   template <> struct Description<SizingPolicy> { static const Record record; };      // header
+//
+//   constexpr Field sizing_fields[] = {                                                // source
+//       defaulted<&SizingPolicy::default_worker_count>("default_worker_count", "workers when …"), …};
+//   constinit const Record Description<SizingPolicy>::record =
+//       record_of<SizingPolicy>("sizing_policy", sizing_fields);
+//
+// The JSON type of a field follows from the type of its C++ member, and its default from the member's
+// initialiser, so the table cannot disagree with the struct.
+#pragma once
+#include <tidegate/core/text.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tidegate {
+
+// A value of a structured type as a document states it: what its parts are is for whoever knows the type.
+
+struct ValueMember;
+
+struct Value {
+  using List = std::vector<Value>;
+  using Object = std::vector<ValueMember>; // in the document's order
+
+  std::variant<Number, std::string, List, Object> is;
+};
+
+// Named as in std::pair, which clang does not take of an incomplete type.
+struct ValueMember {
+  using second_type = Value;
+
+  std::string first;
+  Value second;
+
+  ValueMember(std::string name, Value value) : first(std::move(name)), second(std::move(value)) {}
+};
+
+} // namespace tidegate
+
+namespace tidegate::documents {
+
+enum class Kind : std::uint8_t {
+  boolean,
+  u16,
+  u32,
+  u64,
+  f64,
+  number, // exact where it is an integer
+  text,
+  identifier,
+  choice,
+  record,
+  list,
+  map,   // an object whose keys are names of the document's own
+  value, // a number, a string, or an array or object of such
+};
+
+struct Record;
+struct ListAccess;
+struct MapAccess;
+
+struct Type {
+  Kind kind = Kind::boolean;
+  std::uint64_t minimum = 0; // integers, and identifiers that are one
+  std::uint64_t maximum = 0;
+  std::span<const std::string_view> choices{}; // choice only; the value is the index, one byte wide
+  const Record* record = nullptr;              // record only
+  const ListAccess* list = nullptr;            // list only
+  const MapAccess* map = nullptr;              // map only
+  bool or_single = false;                      // list only: an item without brackets is a list of one
+  std::string_view left_out_word{};            // list only: a string that says the same as leaving it out
+};
+
+// Type-erased access to a std::vector or std::array.
+struct ListAccess {
+  Type element;
+  std::size_t fixed_length = 0; // 0 = any length
+  std::size_t (*size)(const void* list) = nullptr;
+  const void* (*at)(const void* list, std::size_t index) = nullptr;
+  void (*clear)(void* list) = nullptr;
+  void* (*append)(void* list, std::size_t index) = nullptr; // the address of new item `index`
+};
+
+// Type-erased access to a std::vector of pairs of a name and a value.
+struct MapAccess {
+  Type element;
+  std::size_t (*size)(const void* map) = nullptr;
+  const std::string& (*key)(const void* map, std::size_t index) = nullptr;
+  const void* (*at)(const void* map, std::size_t index) = nullptr;
+  void (*clear)(void* map) = nullptr;
+  void* (*append)(void* map, std::string_view key) = nullptr; // the address of the new value
+};
+
+enum class Presence : std::uint8_t {
+  required,
+  defaulted, // left out, it keeps the value of the member's initialiser
+  optional,  // a std::optional member
+};
+
+struct Field {
+  std::string_view name;
+  std::string_view meaning; // one line, with the unit when the name has none
+  Type type;
+  Presence presence = Presence::required;
+  void* (*write)(void* object) = nullptr;            // where to decode to; engages a std::optional
+  const void* (*read)(const void* object) = nullptr; // nullptr when a std::optional is empty
+  void (*fill)(void* object) = nullptr;              // the default when it is another field's value
+  std::string_view same_as{};                        // the name of that other field
+
+  // Narrows an integer's range below what its C++ type holds.
+  [[nodiscard]] constexpr Field between(std::uint64_t minimum, std::uint64_t maximum) const {
+    Field narrowed = *this;
+    narrowed.type.minimum = minimum;
+    narrowed.type.maximum = maximum;
+    return narrowed;
+  }
+
+  // A list of one may stand without its brackets.
+  [[nodiscard]] constexpr Field or_single() const {
+    Field widened = *this;
+    widened.type.or_single = true;
+    return widened;
+  }
+
+  // A list may be left out by saying `word`.
+  [[nodiscard]] constexpr Field or_word(std::string_view word) const {
+    Field widened = *this;
+    widened.type.left_out_word = word;
+    return widened;
+  }
+};
+
+struct Record {
+  std::string_view name;
+  std::span<const Field> fields; // at most 64
+  std::uint64_t required_mask = 0;
+  const void* (*defaults)() = nullptr; // a default-constructed object, shared
+  void* (*create)() = nullptr;         // a default-constructed object of one's own, for `destroy`
+  void (*destroy)(void* object) = nullptr;
+
+  using Object = std::unique_ptr<void, void (*)(void*)>;
+  [[nodiscard]] Object object() const { return {create(), destroy}; }
+};
+
+// Specialise for every enumeration: static constexpr std::span<const std::string_view> names.
+template <class E>
+struct Choices;
+
+// Specialise for every struct: static const Record record.
+template <class T>
+struct Description;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+struct Value {
+  using type = T;
+};
+template <class T>
+struct Value<std::optional<T>> {
+  using type = T;
+};
+
+template <class T>
+struct ListTraits {
+  static constexpr bool is_list = false;
+};
+template <class T>
+struct ListTraits<std::vector<T>> {
+  static constexpr bool is_list = true;
+  static constexpr std::size_t fixed_length = 0;
+  using Element = T;
+};
+template <class T, std::size_t N>
+struct ListTraits<std::array<T, N>> {
+  static constexpr bool is_list = true;
+  static constexpr std::size_t fixed_length = N;
+  using Element = T;
+};
+
+template <class T>
+inline constexpr bool is_map = false;
+template <class T>
+inline constexpr bool is_map<std::vector<std::pair<std::string, T>>> = true;
+
+template <class T>
+constexpr Type type_of();
+
+template <class Map>
+inline constexpr MapAccess map_access{
+    .element = type_of<typename Map::value_type::second_type>(),
+    .size = [](const void* map) { return static_cast<const Map*>(map)->size(); },
+    .key = [](const void* map, std::size_t index) -> const std::string& {
+      return (*static_cast<const Map*>(map))[index].first;
+    },
+    .at = [](const void* map, std::size_t index) -> const void* {
+      return &(*static_cast<const Map*>(map))[index].second;
+    },
+    .clear = [](void* map) { static_cast<Map*>(map)->clear(); },
+    .append = [](void* map, std::string_view key) -> void* {
+      auto& pairs = *static_cast<Map*>(map);
+      pairs.emplace_back(std::string(key), typename Map::value_type::second_type{});
+      return &pairs.back().second;
+    },
+};
+
+template <class List>
+inline constexpr ListAccess list_access{
+    .element = type_of<typename ListTraits<List>::Element>(),
+    .fixed_length = ListTraits<List>::fixed_length,
+    .size = [](const void* list) { return static_cast<const List*>(list)->size(); },
+    .at = [](const void* list, std::size_t index) -> const void* {
+      return static_cast<const List*>(list)->data() + index;
+    },
+    .clear =
+        [](void* list) {
+          if constexpr (ListTraits<List>::fixed_length == 0) {
+            static_cast<List*>(list)->clear();
+          } else {
+            *static_cast<List*>(list) = List{};
+          }
+        },
+    .append = [](void* list, std::size_t index) -> void* {
+      if constexpr (ListTraits<List>::fixed_length == 0) {
+        return &static_cast<List*>(list)->emplace_back();
+      }
+      return static_cast<List*>(list)->data() + index;
+    },
+};
+
+template <class T>
+constexpr Type integer(Kind kind) {
+  return {.kind = kind, .minimum = 0, .maximum = std::numeric_limits<T>::max()};
+}
+
+template <class T>
+constexpr Type type_of() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return {.kind = Kind::boolean};
+  } else if constexpr (std::is_same_v<T, std::uint16_t>) {
+    return integer<T>(Kind::u16);
+  } else if constexpr (std::is_same_v<T, std::uint32_t>) {
+    return integer<T>(Kind::u32);
+  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+    return integer<T>(Kind::u64);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return {.kind = Kind::f64};
+  } else if constexpr (std::is_same_v<T, Number>) {
+    return {.kind = Kind::number};
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return {.kind = Kind::text};
+  } else if constexpr (std::is_same_v<T, tidegate::Value>) {
+    return {.kind = Kind::value};
+  } else if constexpr (std::is_same_v<T, Identifier>) {
+    return integer<std::uint64_t>(Kind::identifier);
+  } else if constexpr (std::is_enum_v<T>) {
+    static_assert(sizeof(T) == 1);
+    return {.kind = Kind::choice, .choices = Choices<T>::names};
+  } else if constexpr (is_map<T>) {
+    return {.kind = Kind::map, .map = &map_access<T>};
+  } else if constexpr (ListTraits<T>::is_list) {
+    return {.kind = Kind::list, .list = &list_access<T>};
+  } else {
+    return {.kind = Kind::record, .record = &Description<T>::record};
+  }
+}
+
+template <class M>
+struct MemberPointer;
+template <class C, class T>
+struct MemberPointer<T C::*> {
+  using Object = C;
+  using Member = T;
+};
+
+// A path of member pointers from a document struct to a member of a member, so that a flat JSON object can
+// fill nested structs.
+template <auto First, auto... Rest>
+struct Path {
+  using Object = typename MemberPointer<decltype(First)>::Object;
+  using Member = typename Path<Rest...>::Member;
+  static constexpr auto& follow(auto& object) { return Path<Rest...>::follow(object.*First); }
+};
+template <auto Last>
+struct Path<Last> {
+  using Object = typename MemberPointer<decltype(Last)>::Object;
+  using Member = typename MemberPointer<decltype(Last)>::Member;
+  static constexpr auto& follow(auto& object) { return object.*Last; }
+};
+
+} // namespace detail
+
+template <auto... Members>
+constexpr Field field(std::string_view name, std::string_view meaning, Presence presence) {
+  using Path = detail::Path<Members...>;
+  using Object = typename Path::Object;
+  using Member = typename Path::Member;
+  Field result{.name = name,
+               .meaning = meaning,
+               .type = detail::type_of<typename detail::Value<Member>::type>(),
+               .presence = detail::is_optional<Member> ? Presence::optional : presence};
+  result.write = [](void* object) -> void* {
+    Member& member = Path::follow(*static_cast<Object*>(object));
+    if constexpr (detail::is_optional<Member>) {
+      return &member.emplace();
+    } else {
+      return &member;
+    }
+  };
+  result.read = [](const void* object) -> const void* {
+    const Member& member = Path::follow(*static_cast<const Object*>(object));
+    if constexpr (detail::is_optional<Member>) {
+      return member ? &*member : nullptr;
+    } else {
+      return &member;
+    }
+  };
+  return result;
+}
+
+template <auto... Members>
+constexpr Field required(std::string_view name, std::string_view meaning) {
+  return field<Members...>(name, meaning, Presence::required);
+}
+
+template <auto... Members>
+constexpr Field defaulted(std::string_view name, std::string_view meaning) {
+  return field<Members...>(name, meaning, Presence::defaulted);
+}
+
+template <auto... Members>
+constexpr Field optional(std::string_view name, std::string_view meaning) {
+  return field<Members...>(name, meaning, Presence::optional);
+}
+
+// `defaulting`, left out, takes the value that the field at path Members… has; `other` is that field's name.
+template <auto Target, auto Source, auto... Outer>
+constexpr Field same_as(Field defaulting, std::string_view other) {
+  defaulting.presence = Presence::defaulted;
+  defaulting.same_as = other;
+  defaulting.fill = [](void* object) {
+    using Root = typename detail::Path<Outer..., Target>::Object;
+    auto& root = *static_cast<Root*>(object);
+    detail::Path<Outer..., Target>::follow(root) = detail::Path<Outer..., Source>::follow(root);
+  };
+  return defaulting;
+}
+
+template <class T>
+constexpr Record record_of(std::string_view name, std::span<const Field> fields) {
+  Record record{.name = name, .fields = fields};
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].presence == Presence::required) {
+      record.required_mask |= std::uint64_t{1} << i;
+    }
+  }
+  record.defaults = []() -> const void* {
+    static const T object{};
+    return &object;
+  };
+  record.create = []() -> void* { return new T{}; };
+  record.destroy = [](void* object) { delete static_cast<T*>(object); };
+  return record;
+}
+
+enum class Direction : std::uint8_t { input, output };
+
+// A document type as it travels: a record with a kind and a version. Inputs may leave kind and version out;
+// in outputs a number that is not finite is null.
+struct Document {
+  std::string_view kind; // the name in "kind", on the command line and of the schema file
+  std::uint32_t schema_version = 1;
+  std::string_view title; // one line
+  Direction direction = Direction::input;
+  const Record* record = nullptr;
+  bool has_kind = true;                      // carries "kind" and "schema_version"
+  std::span<const std::string_view> notes{}; // lines below the reference
+};
+
+// Specialise for the struct of every document: static const Document document.
+template <class T>
+struct DocumentOf;
+
+// What a reader of an output should know beside the numbers: JSON has no infinities and no NaN, so a value
+// that is not finite is null, and a diagnostic says which one it was.
+
+struct Diagnostic {
+  std::string code;    // "non_finite"
+  std::string pointer; // RFC 6901, into the same document
+  std::string message;
+};
+
+template <>
+struct Description<Diagnostic> {
+  static const Record record;
+};
+
+inline constexpr std::string_view diagnostics_meaning = "what is remarkable about the values, such as nulls";
+
+// One diagnostic per value that is not finite, or nothing when all are. `pointer` is that of the list.
+std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
+                                                              std::span<const double> values);
+
+} // namespace tidegate::documents

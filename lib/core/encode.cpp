@@ -1,0 +1,274 @@
+#include "core/json_text.hpp"
+#include "core/table.hpp"
+#include <tidegate/core/encode.hpp>
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::documents {
+namespace {
+
+class Encoder {
+public:
+  Encoder(std::string& json, Style style) : json_(json), spaced_(style != Style::compact), style_(style) {}
+
+  void document(const Document& document, const void* object) {
+    open('{');
+    if (document.has_kind) {
+      key("kind");
+      append_string(json_, document.kind);
+      key("schema_version");
+      unsigned_integer(document.schema_version);
+    }
+    members(*document.record, object);
+    close('}');
+  }
+
+  void record(const Record& record, const void* object) {
+    open('{');
+    members(record, object);
+    close('}');
+  }
+
+  void value(const Type& type, const void* value) {
+    if (style_ == Style::brief && is_container(type) && on_one_line(type, value)) {
+      return;
+    }
+    switch (type.kind) {
+    case Kind::boolean: json_ += *static_cast<const bool*>(value) ? "true" : "false"; break;
+    case Kind::u16: unsigned_integer(*static_cast<const std::uint16_t*>(value)); break;
+    case Kind::u32: unsigned_integer(*static_cast<const std::uint32_t*>(value)); break;
+    case Kind::u64: unsigned_integer(*static_cast<const std::uint64_t*>(value)); break;
+    case Kind::f64: append_number(json_, *static_cast<const double*>(value)); break;
+    case Kind::number: number(*static_cast<const Number*>(value)); break;
+    case Kind::text: append_string(json_, *static_cast<const std::string*>(value)); break;
+    case Kind::identifier: identifier(*static_cast<const Identifier*>(value)); break;
+    case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(value)]); break;
+    case Kind::record: record(*type.record, value); break;
+    case Kind::list:
+      if (leaves_defaults_out_ && type.or_single && type.list->size(value) == 1) {
+        this->value(type.list->element, type.list->at(value, 0));
+      } else {
+        list(*type.list, value);
+      }
+      break;
+    case Kind::map: map(*type.map, value); break;
+    case Kind::value: structured(*static_cast<const Value*>(value)); break;
+    }
+  }
+
+private:
+  static bool is_container(const Type& type) {
+    return type.kind == Kind::record || type.kind == Kind::list || type.kind == Kind::map ||
+           type.kind == Kind::value;
+  }
+
+  // Appends the value in one line if it fits there.
+  bool on_one_line(const Type& type, const void* value) {
+    constexpr std::size_t line_length = 110; // characters
+    std::string line;
+    Encoder encoder(line, Style::brief);
+    encoder.broken_ = false;
+    encoder.style_ = Style::compact; // of what is in it
+    encoder.leaves_defaults_out_ = true;
+    encoder.value(type, value);
+    const std::size_t column = json_.size() - (json_.rfind('\n') + 1);
+    if (column + line.size() > line_length) {
+      return false;
+    }
+    json_ += line;
+    return true;
+  }
+
+  [[nodiscard]] bool left_out(const Record& record, const Field& field, const void* value) const {
+    if (!leaves_defaults_out_ || field.presence != Presence::defaulted || !field.same_as.empty()) {
+      return false;
+    }
+    std::string json;
+    Encoder(json, Style::compact).value(field.type, value);
+    return json == default_json(record, field);
+  }
+
+  void members(const Record& record, const void* object) {
+    for (const Field& field : record.fields) {
+      const void* const value = field.read(object);
+      if (value != nullptr && !left_out(record, field, value)) {
+        key(field.name);
+        this->value(field.type, value);
+      }
+    }
+  }
+
+  void list(const ListAccess& list, const void* object) {
+    const std::size_t size = list.size(object);
+    const Kind kind = list.element.kind;
+    const bool nested = kind == Kind::record || kind == Kind::list || kind == Kind::map;
+    if (size == 0 || !nested) {
+      json_ += '[';
+      for (std::size_t i = 0; i < size; ++i) {
+        if (i > 0) {
+          json_ += spaced_ ? ", " : ",";
+        }
+        value(list.element, list.at(object, i));
+      }
+      json_ += ']';
+      return;
+    }
+    open('[');
+    for (std::size_t i = 0; i < size; ++i) {
+      separate();
+      value(list.element, list.at(object, i));
+    }
+    close(']');
+  }
+
+  void map(const MapAccess& map, const void* object) {
+    open('{');
+    for (std::size_t i = 0; i < map.size(object); ++i) {
+      separate();
+      append_string(json_, map.key(object, i));
+      json_ += spaced_ ? ": " : ":";
+      value(map.element, map.at(object, i));
+    }
+    close('}');
+  }
+
+  void structured(const Value& value) {
+    if (const auto* plain = std::get_if<Number>(&value.is)) {
+      number(*plain);
+    } else if (const auto* text = std::get_if<std::string>(&value.is)) {
+      append_string(json_, *text);
+    } else if (const auto* items = std::get_if<Value::List>(&value.is)) {
+      list(detail::list_access<Value::List>, items);
+    } else {
+      map(detail::map_access<Value::Object>, &std::get<Value::Object>(value.is));
+    }
+  }
+
+  void number(const Number& number) {
+    if (const auto* natural = std::get_if<std::uint64_t>(&number)) {
+      unsigned_integer(*natural);
+    } else if (const auto* negative = std::get_if<std::int64_t>(&number)) {
+      json_ += std::to_string(*negative);
+    } else {
+      append_number(json_, std::get<double>(number));
+    }
+  }
+
+  void identifier(const Identifier& identifier) {
+    if (identifier.name() != nullptr) {
+      append_string(json_, *identifier.name());
+    } else {
+      unsigned_integer(identifier.number());
+    }
+  }
+
+  void unsigned_integer(std::uint64_t value) {
+    constexpr std::size_t longest = 20; // digits of 2^64 - 1
+    char text[longest];
+    json_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+  }
+
+  void key(std::string_view name) {
+    separate();
+    json_ += '"';
+    json_ += name;
+    json_ += spaced_ ? "\": " : "\":";
+  }
+
+  void open(char bracket) {
+    json_ += bracket;
+    ++depth_;
+    first_ = true;
+  }
+
+  void separate() {
+    if (!first_) {
+      json_ += spaced_ && !broken_ ? ", " : ",";
+    }
+    first_ = false;
+    new_line();
+  }
+
+  void close(char bracket) {
+    --depth_;
+    if (!first_) {
+      new_line();
+    }
+    first_ = false;
+    json_ += bracket;
+  }
+
+  void new_line() {
+    if (broken_) {
+      json_ += '\n';
+      json_.append(depth_ * 2, ' ');
+    }
+  }
+
+  std::string& json_;
+  const bool spaced_;
+  Style style_;
+  bool broken_ = spaced_; // into lines
+  bool leaves_defaults_out_ = style_ == Style::brief;
+  std::size_t depth_ = 0;
+  bool first_ = true; // nothing stands yet in the innermost open bracket
+};
+
+// "name  value" of each value that is there, and of those in it; "name.0.code" in lists of objects.
+void add_rows(const Record& record, const void* object, const std::string& prefix,
+              std::vector<std::vector<std::string>>& rows) {
+  for (const Field& field : record.fields) {
+    const void* const value = field.read(object);
+    const std::string name = prefix + std::string(field.name);
+    if (value == nullptr) {
+      continue;
+    }
+    const Type& type = field.type;
+    if (type.kind == Kind::record) {
+      add_rows(*type.record, value, name + ".", rows);
+    } else if (type.kind == Kind::list && type.list->element.kind == Kind::record) {
+      for (std::size_t i = 0; i < type.list->size(value); ++i) {
+        add_rows(*type.list->element.record, type.list->at(value, i), fmt::format("{}.{}.", name, i), rows);
+      }
+    } else if (type.kind == Kind::text) {
+      rows.push_back({name, *static_cast<const std::string*>(value)});
+    } else if (type.kind == Kind::choice) {
+      rows.push_back({name, std::string(type.choices[*static_cast<const std::uint8_t*>(value)])});
+    } else if (type.kind == Kind::boolean) {
+      rows.push_back({name, *static_cast<const bool*>(value) ? "yes" : "no"});
+    } else {
+      std::string text;
+      Encoder(text, Style::pretty).value(type, value);
+      rows.push_back({name, std::move(text)});
+    }
+  }
+}
+
+} // namespace
+
+void encode(const Document& document, const void* object, Style style, std::string& json) {
+  if (style == Style::table) {
+    std::vector<std::vector<std::string>> rows;
+    add_rows(*document.record, object, "", rows);
+    json += render_table(std::move(rows));
+    return;
+  }
+  Encoder(json, style).document(document, object);
+}
+
+void encode(const Record& record, const void* object, Style style, std::string& json) {
+  Encoder(json, style).record(record, object);
+}
+
+std::string default_json(const Record& record, const Field& field) {
+  std::string json;
+  Encoder(json, Style::compact).value(field.type, field.read(record.defaults()));
+  return json;
+}
+
+} // namespace tidegate::documents

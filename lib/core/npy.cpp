@@ -1,0 +1,432 @@
+#include "core/npy.hpp"
+
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace tidegate {
+namespace {
+
+constexpr std::uint16_t half_sign = 0x8000;
+constexpr std::uint16_t half_infinity = 0x7c00;
+constexpr std::uint16_t half_nan = 0x7e00;
+
+// The bits of |value|.
+std::uint16_t magnitude_bits(double magnitude) {
+  constexpr double first_too_large = 65520; // half-way to 2^16, which is even
+  constexpr double smallest_normal = 0x1p-14;
+  if (std::isnan(magnitude)) {
+    return half_nan;
+  }
+  if (magnitude >= first_too_large) {
+    return half_infinity;
+  }
+  if (magnitude < smallest_normal) { // a multiple of 2^-24; 2^10 of them are the smallest normal number
+    // Doubles above 2^52 are whole numbers: the sum is rounded to the nearest one, ties to even.
+    return static_cast<std::uint16_t>((magnitude * 0x1p24 + 0x1p52) - 0x1p52);
+  }
+  // Drops 42 of the 52 bits of fraction; what the rounding carries goes into the exponent, as it should.
+  constexpr unsigned dropped = 42;
+  constexpr std::uint64_t bias_difference = 1023 - 15;
+  const auto bits = std::bit_cast<std::uint64_t>(magnitude);
+  const std::uint64_t below_half = (std::uint64_t{1} << (dropped - 1)) - 1;
+  const std::uint64_t rounded = (bits + below_half + ((bits >> dropped) & 1U)) >> dropped;
+  return static_cast<std::uint16_t>(rounded - (bias_difference << 10U));
+}
+
+} // namespace
+
+Half half_from(double value) {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? half_sign : 0U);
+  return {static_cast<std::uint16_t>(sign | magnitude_bits(std::fabs(value)))};
+}
+
+double to_double(Half value) {
+  const unsigned exponent = (value.bits >> 10U) & 31U;
+  const double fraction = value.bits & 1023U;
+  const double magnitude = exponent == 0    ? fraction * 0x1p-24
+                           : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
+                                            : std::ldexp(1024 + fraction, static_cast<int>(exponent) - 25);
+  return (value.bits & half_sign) != 0 ? -magnitude : magnitude;
+}
+
+Half next_above(Half value) {
+  if ((value.bits & ~half_sign) == 0) {
+    return {1};
+  }
+  return {static_cast<std::uint16_t>((value.bits & half_sign) != 0 ? value.bits - 1 : value.bits + 1)};
+}
+
+Half next_below(Half value) {
+  const Half mirrored = next_above({static_cast<std::uint16_t>(value.bits ^ half_sign)});
+  return {static_cast<std::uint16_t>(mirrored.bits ^ half_sign)};
+}
+
+namespace {
+
+template <class T>
+std::string number_text(const std::byte* at) {
+  T value{};
+  std::memcpy(&value, at, sizeof value);
+  if constexpr (sizeof(T) == 1) {
+    return fmt::format("{}", static_cast<int>(value));
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+} // namespace
+
+std::string element_text(ElementType type, const std::byte* at) {
+  switch (type) {
+  case ElementType::i8: return number_text<std::int8_t>(at);
+  case ElementType::u8: return number_text<std::uint8_t>(at);
+  case ElementType::i16: return number_text<std::int16_t>(at);
+  case ElementType::u16: return number_text<std::uint16_t>(at);
+  case ElementType::i32: return number_text<std::int32_t>(at);
+  case ElementType::u32: return number_text<std::uint32_t>(at);
+  case ElementType::i64: return number_text<std::int64_t>(at);
+  case ElementType::u64: return number_text<std::uint64_t>(at);
+  case ElementType::f16: {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, at, sizeof bits);
+    return fmt::format("0x{:04x}", bits);
+  }
+  case ElementType::f32: return number_text<float>(at);
+  case ElementType::f64: break;
+  }
+  return number_text<double>(at);
+}
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::string_view npy_magic = "\x93NUMPY";
+constexpr std::array<std::string_view, 11> npy_types{"|i1", "|u1", "<i2", "<u2", "<i4", "<u4",
+                                                     "<i8", "<u8", "<f2", "<f4", "<f8"}; // by ElementType
+
+Error bad_array(std::string message, std::string fix = "write the file anew with numpy.save") {
+  return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix)};
+}
+
+struct NpyHeader {
+  std::string_view descr;
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape;
+};
+
+// Reads the header's dictionary, of whose values Python's syntax allows more than NumPy writes: strings
+// without escapes, True and False, and tuples of integers, which Python 2 wrote with an L.
+class NpyHeaderReader {
+public:
+  explicit NpyHeaderReader(std::string_view text) : rest_(text) {}
+
+  Result<NpyHeader> read() {
+    NpyHeader header;
+    bool sound = expect('{');
+    while (sound && !accept('}')) {
+      sound = read_entry(header) && (accept(',') || next_is('}') || fail("',' or '}'"));
+    }
+    skip_space();
+    sound = sound && (rest_.empty() || fail("the end of the header"));
+    for (std::size_t i = 0; sound && i < keys.size(); ++i) {
+      sound = seen_[i] || fail_with(fmt::format("the header of the array lacks '{}'", keys[i]));
+    }
+    if (!sound) {
+      return tl::unexpected(std::move(error_));
+    }
+    return header;
+  }
+
+private:
+  static constexpr std::array<std::string_view, 3> keys{"descr", "fortran_order", "shape"};
+
+  bool read_entry(NpyHeader& header) {
+    std::string_view key;
+    if (!read_string(key) || !expect(':')) {
+      return false;
+    }
+    const auto index = static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
+    if (index == keys.size()) {
+      return fail_with(fmt::format("the header of the array has an unknown key {}", in_quotes(key)));
+    }
+    if (std::exchange(seen_[index], true)) {
+      return fail_with(fmt::format("the header of the array has '{}' twice", key));
+    }
+    return index == 0   ? read_descr(header.descr)
+           : index == 1 ? read_bool(header.fortran_order)
+                        : read_shape(header.shape);
+  }
+
+  bool read_descr(std::string_view& descr) {
+    if (next_is('[') || next_is('(')) {
+      return fail_with("an array of structures cannot be read", "save each of its fields as an array");
+    }
+    return read_string(descr);
+  }
+
+  bool read_bool(bool& value) {
+    skip_space();
+    for (const std::string_view word : {"False", "True"}) {
+      if (rest_.starts_with(word)) {
+        rest_.remove_prefix(word.size());
+        value = word == "True";
+        return true;
+      }
+    }
+    return fail("True or False");
+  }
+
+  bool read_string(std::string_view& value) {
+    skip_space();
+    const char quote = rest_.empty() ? '\0' : rest_[0];
+    const std::size_t end = quote == '\'' || quote == '"' ? rest_.find(quote, 1) : rest_.npos;
+    if (end == rest_.npos) {
+      return fail("a string");
+    }
+    value = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end + 1);
+    return true;
+  }
+
+  bool read_shape(std::vector<std::uint64_t>& shape) {
+    if (!expect('(')) {
+      return false;
+    }
+    while (!accept(')')) {
+      skip_space();
+      std::uint64_t size = 0;
+      const auto [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
+      if (code != std::errc()) {
+        return fail(shape.empty() ? "the size of a dimension, below 2^64, or ')'"
+                                  : "the size of a dimension, below 2^64");
+      }
+      rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+      shape.push_back(size);
+      (void)accept('L');
+      // Of one dimension the comma makes the tuple.
+      if (!accept(',') && (shape.size() == 1 || !next_is(')'))) {
+        return fail("','");
+      }
+    }
+    return true;
+  }
+
+  void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n\f"), rest_.size())); }
+
+  bool next_is(char wanted) {
+    skip_space();
+    return rest_.starts_with(wanted);
+  }
+
+  bool accept(char wanted) {
+    const bool there = next_is(wanted);
+    rest_.remove_prefix(there ? 1 : 0);
+    return there;
+  }
+
+  bool expect(char wanted) { return accept(wanted) || fail(fmt::format("'{}'", wanted)); }
+
+  bool fail(std::string_view expected) {
+    skip_space();
+    constexpr std::size_t shown = 20;
+    return fail_with(fmt::format("the header of the array is damaged: expected {}, got {}", expected,
+                                 rest_.empty() ? "its end" : in_quotes(rest_.substr(0, shown))));
+  }
+
+  bool fail_with(std::string message, std::string fix = "write the file anew with numpy.save") {
+    error_ = bad_array(std::move(message), std::move(fix));
+    return false;
+  }
+
+  std::string_view rest_;
+  std::array<bool, keys.size()> seen_{};
+  Error error_;
+};
+
+std::string_view npy_kind(char code) {
+  switch (code) {
+  case 'c': return "complex numbers";
+  case 'O': return "Python objects";
+  case 'U': return "Unicode strings";
+  case 'S':
+  case 'a': return "byte strings";
+  case 'M': return "dates";
+  case 'm': return "durations";
+  case 'V': return "raw data";
+  case 'f': return "extended floats";
+  default: return "an unknown type";
+  }
+}
+
+struct NpyType {
+  ElementType type;
+  bool big_endian;
+};
+
+// "<f4", ">i2", "|u1", "=f8"; left out, the order is this machine's.
+Result<NpyType> parse_npy_type(std::string_view descr) {
+  const bool ordered = !descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos;
+  const std::string_view code = descr.substr(ordered ? 1 : 0);
+  if (code == "b1" || code == "?") {
+    return NpyType{ElementType::u8, false};
+  }
+  for (std::size_t i = 0; i < npy_types.size(); ++i) {
+    if (npy_types[i].substr(1) == code) {
+      return NpyType{static_cast<ElementType>(i), descr[0] == '>'};
+    }
+  }
+  return tl::unexpected(bad_array(fmt::format("an array of {} ({}) cannot be read",
+                                              npy_kind(code.empty() ? '\0' : code[0]), in_quotes(descr)),
+                                  "save it as bool, int8 to int64, uint8 to uint64 or float16 to float64"));
+}
+
+// Bytes of the data; nothing past 64 bits. A dimension of size 0 makes up for any others.
+std::optional<std::uint64_t> data_bytes(std::span<const std::uint64_t> shape, ElementType type) {
+  if (std::ranges::count(shape, 0U) != 0) {
+    return 0;
+  }
+  std::uint64_t bytes = element_bytes(type);
+  for (const std::uint64_t size : shape) {
+    if (__builtin_mul_overflow(bytes, size, &bytes)) {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
+
+// True when the elements stand in the same order by rows and by columns.
+bool one_order(std::span<const std::uint64_t> shape) {
+  return std::ranges::count(shape, 0U) != 0 ||
+         std::ranges::count_if(shape, [](std::uint64_t size) { return size > 1; }) <= 1;
+}
+
+std::uint32_t little_endian(std::string_view bytes) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    value |= std::uint32_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  return value;
+}
+
+// Takes the header's text and leaves the data.
+Result<std::string_view> take_header(std::string_view& file) {
+  const std::size_t version_at = npy_magic.size();
+  if (!file.starts_with(npy_magic)) {
+    return tl::unexpected(
+        bad_array("not a NumPy array: the file does not begin with \\x93NUMPY",
+                  "write it with numpy.save, or name a raw file by another ending than .npy"));
+  }
+  const bool versioned = file.size() >= version_at + 2;
+  const auto byte = [file](std::size_t i) { return static_cast<unsigned char>(file[i]); };
+  if (versioned && (byte(version_at) < 1 || byte(version_at) > 3 || byte(version_at + 1) != 0)) {
+    return tl::unexpected(bad_array(
+        fmt::format("version {}.{} of NumPy's format is not known", byte(version_at), byte(version_at + 1)),
+        "write version 1.0, 2.0 or 3.0"));
+  }
+  const std::size_t length_at = version_at + 2;
+  const std::size_t length_size = versioned && byte(version_at) == 1 ? 2 : 4;
+  if (file.size() < length_at + length_size) {
+    return tl::unexpected(bad_array("the file ends before its header"));
+  }
+  const std::size_t length = little_endian(file.substr(length_at, length_size));
+  file.remove_prefix(length_at + length_size);
+  if (file.size() < length) {
+    return tl::unexpected(
+        bad_array(fmt::format("the file ends within its header, after {} of {} bytes", file.size(), length)));
+  }
+  const std::string_view header = file.substr(0, length);
+  file.remove_prefix(length);
+  return header;
+}
+
+void swap_byte_order(std::vector<std::byte>& bytes, std::size_t element_size) {
+  for (auto element = bytes.begin(); element != bytes.end();) {
+    const auto end = element + static_cast<std::ptrdiff_t>(element_size);
+    std::reverse(element, end);
+    element = end;
+  }
+}
+
+} // namespace
+
+std::string shape_text(std::span<const std::uint64_t> shape) {
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+Result<NpyArray> parse_npy(std::string_view file_bytes) {
+  std::string_view data = file_bytes;
+  const auto text = take_header(data);
+  if (!text) {
+    return tl::unexpected(text.error());
+  }
+  auto header = NpyHeaderReader(*text).read();
+  if (!header) {
+    return tl::unexpected(std::move(header.error()));
+  }
+  const auto type = parse_npy_type(header->descr);
+  if (!type) {
+    return tl::unexpected(type.error());
+  }
+  const auto bytes = data_bytes(header->shape, type->type);
+  if (!bytes) {
+    return tl::unexpected(bad_array(fmt::format("an array of shape {} does not fit 64 bits of address space",
+                                                shortened(shape_text(header->shape)))));
+  }
+  if (header->fortran_order && !one_order(header->shape)) {
+    return tl::unexpected(bad_array(
+        fmt::format("the array of shape {} is stored by columns", shortened(shape_text(header->shape))),
+        "save it by rows: numpy.save(file, numpy.ascontiguousarray(array))"));
+  }
+  if (data.size() != *bytes) {
+    return tl::unexpected(bad_array(fmt::format("the file holds {} of data, and {} of shape {} are {}",
+                                                plural(data.size(), "byte"), name(type->type),
+                                                shortened(shape_text(header->shape)), *bytes)));
+  }
+  NpyArray array{.type = type->type, .shape = std::move(header->shape), .bytes = {}};
+  const auto* const first = reinterpret_cast<const std::byte*>(data.data());
+  array.bytes.assign(first, first + data.size());
+  if (type->big_endian) {
+    swap_byte_order(array.bytes, element_bytes(array.type));
+  }
+  return array;
+}
+
+std::string npy_header(ElementType type, std::span<const std::uint64_t> shape) {
+  constexpr std::size_t prefix_bytes = 10; // magic, version, length
+  constexpr std::size_t alignment = 64;
+  constexpr std::size_t longest_size = 21; // NumPy leaves room for the first dimension to grow
+  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
+                                       npy_types[static_cast<std::size_t>(type)], shape_text(shape));
+  if (!shape.empty()) {
+    dictionary.append(longest_size - fmt::formatted_size("{}", shape[0]), ' ');
+  }
+  // Like NumPy's, a header that is aligned already gets another 64 bytes.
+  dictionary.append(alignment - (prefix_bytes + dictionary.size() + 1) % alignment, ' ');
+  dictionary += '\n';
+  std::string header(npy_magic);
+  header +=
+      {'\1', '\0', static_cast<char>(dictionary.size() & 0xffU), static_cast<char>(dictionary.size() >> 8U)};
+  return header + dictionary;
+}
+
+std::string npy_file(ElementType type, std::span<const std::uint64_t> shape,
+                     std::span<const std::byte> bytes) {
+  std::string file = npy_header(type, shape);
+  file.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return file;
+}
+
+} // namespace tidegate

@@ -1,0 +1,44 @@
+#include "device/monitor.hpp"
+
+#include "core/interrupt.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace tidegate::engine {
+
+Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::function<void(bool)> give_up) {
+  monitor.settled = false;
+  thread_ = std::thread([this, &monitor, grace, give_up = std::move(give_up)] {
+    using Clock = Monitor::Clock;
+    constexpr auto look = std::chrono::milliseconds(50);
+    std::optional<Clock::time_point> interrupted_at;
+    std::unique_lock lock(mutex_);
+    while (!monitor.settled && !changed_.wait_for(lock, look, [this] { return done_; })) {
+      const auto now = Clock::now();
+      if (InterruptWatch::interrupted() && !interrupted_at) {
+        interrupted_at = now;
+      }
+      const auto end = std::min(monitor.deadline.load(), interrupted_at.value_or(Clock::time_point::max()));
+      if (now >= end) {
+        monitor.stop(); // again and again: a slice that has just begun has cleared the word
+      }
+      if (now - grace >= end && monitor.settle()) {
+        give_up(interrupted_at.has_value());
+        return;
+      }
+    }
+  });
+}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,252 @@
+#include "engine/arena_run.hpp"
+
+#include "core/duration.hpp"
+#include "engine/device_images.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/kernel_arguments.hpp"
+#include "engine/wait_check.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+// Drivers for CPUs compile a kernel in its first launch, for its work-group size and for small or large
+// ranges: launches that do nothing make them compile before the waves run.
+void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
+  constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/occupancy.cl
+  const cl::Buffer nothing = allocate(session, poll_bytes);
+  const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, kernel.kernel,
+                                  first_object_argument(compiled.strategy.strategy));
+  std::size_t most_groups = 1;
+  if (compiled.persistent()) {
+    device::require(session.queue.enqueueFillBuffer(nothing, cl_uchar{0}, 0, poll_bytes),
+                    "clearing a buffer");
+    PersistentArguments arguments{.most_polls = 1}; // no iterations: it takes a number and returns
+    arguments.memory.fill(nothing);
+    arguments.set(kernel.kernel, compiled.tables.dynamic_local_bytes);
+  } else {
+    for (const StageRow& stage : compiled.tables.stages) {
+      most_groups = std::max<std::size_t>(most_groups, stage.tiles);
+    }
+    StageArguments{.arena = nothing, .entries = nothing, .words = nothing}.set(
+        kernel.kernel, compiled.tables.dynamic_local_bytes);
+  }
+  for (const std::size_t groups : {std::size_t{1}, most_groups}) {
+    device::require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
+                                                       cl::NDRange(groups * compiled.schedule.group_size),
+                                                       cl::NDRange(compiled.schedule.group_size)),
+                    "compiling the generated kernel");
+  }
+  device::require(session.queue.finish(), "compiling the generated kernel");
+}
+
+} // namespace
+
+BuiltProgram build(const device::Session& session, const device::DeviceInfo& device,
+                   const CompiledProgram& compiled, const std::filesystem::path& folder) {
+  const auto start = std::chrono::steady_clock::now();
+  BuiltProgram built;
+  if (!compiled.tables.cases.empty()) {
+    built.kernel =
+        build_kernel(session, device, compiled.source, compiled.tables.dynamic_local_bytes, folder);
+    check_fit(session, device, *built.kernel, compiled.schedule.group_size);
+  }
+  for (const Stage& stage : compiled.schedule.stages) {
+    if (stage.plain) {
+      built.plain_waves.push_back(stage.waves.front());
+    }
+  }
+  if (!built.plain_waves.empty()) {
+    built.plain_programs.emplace(session, compiled.program, built.plain_waves);
+  }
+  if (built.kernel && session.on_host) {
+    compile_now(session, compiled, *built.kernel);
+  }
+  built.build_ns = elapsed_ns(start);
+  return built;
+}
+
+std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident) {
+  const std::uint32_t wanted = compiled.tuning.workers;
+  const std::uint32_t workers =
+      best_workers(compiled.load, compiled.strategy.strategy, compiled.synchronization.order, compiled.model,
+                   resident, wanted == 0 ? std::nullopt : std::optional(wanted));
+  const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
+  return recommended.topology == policy::Topology::memory_constrained
+             ? std::clamp(recommended.worker_groups, 1U, workers)
+             : workers;
+}
+
+engine::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency) {
+  return {.strategy = compiled.strategy.strategy,
+          .order = compiled.synchronization.order,
+          .workers = residency.workers};
+}
+
+Residency find_residency(const device::Session& session, const device::DeviceInfo& device,
+                         const CompiledProgram& compiled, BuiltProgram& built,
+                         std::optional<std::uint32_t> asked_for) {
+  if (!compiled.persistent() || !built.kernel) {
+    return {};
+  }
+  const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, built.kernel->kernel,
+                                  first_object_argument(compiled.strategy.strategy));
+  const std::uint32_t resident =
+      resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
+                      [&](const cl::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
+                        PersistentArguments arguments{.budget = settle_polls, .most_polls = most_polls};
+                        arguments.memory.fill(poll); // iterations are 0: nothing else is looked at
+                        arguments.set(built.kernel->kernel, compiled.tables.dynamic_local_bytes);
+                      });
+  return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, resident)};
+}
+
+Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
+                            const device::DeviceInfo& device) {
+  std::string violation = window_violation(compiled.written, compiled.program);
+  if (violation.empty()) {
+    violation = schedule_violation(compiled.program, compiled.schedule);
+  }
+  // Who waits for whom follows the same rule for any number of groups: a few show whether it is sound.
+  constexpr std::array<std::uint32_t, 4> group_counts{1, 2, 3, 7};
+  for (const std::uint32_t groups : group_counts) {
+    if (violation.empty() && compiled.persistent()) {
+      violation = wait_violation(compiled.program, compiled.schedule, compiled.memory, compiled.tables,
+                                 compiled.synchronization.order, groups);
+    }
+  }
+  if (!violation.empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_schedule,
+                                .message = "the schedule is refused: " + violation,
+                                .fix = "this is a bug in tidegate: please report the program"});
+  }
+  const bool too_many = residency.workers == 0 || residency.workers > residency.resident;
+  if (residency.resident != 0 && too_many) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::too_many_workers,
+        .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
+                               plural(residency.workers, "work-group"), residency.resident, device.name),
+        .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
+                           residency.resident)});
+  }
+  return {};
+}
+
+namespace {
+
+bool has_failed(const QueueOutcome& queue) {
+  return queue.failure.has_value();
+}
+
+// Clears what a program may rely on. Some drivers make the memory only now.
+void clear_rest(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
+                const cl::Buffer& arena) {
+  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = compiled.program.buffers[i];
+    if (buffer.in_arena() && first[i].empty() && !buffer.transient()) {
+      engine::clear(session, arena, compiled.memory.offsets[i], buffer.bytes);
+    }
+  }
+  device::require(session.queue.finish(), "clearing the buffers");
+}
+
+Transferred transferred(const HostContents& memory) {
+  return memory.pinned() ? Transferred::later : Transferred::now;
+}
+
+// Uploads what has contents; returns the bytes.
+std::uint64_t fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
+                   const cl::Buffer& arena) {
+  std::uint64_t uploaded = 0;
+  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
+    if (compiled.program.buffers[i].in_arena() && !first[i].empty()) {
+      upload(session, arena, compiled.memory.offsets[i], first[i], transferred(first));
+      uploaded += first[i].size();
+    }
+  }
+  return uploaded;
+}
+
+} // namespace
+
+ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
+                      const HostContents& first, const DispatchLimits& limits, Monitor& monitor) {
+  const ResolvedProgram& program = compiled.program;
+  monitor.begin(Activity::filling);
+  HostContents outputs = output_room(session, program, compiled.tuning.most_pinned_bytes);
+  const auto start = std::chrono::steady_clock::now();
+  ArenaRun run;
+  const Arena arena = allocate_arena(session, program, compiled.memory, built.plain_programs.has_value());
+  const DeviceImages images = allocate_images(session, program);
+  std::optional<BoundObjects> objects;
+  if (built.kernel) {
+    objects.emplace(session, compiled.tables.objects, images, built.kernel->kernel,
+                    first_object_argument(compiled.strategy.strategy));
+  }
+  std::optional<PlainWaves> plain;
+  if (built.plain_programs) {
+    plain.emplace(session, *built.plain_programs, program, built.plain_waves, compiled.schedule.places,
+                  arena.views, images, QueueWay::drain);
+  }
+  const QueueStates queues(session, program, compiled.memory.offsets, arena.memory);
+  Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
+                        compiled.synchronization.order, built.kernel ? &*built.kernel : nullptr,
+                        plain ? &*plain : nullptr, queues, arena.memory, limits, monitor);
+  clear_rest(session, compiled, first, arena.memory);
+  const auto cleared = std::chrono::steady_clock::now();
+  run.uploaded_bytes = fill(session, compiled, first, arena.memory);
+  run.uploaded_bytes += fill_images(session, program, first, images);
+  touch(session, arena);
+  device::require(session.queue.finish(), "filling the buffers");
+  run.upload_ns = elapsed_ns(cleared);
+  run.publish_ns = elapsed_ns(start);
+
+  monitor.begin(Activity::running);
+  run.outcome = dispatcher.run();
+
+  monitor.begin(Activity::reading);
+  if (run.outcome.status == RunStatus::hang) {
+    return run;
+  }
+  const auto& places = compiled.schedule.places[run.outcome.iterations % compiled.schedule.phases()];
+  const auto offset = [&](std::size_t buffer) { return compiled.memory.offsets[places[buffer]]; };
+  const bool done = run.outcome.status == RunStatus::done;
+  for (std::size_t i = 0; i < program.buffers.size() && done; ++i) {
+    if (!program.buffers[i].spec.output) {
+      continue;
+    }
+    if (program.buffers[i].image) {
+      download_image(session, images[places[i]], *program.buffers[i].image, outputs[i]);
+    } else {
+      download(session, arena.memory, offset(i), outputs[i], transferred(outputs));
+    }
+    run.outcome.bytes_read_back += outputs[i].size();
+  }
+  run.queues = queues.read();
+  device::require(session.queue.finish(), "reading device memory back");
+  run.read_back_ns = elapsed_ns(run.outcome.ended_at);
+  if (run.outcome.status == RunStatus::done && std::ranges::any_of(run.queues, has_failed)) {
+    run.outcome.status = RunStatus::queue_failed;
+  }
+  if (program.until && run.outcome.iterations != 0) {
+    run.until = UntilState{.value = std::vector<std::byte>(program.until->value.size())};
+    download(session, arena.memory, offset(program.until->buffer), run.until->value);
+    run.until->reached = run.outcome.until_met; // what runs after the repetition may have changed it
+    if (run.until->reached) {
+      run.until->value = program.until->value;
+    }
+  }
+  if (run.outcome.status == RunStatus::done) {
+    run.outputs = std::move(outputs);
+  }
+  return run;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,317 @@
+#include "engine/bounds.hpp"
+
+#include "core/files.hpp"
+#include "core/interrupt.hpp"
+#include "core/program.hpp"
+#include "device/driver_output.hpp"
+#include "engine/device_images.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/plain_waves.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <span>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+constexpr std::uint64_t guard_bytes = 16384;
+constexpr std::uint64_t no_guards = ~std::uint64_t{0}; // in place of an offset: an image
+
+std::byte pattern(std::uint64_t offset) {
+  constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+  return static_cast<std::byte>((offset + 1) * golden_ratio >> 56U);
+}
+
+// Every buffer between two guards in one block of memory, or each by itself without any. Images have no
+// guards: devices drop what is written outside of them.
+struct GuardedMemory {
+  std::vector<cl::Buffer> buffers; // by buffer
+  cl::Buffer arena;
+  std::vector<std::uint64_t> offsets; // by buffer, in the arena; empty without guards
+};
+
+void write_guard(const device::Session& session, const cl::Buffer& arena, std::uint64_t begin) {
+  std::vector<std::byte> guard(guard_bytes);
+  for (std::uint64_t i = 0; i < guard_bytes; ++i) {
+    guard[i] = pattern(begin + i);
+  }
+  upload(session, arena, begin, guard);
+}
+
+// Where the guard that begins there has changed, nearest to the buffer first: the distance to the buffer's
+// edge.
+std::optional<std::uint64_t> changed(const device::Session& session, const cl::Buffer& arena,
+                                     std::uint64_t begin, bool behind) {
+  std::vector<std::byte> guard(guard_bytes);
+  download(session, arena, begin, guard);
+  for (std::uint64_t i = 0; i < guard_bytes; ++i) {
+    const std::uint64_t at = behind ? i : guard_bytes - 1 - i;
+    if (guard[at] != pattern(begin + at)) {
+      return behind ? at : guard_bytes - at;
+    }
+  }
+  return {};
+}
+
+GuardedMemory allocate_guarded(const device::Session& session, const device::DeviceInfo& device,
+                               const ResolvedProgram& program) {
+  if (is_simulator(device)) {
+    return {.buffers = allocate_apart(session, program), .arena = {}, .offsets = {}};
+  }
+  const std::uint64_t alignment = std::max<std::uint64_t>(256, std::bit_ceil(device.base_alignment_bytes));
+  const auto aligned = [alignment](std::uint64_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+  };
+  GuardedMemory memory;
+  std::uint64_t end = 0;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.image) {
+      memory.offsets.push_back(no_guards);
+      continue;
+    }
+    memory.offsets.push_back(aligned(end + guard_bytes));
+    end = memory.offsets.back() + buffer.bytes + guard_bytes;
+  }
+  memory.arena = allocate(session, end);
+  for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
+    if (memory.offsets[i] == no_guards) {
+      memory.buffers.emplace_back();
+      continue;
+    }
+    const cl_buffer_region region{memory.offsets[i], program.buffers[i].bytes};
+    cl_int status = CL_SUCCESS;
+    memory.buffers.push_back(
+        memory.arena.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
+    device::require(status, "making a sub-buffer");
+    write_guard(session, memory.arena, memory.offsets[i] - guard_bytes);
+    write_guard(session, memory.arena, memory.offsets[i] + program.buffers[i].bytes);
+  }
+  return memory;
+}
+
+void fill(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
+          const GuardedMemory& memory) {
+  for (std::size_t i = 0; i < memory.buffers.size(); ++i) {
+    if (program.buffers[i].image) {
+      continue;
+    }
+    if (!first[i].empty()) {
+      upload(session, memory.buffers[i], 0, first[i]);
+    } else {
+      clear(session, memory.buffers[i], 0, program.buffers[i].bytes);
+    }
+  }
+  device::require(session.queue.finish(), "filling the buffers");
+}
+
+// What the wave that has just run has changed around the buffers.
+std::vector<BoundsViolation> violations(const device::Session& session, const ResolvedProgram& program,
+                                        const GuardedMemory& memory, std::uint32_t wave,
+                                        std::uint64_t iteration) {
+  std::vector<BoundsViolation> found;
+  for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
+    if (memory.offsets[i] == no_guards) {
+      continue;
+    }
+    for (const bool behind : {false, true}) {
+      const std::uint64_t begin =
+          behind ? memory.offsets[i] + program.buffers[i].bytes : memory.offsets[i] - guard_bytes;
+      if (const auto distance = changed(session, memory.arena, begin, behind)) {
+        found.push_back({.wave = program.wave_text(wave),
+                         .iteration = iteration,
+                         .buffer = program.buffers[i].name,
+                         .side = behind ? Side::behind : Side::before,
+                         .distance_bytes = *distance});
+      }
+    }
+  }
+  return found;
+}
+
+Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                    std::uint64_t max_wall_time_ns, Monitor& monitor) {
+  const ResolvedProgram& program = compiled.program;
+  const auto& places = compiled.schedule.places;
+  const device::PrintsToStandardError prints;
+  TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  check_images(session, program);
+  TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
+  const std::vector<std::uint32_t> order = program_order(program);
+  monitor.begin(Activity::building);
+  const PlainPrograms programs(session, program, order);
+  const GuardedMemory memory = allocate_guarded(session, device, program);
+  fill(session, program, first, memory);
+  const DeviceImages images = allocate_images(session, program);
+  fill_images(session, program, first, images);
+  PlainWaves waves(session, programs, program, order, places, memory.buffers, images);
+
+  monitor.begin(Activity::running);
+  const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);
+  monitor.deadline = deadline;
+  BoundsReport report{.guard_bytes = memory.offsets.empty() ? 0 : guard_bytes};
+  const auto out_of_time = [&] {
+    return InterruptWatch::interrupted() ||
+           Monitor::Clock::now() >= deadline + std::chrono::nanoseconds(waves.compile_ns());
+  };
+  // Ends at the first violation, and when time is up.
+  const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
+    monitor.in_flight = 1;
+    waves.launch(wave, iteration, deadline);
+    device::require(session.queue.finish(), "running " + program.wave_text(wave));
+    monitor.in_flight = 0;
+    ++report.checked_waves;
+    report.violations = violations(session, program, memory, wave, iteration);
+    report.complete = !report.violations.empty() || !out_of_time();
+    return report.violations.empty() && report.complete;
+  };
+  const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
+    download(session, memory.buffers[place], 0, value);
+  };
+  run_wave_by_wave(program, places, monitor, {.run = run, .read = read});
+  return report;
+}
+
+} // namespace
+
+bool is_simulator(const device::DeviceInfo& device) {
+  return device.platform.find("Oclgrind") != std::string::npos;
+}
+
+Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                  std::uint64_t max_wall_time_ns, Monitor& monitor) {
+  try {
+    return check_or_throw(compiled, device, max_wall_time_ns, monitor);
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+// Oclgrind's side of bounds.hpp: finding it, running this tool in it, reading what it says.
+
+namespace {
+
+// The line without its end, cut from the text.
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+// What stands behind a word that the line has, or nothing.
+std::string_view behind(std::string_view line, std::string_view word) {
+  const std::size_t at = line.find(word);
+  return at == std::string_view::npos ? std::string_view() : line.substr(at + word.size());
+}
+
+// A folder of its own, gone when it goes.
+struct ScratchFolder {
+  std::filesystem::path path;
+  ScratchFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tidegate-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) {
+      path = name;
+    }
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+};
+
+Result<void> write_file(const std::filesystem::path& path, const std::string& text) {
+  TIDEGATE_TRY(Output file, Output::open(path.string()));
+  TIDEGATE_CHECK(file.write(text));
+  return file.commit();
+}
+
+} // namespace
+
+std::string find_simulator() {
+  if (const char* const given = std::getenv("TIDEGATE_OCLGRIND"); given != nullptr) {
+    return given;
+  }
+  for (const char* const candidate :
+       {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/local/lib/oclgrind/liboclgrind-rt-icd.so",
+        "/usr/lib64/oclgrind/liboclgrind-rt-icd.so"}) {
+    if (std::error_code ignored; std::filesystem::exists(candidate, ignored)) {
+      return candidate;
+    }
+  }
+  return {};
+}
+
+std::vector<SimulatorFinding> parse_simulator_log(std::string_view log) {
+  std::vector<SimulatorFinding> findings;
+  SimulatorFinding current;
+  const auto finish = [&] {
+    const auto alike = [&](const SimulatorFinding& other) {
+      return other.kernel == current.kernel && other.file == current.file && other.line == current.line &&
+             other.message.substr(0, other.message.find(" at ")) ==
+                 current.message.substr(0, current.message.find(" at "));
+    };
+    if (!current.message.empty() && std::ranges::none_of(findings, alike)) {
+      findings.push_back(current);
+    }
+    current = {};
+  };
+  while (!log.empty()) {
+    const std::string_view line = next_line(log);
+    if (line.starts_with("Invalid ") || line.starts_with("Work-group divergence") ||
+        line.starts_with("Uninitialized ")) {
+      finish();
+      current.message = line;
+    } else if (const auto kernel = behind(line, "\tKernel: "); !kernel.empty()) {
+      current.kernel = kernel;
+    } else if (const auto entity = behind(line, "\tEntity: "); !entity.empty()) {
+      current.work_item = entity;
+    } else if (const auto place = behind(line, "\tAt line "); !place.empty()) {
+      std::from_chars(place.data(), place.data() + place.size(), current.line);
+      current.file = behind(place, " of ");
+      if (current.file.ends_with(':')) {
+        current.file.pop_back();
+      }
+    }
+  }
+  finish();
+  return findings;
+}
+
+Result<std::vector<SimulatorFinding>> run_in_simulator(const std::string& runtime, const std::string& folder,
+                                                       const std::vector<std::string>& command,
+                                                       std::string_view input) {
+  const ScratchFolder scratch;
+  const std::string log = (scratch.path / "log").string();
+  TIDEGATE_CHECK(write_file(scratch.path / "oclgrind.icd", runtime + '\n'));
+  std::vector<std::string> whole{"env",
+                                 "--chdir=" + folder,
+                                 "OCL_ICD_VENDORS=" + scratch.path.string() + "/",
+                                 "OCL_ICD_FILENAMES=",
+                                 "OCLGRIND_LOG=" + log,
+                                 "OCLGRIND_UNINITIALIZED=0",
+                                 "OCLGRIND_DATA_RACES=0"};
+  whole.insert(whole.end(), command.begin(), command.end());
+  const auto ran = filter(whole, input);
+  constexpr std::size_t most = std::size_t{64} << 20U;
+  const auto text = read_all(log, most);
+  auto findings = text ? parse_simulator_log(*text) : std::vector<SimulatorFinding>();
+  if (!ran && findings.empty()) {
+    return tl::unexpected(ran.error());
+  }
+  return findings;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,443 @@
+#include "engine/compile.hpp"
+
+#include "core/duration.hpp"
+#include "engine/device_features.hpp"
+#include "engine/hazards.hpp"
+#include "engine/schedule.hpp"
+#include "work/groups.hpp"
+#include "work/macro_answers.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t default_alignment = 256;
+
+// The device that a program is compiled for when there is none.
+constexpr Adapter common_adapter{.max_workgroup_size_x = 256,
+                                 .max_compute_workgroups_per_dimension =
+                                     std::numeric_limits<std::int32_t>::max(),
+                                 .max_compute_invocations_per_workgroup = 256};
+
+Adapter adapter_of(const device::DeviceInfo* device) {
+  if (device == nullptr) {
+    return common_adapter;
+  }
+  const auto size = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(device->max_workgroup_size, std::numeric_limits<std::int32_t>::max()));
+  return {.max_workgroup_size_x = size,
+          .max_compute_workgroups_per_dimension = std::numeric_limits<std::int32_t>::max(),
+          .max_compute_invocations_per_workgroup = size};
+}
+
+KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOptions& options,
+                           std::uint32_t side_by_side) {
+  KernelLimits limits{.group_size = adapter_of(device).max_workgroup_size_x};
+  if (device != nullptr) {
+    // What a CPU runs side by side are work-groups: more work-items in one gain nothing there.
+    limits.tiles_side_by_side = device->type == device::DeviceType::cpu ? 0 : side_by_side;
+    limits.named_barriers = limits.tiles_side_by_side != 0 && takes_ptx(*device);
+    limits.local_bytes =
+        device->local_memory_bytes - std::min<std::uint64_t>(device->local_memory_bytes, 2048);
+    limits.objects = {.read_images = device->max_read_images,
+                      .write_images = device->max_write_images,
+                      .read_write_images = device->max_read_write_images,
+                      .samplers = device->max_samplers};
+    limits.barrier_kernels_share = device->profile ? device->profile->barrier_kernels_share : options.dry_run;
+    limits.one_call_with_barriers = device->type == device::DeviceType::cpu;
+  }
+  return limits;
+}
+
+Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& device) {
+  return {.code = ErrorCode::out_of_range,
+          .message = fmt::format("the local arguments of a wave take {}; {} has {} of local memory",
+                                 bytes_text(bytes), device.name, bytes_text(device.local_memory_bytes)),
+          .fix = "give smaller local_bytes",
+          .pointer = "/waves"};
+}
+
+// Work-groups and local arguments that the device cannot have.
+Result<void> check_device_limits(const ResolvedProgram& program, const device::DeviceInfo* device) {
+  for (std::size_t i = 0; i < program.waves.size() && device != nullptr; ++i) {
+    std::uint64_t local_bytes = 0;
+    for (const ProgramArgument& argument : program.waves[i].arguments) {
+      local_bytes = std::max(local_bytes, argument.local_bytes);
+    }
+    if (local_bytes > device->local_memory_bytes) {
+      return tl::unexpected(too_much_local_memory(local_bytes, *device));
+    }
+    const std::uint32_t size = program.waves[i].range.group_size();
+    if (size > device->max_workgroup_size) {
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = fmt::format("work-groups of {} work-items; {} takes {} at most",
+                                                         size, device->name, device->max_workgroup_size),
+                                  .fix = "give a smaller local_size",
+                                  .pointer = fmt::format("/waves/{}/local_size", i)});
+    }
+  }
+  return {};
+}
+
+// What the groups of a persistent launch report: never more groups than tiles, unless asked for.
+std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInfo* device,
+                             std::optional<std::uint32_t> workers) {
+  constexpr std::uint64_t most_groups_per_unit = 64;
+  constexpr std::uint64_t bytes_per_group = 32 + 256; // what it reports, and a line for how far it has come
+  if (device == nullptr) {
+    return 0;
+  }
+  std::uint64_t groups = workers.value_or(1);
+  for (const StageRow& stage : tables.stages) {
+    groups = std::max<std::uint64_t>(groups, stage.tiles);
+  }
+  return bytes_per_group * std::min(groups, most_groups_per_unit * std::max(device->compute_units, 1U));
+}
+
+// Descriptors and counters, which come out of the budget first; with descriptors of every wave they are as
+// large as they get.
+std::uint64_t most_table_bytes(const ResolvedProgram& program, const Schedule& schedule, bool persistent,
+                               const device::DeviceInfo* device, std::optional<std::uint32_t> workers) {
+  constexpr std::uint64_t counters = 4096;
+  const MemoryLayout nowhere{.offsets = std::vector<std::uint64_t>(program.buffers.size())};
+  const Synchronization none{.stages = std::vector<StageWaits>(schedule.stages.size())};
+  const LaunchTables largest =
+      make_tables(program, schedule, nowhere, none, Mode::interpreter, Cases::per_wave);
+  const std::uint64_t waits = persistent ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
+  return largest.bytes() + waits + counters + (persistent ? progress_bytes(largest, device, workers) : 0);
+}
+
+// What of the budget and the largest allocation is left for the arena; nothing where neither binds.
+Result<std::optional<std::uint64_t>> arena_capacity(const ResolvedProgram& program, std::uint64_t table_bytes,
+                                                    std::uint64_t budget_bytes,
+                                                    const device::DeviceInfo* device) {
+  const std::uint64_t images = image_bytes(program);
+  const std::uint64_t beside =
+      table_bytes > ~std::uint64_t{0} - images ? ~std::uint64_t{0} : table_bytes + images;
+  std::uint64_t capacity = budget_bytes;
+  if (device != nullptr && device->max_allocation_bytes <= ~std::uint64_t{0} - beside) {
+    capacity = std::min(capacity, device->max_allocation_bytes + beside);
+  }
+  if (capacity == 0) {
+    return std::nullopt;
+  }
+  if (capacity <= beside) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::arena_over_capacity,
+        .message = fmt::format("{} alone take {} of device memory, the budget is {}",
+                               images == 0 ? "descriptors and counters" : "images, descriptors and counters",
+                               bytes_text(beside), bytes_text(capacity)),
+        .fix = "raise device_memory_budget_bytes",
+        .required_bytes = beside,
+        .capacity_bytes = capacity});
+  }
+  return capacity - beside;
+}
+
+Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::MemoryPlan& plan,
+                             std::optional<std::uint64_t> capacity, const device::DeviceInfo* device) {
+  const std::uint64_t alignment =
+      device == nullptr
+          ? default_alignment
+          : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device->base_alignment_bytes));
+  return plan_memory(program, plan, alignment, capacity.value_or(0));
+}
+
+ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& recommendation,
+                       const LaunchTables& tables) {
+  const Mode mode = asked_for.value_or(recommendation.launch.execution_mode);
+  if (tables.cases.empty()) {
+    return {mode, "every stage is one wave, launched as the user's own kernel"};
+  }
+  return {mode, asked_for ? "asked for" : "recommended by the launch policy"};
+}
+
+std::optional<device::Ordering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
+  return is_persistent(strategy) && device != nullptr && device->profile
+             ? std::optional(device->profile->ordering.value_or(device::Ordering::classic))
+             : std::nullopt;
+}
+
+// A program on its way: what was written, and what is to run.
+struct Input {
+  const ResolvedProgram& written;
+  ResolvedProgram program; // waves of windows are one
+  OutlinedOps ops;
+  std::vector<std::vector<std::uint32_t>> parts; // by wave those that were written; empty: the same
+  HotCounts hot;
+  PromotionChoice promotion;
+  std::uint64_t budget_bytes = 0;
+};
+
+// A persistent schedule for each number of tiles side by side that makes a difference.
+Result<Schedules> make_schedules(const ResolvedProgram& program, const OutlinedOps& ops,
+                                 const planning::MemoryPlan& plan, const device::DeviceInfo* device,
+                                 const CompileOptions& options, const std::vector<std::uint32_t>& packings) {
+  std::vector<Schedule> schedules(2);
+  const KernelLimits limits = kernel_limits(device, options, 1);
+  TIDEGATE_TRY(schedules[Schedules::launch], make_schedule(program, ops, plan, Strategy::launch, limits));
+  TIDEGATE_TRY(schedules[Schedules::plain], make_schedule(program, ops, plan, Strategy::plain, limits));
+  for (const std::uint32_t side_by_side : packings) {
+    TIDEGATE_TRY(Schedule schedule, make_schedule(program, ops, plan, Strategy::barrier,
+                                                  kernel_limits(device, options, side_by_side)));
+    if (schedules.size() == Schedules::first_persistent ||
+        schedules.back().group_size != schedule.group_size) {
+      schedules.push_back(std::move(schedule));
+    }
+  }
+  return Schedules{std::move(schedules)};
+}
+
+// What the command line fixes, or else the profile.
+FixedShape fixed_shape(const CompileOptions& options) {
+  const auto given = [](std::uint32_t value) { return value == 0 ? std::nullopt : std::optional(value); };
+  const device::Tuning& tuning = options.tuning;
+  return {.side_by_side = options.side_by_side ? options.side_by_side : given(tuning.side_by_side),
+          .order = options.order ? options.order : preferred(tuning.order),
+          .workers = options.workers ? options.workers : given(tuning.workers)};
+}
+
+// The plan by the numbers of the waves as they were written.
+planning::MemoryPlan as_written(const planning::MemoryPlan& plan,
+                                const std::vector<std::vector<std::uint32_t>>& parts) {
+  if (parts.empty()) {
+    return plan;
+  }
+  planning::MemoryPlan written = plan;
+  written.order.clear();
+  written.group_begin = {0};
+  for (std::size_t group = 0; group < plan.group_count(); ++group) {
+    for (const std::uint32_t wave : plan.group(group)) {
+      written.order.insert(written.order.end(), parts[wave].begin(), parts[wave].end());
+    }
+    written.group_begin.push_back(static_cast<std::uint32_t>(written.order.size()));
+  }
+  return written;
+}
+
+std::vector<std::uint32_t> op_numbers(const std::vector<HotOp>& hot) {
+  std::vector<std::uint32_t> ops;
+  for (const HotOp& op : hot) {
+    ops.push_back(op.op);
+  }
+  return ops;
+}
+
+// From waves and outlined kernels on.
+Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* device,
+                                      const CompileOptions& options) {
+  const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
+  ResolvedProgram& program = input.program;
+  const OutlinedOps& ops = input.ops;
+
+  // Waves that need no barrier between them share a group; a plan that was given is checked instead.
+  const auto planning_from = Clock::now();
+  TIDEGATE_TRY(planning::MemoryPlan plan, group_waves(program, input.budget_bytes, options.plan));
+  const auto planned_at = Clock::now();
+  Lineage lineage = trace_lineage(program, plan);
+  const auto traced_at = Clock::now();
+
+  // A schedule of launches and persistent ones, with more and fewer tiles side by side.
+  TIDEGATE_TRY(const Recommendation first_word,
+               recommend(input.written, adapter_of(device), 0, input.budget_bytes, input.hot));
+  const bool interpreted = options.mode.value_or(first_word.launch.execution_mode) != Mode::jit;
+  const device::Tuning& tuning = options.tuning;
+  const DeviceModel model = model_of(device, tuning);
+  const FixedShape fixed = fixed_shape(options);
+  TIDEGATE_TRY(Schedules schedules,
+               make_schedules(program, ops, plan, device, options,
+                              packings(program, model.compute_units, tuning, fixed, interpreted)));
+
+  // Where each buffer lies; those that are never needed together share memory.
+  const std::optional<Strategy> asked_for = options.strategy ? options.strategy : preferred(tuning.strategy);
+  const bool asked_persistent = asked_for && is_persistent(*asked_for);
+  const Schedule& likely = schedules.all[asked_persistent ? Schedules::first_persistent : Schedules::launch];
+  const auto capacity_beside = [&](std::uint64_t table_bytes) {
+    return arena_capacity(program, table_bytes, input.budget_bytes, device);
+  };
+  TIDEGATE_TRY(std::optional<std::uint64_t> capacity,
+               capacity_beside(most_table_bytes(program, likely, asked_persistent, device, options.workers)));
+  TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, capacity, device));
+
+  // What each way of launching it would take, and the one that is taken.
+  StrategyChoice choice =
+      choose_strategy({.asked_for = options.strategy,
+                       .device = device,
+                       .dry_run = options.dry_run,
+                       .distrust_litmus = options.distrust_litmus,
+                       .tuning = tuning,
+                       .why = options.why},
+                      find_candidates(program, ops, schedules, memory, fixed, interpreted, model, asked_for));
+  const Strategy strategy = choice.strategy;
+  const Candidate taken = choice.candidates[choice.taken];
+  if (!model.measured && !options.dry_run) {
+    choice.candidates.clear(); // of this device nothing is known
+  }
+  Schedule schedule = std::move(schedules.all[taken.schedule]);
+  const std::uint64_t table_bytes =
+      most_table_bytes(program, schedule, is_persistent(strategy), device, options.workers);
+  TIDEGATE_TRY(capacity, capacity_beside(table_bytes));
+  if (capacity && memory.arena_bytes > *capacity) {
+    TIDEGATE_TRY(memory, lay_out(program, plan, capacity, device));
+  }
+
+  // For what each stage waits, now that it is known which buffers share memory.
+  Synchronization synchronization = synchronize(program, schedule, memory, strategy);
+  synchronization.order = taken.shape.order;
+  ProgramLoad load = load_of(program, ops, schedule, synchronization, interpreted);
+
+  // The policy's word on interpreter or JIT, topology and workers.
+  TIDEGATE_TRY(Recommendation recommendation, recommend(input.written, adapter_of(device),
+                                                        memory.arena_bytes + memory.image_bytes + table_bytes,
+                                                        input.budget_bytes, input.hot));
+
+  // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
+  // times.
+  const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
+  LaunchTables tables =
+      make_tables(program, schedule, memory, synchronization, mode, cpu ? Cases::per_op : Cases::per_wave,
+                  most_cases_of_all, op_numbers(input.promotion.ops));
+  if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
+    return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
+  }
+
+  // The kernel itself.
+  const auto ordering = proved_ordering(strategy, device);
+  const DeviceClock clock = options.trace && device != nullptr && is_persistent(strategy)
+                                ? device_clock(*device)
+                                : DeviceClock::none;
+  KernelSource source =
+      generate_kernel(program, ops, schedule, tables, memory,
+                      {.strategy = strategy,
+                       .ordering = ordering.value_or(device::Ordering::classic),
+                       .order = synchronization.order,
+                       .clock = clock,
+                       .restricts = device != nullptr && takes_ptx(*device), // Oclgrind (21.10) cannot run it
+                       .conditional_barriers = device != nullptr && !cpu,
+                       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+                       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
+
+  ModeChoice mode_choice = choose_mode(options.mode, recommendation, tables);
+  return CompiledProgram{.written = input.written,
+                         .program = std::move(program),
+                         .budget_bytes = input.budget_bytes,
+                         .plan = as_written(plan, input.parts),
+                         .lineage = std::move(lineage),
+                         .ops = std::move(input.ops),
+                         .promotion = std::move(input.promotion),
+                         .strategy = std::move(choice),
+                         .load = std::move(load),
+                         .model = model,
+                         .schedule = std::move(schedule),
+                         .table_bytes = table_bytes,
+                         .memory = std::move(memory),
+                         .synchronization = std::move(synchronization),
+                         .recommendation = recommendation,
+                         .mode = std::move(mode_choice),
+                         .tables = std::move(tables),
+                         .ordering = ordering,
+                         .clock = clock,
+                         .tuning = tuning,
+                         .source = std::move(source),
+                         .warnings = {},
+                         .assumed_macros = {},
+                         .plan_ns = elapsed_ns(planning_from, planned_at),
+                         .lineage_ns = elapsed_ns(planned_at, traced_at)};
+}
+
+bool windows_fall_back(const CompiledProgram& compiled) {
+  return std::ranges::any_of(compiled.schedule.fallbacks, [&](const Fallback& fallback) {
+    return !compiled.program.waves[fallback.wave].window.empty();
+  });
+}
+
+// With waves as windows, or ops in cases of their own, where that was asked for or the policy says so.
+Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, OutlinedOps ops,
+                                         std::uint64_t budget_bytes, const device::DeviceInfo* device,
+                                         const CompileOptions& options) {
+  const KernelLimits limits = kernel_limits(device, options, 1);
+  const bool plain =
+      (options.strategy ? options.strategy : preferred(options.tuning.strategy)) == Strategy::plain;
+  std::vector<Window> windows = options.plan
+                                    ? std::vector<Window>() // that says which waves share a group
+                                    : find_windows(program, ops, shared_launch(program, ops, limits), limits);
+  std::vector<HotOp> hot_ops = hot_opcodes(program);
+  const HotCounts hot = hot_counts(program, hot_ops, windows);
+  TIDEGATE_TRY(const Recommendation recommendation,
+               recommend(program, adapter_of(device), 0, budget_bytes, hot));
+  PromotionChoice promotion = choose_promotion(plain ? Promotion::none : options.promote, recommendation,
+                                               std::move(windows), std::move(hot_ops));
+
+  if (!promotion.windows.empty()) {
+    TIDEGATE_TRY(FusedProgram fused, fuse(program, ops, promotion.windows));
+    Input input{.written = program,
+                .program = std::move(fused.program),
+                .ops = std::move(fused.ops),
+                .parts = std::move(fused.parts),
+                .hot = hot,
+                .promotion = promotion,
+                .budget_bytes = budget_bytes};
+    if (!promotion.ops.empty()) {
+      input.promotion.ops = hot_opcodes(input.program);
+    }
+    auto compiled = compile_waves(std::move(input), device, options);
+    if (compiled && !windows_fall_back(*compiled)) {
+      return compiled;
+    }
+    // Waves that are one wave hold all of their memory at once, and need one work-group size.
+    promotion.windows.clear();
+    promotion.promoted = promotion.ops.empty() ? Promotion::none : Promotion::opcodes;
+    promotion.reason += compiled ? "; no launch could have had the windows' work-groups"
+                                 : "; the windows would not have had room";
+  }
+  return compile_waves({.written = program,
+                        .program = program,
+                        .ops = std::move(ops),
+                        .parts = {},
+                        .hot = hot,
+                        .promotion = std::move(promotion),
+                        .budget_bytes = budget_bytes},
+                       device, options);
+}
+
+} // namespace
+
+Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& folder,
+                                const device::DeviceInfo* device, const CompileOptions& options) {
+  // Every name found, every argument checked against its kernel's signature, every size counted.
+  std::set<std::string> assumed;
+  const AnswerMacros answer = options.answer_macros ? options.answer_macros : assume_macros(assumed);
+  TIDEGATE_TRY(ResolvedProgram program,
+               resolve(spec, folder, answer, options.scope, options.files, options.tuning));
+  program.fp_contract_off = options.fp_contract_off;
+  TIDEGATE_CHECK(check_device_limits(program, device));
+  const std::uint64_t budget_bytes =
+      program.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : program.budget_bytes;
+  std::vector<Warning> warnings = find_hazards(program);
+
+  // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
+  TIDEGATE_TRY(OutlinedOps ops, outline_ops(program));
+  TIDEGATE_CHECK(check_features(program, ops, device));
+
+  // Waves that go on with the same tiles become one, and from there on all goes by the waves that are left.
+  TIDEGATE_TRY(CompiledProgram compiled,
+               compile_promoted(program, std::move(ops), budget_bytes, device, options));
+  compiled.warnings = std::move(warnings);
+  compiled.assumed_macros = {assumed.begin(), assumed.end()};
+  return compiled;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,261 @@
+#include "engine/compiler_macros.hpp"
+
+#include "core/files.hpp"
+#include "device/opencl.hpp"
+#include "engine/device_memory.hpp"
+#include "opencl_c/macros.hpp"
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using opencl_c::PredefinedMacros;
+
+constexpr std::size_t most_answer_bytes = std::size_t{16} << 20U;
+
+constexpr std::string_view refused_condition = "refused";
+
+// A name or a condition. The answer is "0" or "1"; behind the "1" of a name follows what it stands for.
+struct Question {
+  std::string text;
+  bool is_condition = false;
+
+  friend bool operator<(const Question& a, const Question& b) {
+    return std::tie(a.text, a.is_condition) < std::tie(b.text, b.is_condition);
+  }
+};
+using Answers = std::map<Question, std::string>;
+
+std::string compiler_options(const opencl_c::CompilerOptions& options) {
+  std::string text = options.language_standard.empty() ? "" : "-cl-std=" + options.language_standard;
+  for (const std::string& option : options.others) {
+    text += (text.empty() ? "" : " ") + option;
+  }
+  return text;
+}
+
+// Every answer a line of one text. `quoted` says whether what names stand for is asked, too.
+std::string program_text(std::span<const Question> questions, bool quoted) {
+  // Without variadic macros, which NVIDIA's compiler refuses in OpenCL C 1.2: a name that stands for a comma
+  // is refused alone and left to the compiler.
+  std::string source = "#define TG_QUOTED(text) #text\n"
+                       "#define TG_EXPANDED(text) TG_QUOTED(text)\n"
+                       "constant char tg_answers[] = \"\"\n";
+  for (const Question& question : questions) {
+    const bool value = quoted && !question.is_condition && !opencl_c::is_condition_operator(question.text);
+    source += question.is_condition ? fmt::format("#if {}\n\"1\"\n", question.text)
+              : value               ? fmt::format("#ifdef {0}\n\"1\" TG_EXPANDED({0})\n", question.text)
+                                    : fmt::format("#ifdef {0}\n\"1{0}\"\n", question.text);
+    source += "#else\n\"0\"\n#endif\n\"\\n\"\n";
+  }
+  source += ";\n"
+            "kernel void tg_answer(global uint* size, global char* text, uint most) {\n"
+            "  *size = sizeof tg_answers;\n"
+            "  for (uint i = 0; i < sizeof tg_answers && i < most; ++i) text[i] = tg_answers[i];\n"
+            "}\n";
+  return source;
+}
+
+// The text that the built program holds. Throws device::Refused.
+std::string run_program(const device::Session& session, const cl::Program& program) {
+  cl_int status = CL_SUCCESS;
+  cl::Kernel kernel(program, "tg_answer", &status);
+  device::require(status, "making the kernel that tells of the compiler");
+  std::vector<std::byte> text(4096);
+  for (cl_uint size = 0;;) {
+    const cl::Buffer size_buffer = allocate(session, sizeof size);
+    const cl::Buffer text_buffer = allocate(session, text.size());
+    (void)kernel.setArg(0, size_buffer);
+    (void)kernel.setArg(1, text_buffer);
+    (void)kernel.setArg(2, static_cast<cl_uint>(text.size()));
+    device::require(session.queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1)),
+                    "asking the compiler for its macros");
+    std::vector<std::byte> size_bytes(sizeof size);
+    download(session, size_buffer, 0, size_bytes);
+    std::memcpy(&size, size_bytes.data(), sizeof size);
+    if (size <= text.size()) {
+      download(session, text_buffer, 0, text);
+      return {reinterpret_cast<const char*>(text.data()), size - 1};
+    }
+    text.resize(size);
+  }
+}
+
+// Asks for all together, or, where the compiler refuses that, for one half and then the other: what it
+// refuses alone is a name that cannot be quoted, or a condition that is wrong.
+Result<void> ask(const device::Session& session, const std::string& options,
+                 std::span<const Question> questions, bool quoted, Answers& answers) {
+  auto program = device::build_program(session, program_text(questions, quoted), options);
+  if (program) {
+    const std::string text = run_program(session, *program);
+    std::size_t at = 0;
+    for (const Question& question : questions) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      answers[question] = text.substr(at, end - at);
+      at = end + 1;
+    }
+    return {};
+  }
+  if (questions.size() > 1) {
+    const std::size_t half = questions.size() / 2;
+    return ask(session, options, questions.first(half), quoted, answers).and_then([&] {
+      return ask(session, options, questions.subspan(half), quoted, answers);
+    });
+  }
+  if (questions.size() == 1 && questions.front().is_condition) {
+    answers[questions.front()] = refused_condition;
+    return ask(session, options, {}, quoted, answers); // unless it is not the condition that is refused
+  }
+  return quoted && !questions.empty() ? ask(session, options, questions, false, answers)
+                                      : tl::unexpected(std::move(program.error()));
+}
+
+// Answers, each on two lines: the question behind "name " or "condition ", and the answer.
+Answers read_answers(const std::filesystem::path& path) {
+  Answers answers;
+  const auto text = path.empty() ? Result<std::string>() : read_all(path.string(), most_answer_bytes);
+  std::size_t at = 0;
+  const auto line = [&] {
+    const std::size_t end = std::min(text->find('\n', at), text->size());
+    const std::string found = text->substr(at, end - at);
+    at = end + 1;
+    return found;
+  };
+  if (!text || !text->starts_with("tidegate macros 1\n") || !text->ends_with("end\n")) {
+    return answers;
+  }
+  line();
+  while (at < text->size()) {
+    const std::string question = line();
+    const std::size_t blank = question.find(' ');
+    if (blank != std::string::npos) {
+      answers[{.text = question.substr(blank + 1), .is_condition = question[0] == 'c'}] = line();
+    }
+  }
+  return answers;
+}
+
+void write_answers(const std::filesystem::path& path, const Answers& answers) {
+  if (path.empty()) {
+    return;
+  }
+  std::string text = "tidegate macros 1\n";
+  for (const auto& [question, answer] : answers) {
+    text += fmt::format("{} {}\n{}\n", question.is_condition ? "condition" : "name", question.text, answer);
+  }
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  if (auto output = Output::open(path.string()); output && output->write(text + "end\n")) {
+    (void)output->commit();
+  }
+}
+
+// One compiler: a device with options.
+class Compiler {
+public:
+  Compiler(const device::DeviceInfo& device, std::string options, const std::filesystem::path& folder)
+      : device_(device), options_(std::move(options)) {
+    if (!folder.empty()) {
+      std::string key;
+      for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""),
+                                      device.opencl_version, device.driver_version, options_}) {
+        key += part + '\n';
+      }
+      const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+      entry_ = folder / fmt::format("macros-{:016x}{:016x}.txt", hash.high64, hash.low64);
+      answers_ = read_answers(entry_);
+    }
+  }
+
+  Result<void> answer(PredefinedMacros& macros) {
+    std::vector<Question> open;
+    const auto want = [&](const auto& texts, bool is_condition) {
+      for (const std::string& text : texts) {
+        if (!answers_.contains({.text = text, .is_condition = is_condition})) {
+          open.push_back({.text = text, .is_condition = is_condition});
+        }
+      }
+    };
+    want(macros.unknown_names, false);
+    want(macros.unknown_conditions, true);
+    if (!open.empty()) {
+      // A build costs the same for many names as for one.
+      if (answers_.empty()) {
+        open.clear();
+        std::set<std::string, std::less<>> names = opencl_c::standard_macros();
+        names.insert(macros.unknown_names.begin(), macros.unknown_names.end());
+        want(names, false);
+        want(macros.unknown_conditions, true);
+      }
+      if (auto asked = ask_device(open); !asked) {
+        return asked;
+      }
+    }
+    for (const std::string& name : macros.unknown_names) {
+      const std::string& answer = answers_.at({.text = name});
+      macros.names[name] = answer.starts_with('1') ? std::optional(answer.substr(1)) : std::nullopt;
+    }
+    for (const std::string& condition : macros.unknown_conditions) {
+      const std::string& answer = answers_.at({.text = condition, .is_condition = true});
+      macros.conditions[condition] =
+          answer == refused_condition ? std::nullopt : std::optional(answer == "1");
+    }
+    macros.unknown_names.clear();
+    macros.unknown_conditions.clear();
+    return {};
+  }
+
+private:
+  Result<void> ask_device(std::span<const Question> questions) {
+    if (!session_) {
+      auto session = device::open_session(device_);
+      if (!session) {
+        return tl::unexpected(std::move(session.error()));
+      }
+      session_ = std::move(*session);
+    }
+    try {
+      auto asked = ask(*session_, options_, questions, true, answers_);
+      if (asked) {
+        write_answers(entry_, answers_);
+      }
+      return asked;
+    } catch (device::Refused& refused) {
+      return tl::unexpected(std::move(refused.error));
+    }
+  }
+
+  const device::DeviceInfo& device_;
+  std::string options_;
+  std::filesystem::path entry_; // empty: nothing is kept
+  Answers answers_;
+  std::optional<device::Session> session_;
+};
+
+} // namespace
+
+AnswerMacros ask_compiler(const device::DeviceInfo& device, std::filesystem::path cache_folder) {
+  auto compilers = std::make_shared<std::map<std::string, Compiler>>();
+  return [compilers, &device, folder = std::move(cache_folder)](const opencl_c::CompilerOptions& options,
+                                                                PredefinedMacros& macros) {
+    const std::string text = compiler_options(options);
+    return compilers->try_emplace(text, device, text, folder).first->second.answer(macros);
+  };
+}
+
+} // namespace tidegate::engine

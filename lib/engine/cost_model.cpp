@@ -1,0 +1,292 @@
+#include "engine/cost_model.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using device::CostParts;
+using StageLoads = std::span<const StageLoad>;
+
+// How often items go back to a queue is not known either.
+constexpr double turns_of_a_queue = 8;
+
+// A work-item touches at most so much of a buffer; a kernel that walks over more of it loops.
+constexpr std::uint64_t most_bytes_per_item = 16;
+
+std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWave& wave,
+              const opencl_c::OutlinedKernel& kernel) {
+  const std::uint64_t items = std::uint64_t{wave.range.tiles()} * wave.range.group_size();
+  stage.work_items += items;
+  stage.meets |= kernel.needs_whole_group;
+  stage.loops |= kernel.loop_depth != 0;
+  stage.accesses = std::max(stage.accesses, kernel.accesses);
+  for (const ProgramArgument& argument : wave.arguments) {
+    if (argument.is_memory() && !program.buffers[argument.buffer].in_registers) {
+      const std::uint64_t touched =
+          std::min(program.buffers[argument.buffer].bytes, most_bytes_per_item * items);
+      stage.bytes += touched; // what a kernel may both read and write, most kernels only write
+    }
+  }
+}
+
+// As many tiles of the self-test take as long, which has a read and a write.
+double in_tiles(const StageLoad& stage) {
+  return std::max(stage.accesses / 2, 1.0);
+}
+
+double descriptor_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  return load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0;
+}
+
+double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  return model.costs.tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
+}
+
+// What every round after the first adds.
+double next_tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  return stage.meets ? tile_ns(stage, load, model)
+                     : model.costs.next_tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
+}
+
+// Of so many groups, dealt to the compute units: what waits for the units that have one more is lost.
+double busy_share(std::uint64_t groups, const DeviceModel& model) {
+  groups = std::max<std::uint64_t>(groups, 1);
+  const std::uint64_t units = std::max(model.compute_units, 1U);
+  return static_cast<double>(groups) / static_cast<double>(units * divided_up(groups, units));
+}
+
+double traffic_ns(const StageLoad& stage, const ProgramLoad& load, TileOrder order,
+                  const DeviceModel& model) {
+  const auto bytes = static_cast<double>(stage.bytes);
+  const double cache = model.costs.cache_bytes;
+  // What the stage before has touched last is met first, and half of the cache is still what it left.
+  const double kept = static_cast<double>(load.footprint_bytes) <= cache ? bytes
+                      : order == TileOrder::serpentine                   ? std::min(bytes, cache) / 2
+                                                                         : 0;
+  return kept / model.costs.cached_bytes_per_ns + (bytes - kept) / model.costs.memory_bytes_per_ns;
+}
+
+double barrier_ns(std::uint32_t workers, const DeviceModel& model) {
+  return model.costs.barrier_ns + model.costs.barrier_group_ns * workers;
+}
+
+CostParts of_launch(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  const std::uint64_t rounds = std::max<std::uint64_t>(
+      divided_up(stage.work_items, std::max<std::uint64_t>(model.resident_work_items, 1)), 1);
+  const double work = tile_ns(stage, load, model) +
+                      static_cast<double>(rounds - 1) * next_tile_ns(stage, load, model) +
+                      traffic_ns(stage, load, TileOrder::strided, model) / busy_share(stage.packs, model);
+  return {.launches = model.launch_ns + stage.turns * (model.launch_ns + model.round_trip_ns),
+          .work = std::max(work * model.scales.work - model.launch_ns, 0.0)};
+}
+
+CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const LaunchShape& shape,
+                        const DeviceModel& model) {
+  const std::uint64_t rounds = divided_up(stage.packs, shape.workers);
+  const std::uint64_t groups = std::min<std::uint64_t>(shape.workers, stage.packs);
+  const double work = tile_ns(stage, load, model) +
+                      static_cast<double>(rounds - 1) * next_tile_ns(stage, load, model) +
+                      traffic_ns(stage, load, shape.order, model) / busy_share(groups, model);
+  const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::everybody;
+  const double meetings = (everybody ? 1 : 0) + 2 * stage.turns;
+  // To look at a line of each of those groups takes twice as long as an arrival of each in one.
+  const double lines = std::min(stage.awaited_packs, shape.workers);
+  const double few = model.costs.wait_ns + 2 * lines * model.costs.barrier_group_ns;
+  return {.barriers = meetings * barrier_ns(shape.workers, model),
+          .waits = !everybody && stage.waits == StageLoad::Waits::few ? few : 0,
+          .work = work * model.scales.work};
+}
+
+// StageLoads one after another; runs of them that share a persistent launch between plain ones start one
+// each.
+CostParts of_stages(StageLoads stages, const ProgramLoad& load, const LaunchShape& shape,
+                    const DeviceModel& model, bool one_launch) {
+  CostParts sum;
+  bool inside = false; // a persistent launch
+  for (const StageLoad& stage : stages) {
+    const bool alone = stage.plain || !is_persistent(shape.strategy);
+    add(sum, alone ? of_launch(stage, load, model) : of_persistent(stage, load, shape, model), 1);
+    // The host waits for its end, and reads where it stands.
+    sum.start += !alone && !inside && !one_launch ? model.costs.persistent_start_ns + model.round_trip_ns : 0;
+    inside = !alone;
+  }
+  return sum;
+}
+
+std::uint32_t most_packs(const ProgramLoad& load) {
+  std::uint32_t packs = 1;
+  for (const StageLoad& stage : load.stages) {
+    packs = stage.plain ? packs : std::max(packs, stage.packs);
+  }
+  return packs;
+}
+
+bool has_plain(const ProgramLoad& load) {
+  return std::ranges::any_of(load.stages, &StageLoad::plain);
+}
+
+} // namespace
+
+ProgramLoad load_of(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
+                    const Synchronization& synchronization, bool interpreted) {
+  // How often `until` lets the waves repeat is not known; what matters then is the cost of one iteration.
+  constexpr double many = 1000;
+  const bool endless = program.until && program.iterations == std::numeric_limits<std::uint32_t>::max();
+  ProgramLoad load{.stages = {},
+                   .repeat_begin = schedule.repeat_begin,
+                   .repeat_end = schedule.repeat_end,
+                   .iterations = endless ? many : program.iterations,
+                   .until = program.until.has_value(),
+                   .interpreted = interpreted,
+                   .group_size = std::max(schedule.group_size, 1U)};
+  std::vector<std::uint32_t> packs_of(program.waves.size());
+  for (const Stage& stage : schedule.stages) {
+    for (const std::uint32_t wave : stage.waves) {
+      packs_of[wave] = stage.packs;
+    }
+  }
+  std::set<std::uint32_t> touched;
+  for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
+    const Stage& stage = schedule.stages[i];
+    StageLoad own{.plain = stage.plain, .packs = stage.packs};
+    const StageWaits& waits = synchronization.stages[i];
+    own.waits = waits.everybody       ? StageLoad::Waits::everybody
+                : waits.waits.empty() ? StageLoad::Waits::nobody
+                                      : StageLoad::Waits::few;
+    for (const Wait& wait : waits.waits) {
+      own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : packs_of[wait.producer]);
+    }
+    for (const std::uint32_t wave : stage.waves) {
+      const auto& queue = program.waves[wave].queue;
+      own.turns += queue && queue->requeues ? turns_of_a_queue : 0;
+      add_wave(own, program, program.waves[wave], ops.kernels[program.waves[wave].op]);
+      for (const ProgramArgument& argument : program.waves[wave].arguments) {
+        if (argument.is_memory() && touched.insert(argument.buffer).second) {
+          load.footprint_bytes += program.buffers[argument.buffer].bytes;
+        }
+      }
+    }
+    load.stages.push_back(own);
+  }
+  return load;
+}
+
+DeviceModel model_of(const device::DeviceInfo* device, const device::Tuning& tuning) {
+  DeviceModel model{.scales = tuning.scales};
+  if (device == nullptr) {
+    return model;
+  }
+  model.compute_units = std::max(device->compute_units, 1U);
+  model.resident_work_items = std::uint64_t{2048} * model.compute_units;
+  if (device->profile) {
+    const device::DeviceProfile& profile = *device->profile;
+    model.measured = true;
+    model.resident_work_items = std::uint64_t{profile.co_resident_groups} * profile.workgroup_size;
+    model.launch_ns = profile.launch_ns;
+    model.round_trip_ns = profile.launch_round_trip_ns;
+    model.costs = profile.costs;
+  }
+  model.cpu = device->type == device::DeviceType::cpu;
+  return model;
+}
+
+CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model) {
+  const bool persistent = is_persistent(shape.strategy);
+  const bool one_launch = persistent && !has_plain(load);
+  const StageLoads all = load.stages;
+  CostParts sum{.start = one_launch ? model.costs.persistent_start_ns
+                                    : std::max(model.round_trip_ns - model.launch_ns, 0.0)};
+  add(sum, of_stages(all.first(load.repeat_begin), load, shape, model, one_launch), 1);
+  add(sum,
+      of_stages(all.subspan(load.repeat_begin, load.repeat_end - load.repeat_begin), load, shape, model,
+                one_launch),
+      load.iterations);
+  add(sum, of_stages(all.subspan(load.repeat_end), load, shape, model, one_launch), 1);
+  if (load.until && !one_launch) { // the host asks
+    sum.start += load.iterations * model.round_trip_ns;
+  }
+  sum.start *= model.scales.start;
+  sum.launches *= model.scales.launches;
+  sum.barriers *= model.scales.barriers;
+  sum.waits *= model.scales.waits;
+  return sum;
+}
+
+CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& shape, const DeviceModel& model) {
+  load.iterations = 1;
+  const CostParts once = estimate(load, shape, model);
+  load.iterations = 2;
+  CostParts further = estimate(load, shape, model);
+  add(further, once, -1);
+  return further;
+}
+
+std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder order,
+                           const DeviceModel& model, std::uint32_t resident,
+                           std::optional<std::uint32_t> wanted) {
+  const std::uint32_t packs = most_packs(load);
+  const std::uint32_t most = std::max(std::min(packs, resident), 1U);
+  if (wanted || model.cpu) {
+    return std::clamp(wanted.value_or(most), 1U, most);
+  }
+  constexpr std::uint64_t most_rounds = 64; // of those that fewer groups cannot have
+  std::set<std::uint32_t> numbers{most};
+  for (std::uint64_t times = 1; times <= most_rounds; times *= 2) {
+    numbers.insert(static_cast<std::uint32_t>(divided_up(packs, times * divided_up(packs, most))));
+  }
+  for (std::uint64_t groups = model.compute_units; groups <= most; groups *= 2) {
+    numbers.insert(static_cast<std::uint32_t>(groups));
+  }
+  std::uint32_t best = most;
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t workers : numbers) {
+    const double cost =
+        estimate(load, {.strategy = strategy, .order = order, .workers = workers}, model).sum();
+    if (cost < least) {
+      least = cost;
+      best = workers;
+    }
+  }
+  return best;
+}
+
+TileOrder best_order(const ProgramLoad& load, Strategy strategy, const DeviceModel& model) {
+  const TileOrder usual = strategy == Strategy::counters ? TileOrder::blocked : TileOrder::strided;
+  const auto traffic = [&](TileOrder order) {
+    double sum = 0;
+    for (const StageLoad& stage : load.stages) {
+      sum += traffic_ns(stage, load, order, model);
+    }
+    return sum;
+  };
+  // Each core of a CPU has caches of its own.
+  return !model.cpu && traffic(TileOrder::serpentine) < traffic(usual) ? TileOrder::serpentine : usual;
+}
+
+std::uint64_t first_slice_rounds(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model,
+                                 std::uint64_t slice_ns) {
+  constexpr double few = 256;
+  constexpr double many = 65'536;
+  constexpr double wrong_by = 32; // the model at most, where no kernel loops
+  const bool loops = std::ranges::any_of(load.stages, &StageLoad::loops);
+  if (loops || model.cpu || !is_persistent(shape.strategy)) {
+    return static_cast<std::uint64_t>(few);
+  }
+  double longest = 1; // of the stages: a round takes no longer
+  for (const StageLoad& stage : load.stages) {
+    longest = std::max(longest, stage.plain ? 0 : of_persistent(stage, load, shape, model).sum());
+  }
+  return static_cast<std::uint64_t>(
+      std::clamp(static_cast<double>(slice_ns) / (wrong_by * longest), few, many));
+}
+
+} // namespace tidegate::engine

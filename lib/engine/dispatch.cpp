@@ -1,0 +1,561 @@
+#include "engine/dispatch.hpp"
+
+#include "core/duration.hpp"
+#include "core/interrupt.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/kernel_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace tidegate::engine {
+
+Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor)
+    : monitor_(monitor) {
+  const std::size_t words = (2 + std::size_t{groups}) * line_words;
+  if (!session.on_host) {
+    memory_ = allocate(session, words * sizeof(cl_uint));
+    device::require(session.queue.enqueueFillBuffer(memory_, cl_uint{0}, 0, words * sizeof(cl_uint)),
+                    "clearing counters");
+    return;
+  }
+  shared_.resize(words);
+  cl_int status = CL_SUCCESS;
+  memory_ = cl::Buffer(session.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, words * sizeof(cl_uint),
+                       shared_.data(), &status);
+  device::require(status, "sharing the counters");
+  constexpr std::size_t gave_up = line_words; // TG_GAVE_UP
+  monitor_.gave_up = shared_.data() + gave_up;
+}
+
+Counters::~Counters() {
+  monitor_.gave_up = nullptr;
+}
+
+namespace {
+
+using device::require;
+
+// What a launch tells, as kernels have it.
+namespace in_kernels {
+using uint = std::uint32_t;
+using ulong = std::uint64_t;
+#include "progress_state.h"
+
+static_assert(sizeof(SpanRow) == sizeof(tg_span));
+static_assert(offsetof(SpanRow, asked) == offsetof(tg_span, asked));
+static_assert(offsetof(SpanRow, began) == offsetof(tg_span, began));
+static_assert(offsetof(SpanRow, ended) == offsetof(tg_span, ended));
+static_assert(offsetof(SpanRow, iteration) == offsetof(tg_span, iteration));
+static_assert(offsetof(SpanRow, stage) == offsetof(tg_span, stage));
+static_assert(offsetof(SpanRow, first) == offsetof(tg_span, first));
+static_assert(offsetof(SpanRow, step) == offsetof(tg_span, step));
+static_assert(offsetof(SpanRow, count) == offsetof(tg_span, count));
+static_assert(SpanRow::until == TG_SPAN_UNTIL);
+} // namespace in_kernels
+
+enum Progress : std::uint8_t {
+  iteration_word = TG_PROGRESS_ITERATION,
+  stage_word = TG_PROGRESS_STAGE,
+  round_word = TG_PROGRESS_ROUND,
+  finished_word = TG_PROGRESS_FINISHED,
+  stuck_word = TG_PROGRESS_STUCK,
+  arrivals_word = TG_PROGRESS_ARRIVALS,
+  span_room_word = TG_PROGRESS_SPAN_ROOM,
+  clock_begin_word = TG_PROGRESS_CLOCK_BEGIN,
+  clock_end_word = TG_PROGRESS_CLOCK_END,
+  head_words = TG_PROGRESS_GROUPS
+};
+constexpr std::size_t words_per_group = TG_REPORT;
+
+// Behind the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
+struct SpanPlaces {
+  std::size_t counts = 0; // words
+  std::size_t spans = 0;
+  std::size_t end = 0;
+};
+
+SpanPlaces span_places(std::size_t groups, std::size_t room) {
+  SpanPlaces places{.counts = TG_SPAN_COUNTS(groups)};
+  places.spans = room == 0 ? places.counts : TG_SPANS(groups);
+  places.end = places.spans + groups * room * sizeof(SpanRow) / sizeof(cl_uint);
+  return places;
+}
+
+std::uint64_t two_words(std::span<const cl_uint> words, std::size_t at) {
+  return words[at] | std::uint64_t{words[at + 1]} << 32U;
+}
+
+template <class T>
+cl::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
+  cl::Buffer memory = allocate(session, std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(cl_ulong)));
+  upload(session, memory, 0, std::as_bytes(std::span(rows)));
+  return memory;
+}
+
+cl::Buffer allocate_cleared(const device::Session& session, std::size_t words) {
+  cl::Buffer memory = allocate(session, words * sizeof(cl_uint));
+  require(session.queue.enqueueFillBuffer(memory, cl_uint{0}, 0, words * sizeof(cl_uint)),
+          "clearing counters");
+  return memory;
+}
+
+} // namespace
+
+bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& value) {
+  const auto equal = [&]<class T>(T a, T b) {
+    std::memcpy(&a, value.data(), sizeof a);
+    std::memcpy(&b, program.until->value.data(), sizeof b);
+    return !(a < b) && !(b < a) && a == a; // for floats 0 and -0 are one number
+  };
+  switch (program.buffers[program.until->buffer].spec.type) {
+  case ElementType::f32: return equal(0.0F, 0.0F);
+  case ElementType::f64: return equal(0.0, 0.0);
+  default: return value == program.until->value;
+  }
+}
+
+Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program,
+                       const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
+                       TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const QueueStates& queues,
+                       const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)
+    : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
+      order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
+      monitor_(monitor), budget_(limits.first_rounds), times_(limits.trace_spans, Clock::now()) {
+  if (kernel_ == nullptr) {
+    return;
+  }
+  for (const Stage& stage : schedule_.stages) {
+    if (!stage.plain) {
+      row_tiles_.push_back(stage.tiles);
+    }
+  }
+  stages_ = upload_rows(session_, tables_.stages);
+  entries_ = upload_rows(session_, tables_.entries);
+  std::vector<WaitRow> waits = tables_.waits;
+  for (WaitRow& wait : waits) {
+    wait.steps -= limits_.missing_steps;
+  }
+  waits_ = upload_rows(session_, waits);
+  words_ = upload_rows(session_, tables_.words);
+  counters_.emplace(session_, limits_.workers, monitor_);
+  if (is_persistent(strategy_) && limits_.clock != engine::DeviceClock::none) {
+    span_room_ = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
+  }
+  progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end);
+  require(session_.queue.enqueueFillBuffer(progress_, cl_uint{span_room_}, span_room_word * sizeof(cl_uint),
+                                           sizeof(cl_uint)),
+          "clearing counters");
+}
+
+DispatchOutcome Dispatcher::run() {
+  const auto start = Clock::now();
+  settled_at_ = start;
+  outcome_.ended_at = start;
+  times_ = LaunchTimes(limits_.trace_spans, start);
+  if (is_persistent(strategy_) && !schedule_.any_plain()) {
+    persistent({}, {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
+                    .repeat_begin = row_of(schedule_.repeat_begin),
+                    .repeat_end = row_of(schedule_.repeat_end)});
+  } else {
+    stage_by_stage();
+  }
+  outcome_.ended_at = monitor_.in_flight == 0 ? outcome_.ended_at : Clock::now(); // given up
+  outcome_.compile_ns = static_cast<std::uint64_t>(compiled().count());
+  outcome_.dispatch_ns = elapsed_ns(start, outcome_.ended_at) - outcome_.compile_ns;
+  if (limits_.trace_spans != 0) {
+    outcome_.trace = trace();
+  }
+  return std::move(outcome_);
+}
+
+// Slices from `position` on, until the last stage is done or time is up: false.
+bool Dispatcher::persistent(Position position, const Rows& rows) {
+  while (position.stage != rows.stage_end) {
+    if (out_of_time() || !slice(position, rows)) {
+      return false;
+    }
+    if (position.stage != rows.stage_end && any_queue_failed()) { // at the end all is read anyway
+      return false;
+    }
+  }
+  return true;
+}
+
+// The row of a stage among those that are shared.
+std::uint32_t Dispatcher::row_of(std::size_t stage) const {
+  return static_cast<std::uint32_t>(
+      std::count_if(schedule_.stages.begin(), schedule_.stages.begin() + static_cast<std::ptrdiff_t>(stage),
+                    [](const Stage& earlier) { return !earlier.plain; }));
+}
+
+bool Dispatcher::slice(Position& position, const Rows& rows) {
+  PersistentArguments arguments{.memory = {arena_, stages_, entries_, waits_, words_, counters_->memory(),
+                                           progress_, counters_->memory()},
+                                .stage_count = static_cast<cl_uint>(tables_.stages.size()),
+                                .wait_count = static_cast<cl_uint>(tables_.waits.size()),
+                                .stage_end = rows.stage_end,
+                                .repeat_begin = rows.repeat_begin,
+                                .repeat_end = rows.repeat_end,
+                                .steps = tables_.steps,
+                                .phase_count = schedule_.phases(),
+                                .entries_per_phase = tables_.entries_per_phase,
+                                .order = static_cast<cl_uint>(order_),
+                                .iterations = program_.iterations,
+                                .iteration = position.iteration,
+                                .stage = position.stage,
+                                .round = position.round,
+                                .budget = static_cast<cl_uint>(budget_),
+                                .arrivals = arrivals_,
+                                .arrivals_per_barrier = limits_.arrivals_per_barrier,
+                                .most_polls = limits_.most_polls};
+  arguments.set(kernel_->kernel, tables_.dynamic_local_bytes);
+
+  const auto start = Clock::now();
+  require(session_.queue.enqueueNDRangeKernel(
+              kernel_->kernel, cl::NullRange,
+              cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
+              cl::NDRange(schedule_.group_size), nullptr, times_.event({}, position.iteration)),
+          "launching the persistent kernel");
+  monitor_.in_flight = 1;
+  wait("running the persistent kernel");
+  const std::uint64_t elapsed = elapsed_ns(start);
+  // What the launch says of itself is part of what is read back, as outputs are, not of how long it took.
+  std::array<cl_uint, head_words> head{};
+  download(session_, progress_, 0, std::as_writable_bytes(std::span(head)));
+  outcome_.slices_ns.push_back(elapsed);
+  outcome_.bytes_read_back += sizeof head;
+  ++outcome_.launches;
+  ++outcome_.sync_points;
+  slices_.push_back(
+      {.begin_ticks = two_words(head, clock_begin_word), .end_ticks = two_words(head, clock_end_word)});
+  if (head[stuck_word] != 0) {
+    auto stuck = stuck_groups();
+    if (!stuck.empty() && monitor_.stopped && out_of_time()) {
+      outcome_.waited = true;
+      return false;
+    }
+    if (!stuck.empty()) {
+      outcome_.status = RunStatus::hang;
+      outcome_.stuck_groups = std::move(stuck);
+      return false;
+    } // otherwise the slice had come to its end when it was asked to stop
+  }
+  const Position reached{
+      .iteration = head[iteration_word], .stage = head[stage_word], .round = head[round_word]};
+  if (reached.iteration == position.iteration && reached.stage == position.stage &&
+      reached.round == position.round && head[arrivals_word] == arrivals_) {
+    outcome_.status = RunStatus::hang; // a device that runs nothing at all would be asked for ever
+    return false;
+  }
+  outcome_.tiles += tiles_before(reached, rows) - tiles_before(position, rows);
+  completed(reached.iteration);
+  outcome_.until_met |= head[finished_word] != 0;
+  position = reached;
+  arrivals_ = head[arrivals_word];
+  // Towards slices of the wanted length, not too fast: the next stages may be slower.
+  const double wanted =
+      static_cast<double>(limits_.slice_ns) / static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
+  constexpr double most_growth = 32;
+  budget_ = std::clamp<std::uint64_t>(
+      static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1,
+      most_budget);
+  return true;
+}
+
+// Tiles that are run before a position is reached. Of a stage that has begun every group has run as many
+// packs as rounds; its packs count alike.
+std::uint64_t Dispatcher::tiles_before(const Position& position, const Rows& rows) const {
+  std::uint64_t tiles = 0;
+  if (position.stage < tables_.stages.size()) {
+    const std::uint64_t packs = tables_.stages[position.stage].tiles;
+    const std::uint64_t done = std::min(packs, std::uint64_t{position.round} * limits_.workers);
+    tiles = static_cast<std::uint64_t>(static_cast<double>(row_tiles_[position.stage]) *
+                                       static_cast<double>(done) / static_cast<double>(packs));
+  }
+  for (std::uint32_t stage = 0; stage < rows.repeat_end; ++stage) {
+    const bool repeats = stage >= rows.repeat_begin;
+    const std::uint64_t times =
+        (repeats ? position.iteration : 0) +
+        (stage < position.stage && !(repeats && position.stage >= rows.repeat_end) ? 1 : 0);
+    tiles += times * row_tiles_[stage];
+  }
+  for (std::uint32_t stage = rows.repeat_end; stage < position.stage; ++stage) {
+    tiles += row_tiles_[stage];
+  }
+  return tiles;
+}
+
+// What was kept, by the host's clock.
+Trace Dispatcher::trace() const {
+  require(session_.queue.finish(), "running the waves");
+  Trace trace{.launches = times_.spans(), .tasks = {}, .left_out = times_.left_out()};
+  std::vector<SliceTimes> slices;
+  for (const LaunchSpan& launch : trace.launches) {
+    if (!launch.stage) {
+      slices.push_back(slices_[slices.size()]);
+      slices.back().begin_ns = launch.begin_ns;
+      slices.back().end_ns = launch.end_ns;
+    }
+  }
+  const SpanPlaces places = span_places(limits_.workers, span_room_);
+  std::vector<cl_uint> counts(span_room_ == 0 ? 0 : limits_.workers);
+  download(session_, progress_, places.counts * sizeof(cl_uint), std::as_writable_bytes(std::span(counts)));
+  std::vector<SpanRow> rows;
+  for (std::uint32_t group = 0; group < counts.size(); ++group) {
+    rows.resize(std::min<std::size_t>(counts[group], span_room_));
+    trace.left_out += counts[group] - rows.size();
+    download(session_, progress_,
+             places.spans * sizeof(cl_uint) + std::size_t{group} * span_room_ * sizeof(SpanRow),
+             std::as_writable_bytes(std::span(rows)));
+    const auto spans = task_spans(limits_.clock, slices, group, rows);
+    trace.tasks.insert(trace.tasks.end(), spans.begin(), spans.end());
+  }
+  return trace;
+}
+
+// The groups that gave up waiting, as they report it.
+std::vector<StuckGroup> Dispatcher::stuck_groups() const {
+  std::vector<StuckGroup> groups;
+  std::vector<cl_uint> words(head_words + words_per_group * limits_.workers);
+  download(session_, progress_, 0, std::as_writable_bytes(std::span(words)));
+  for (std::uint32_t group = 0; group < limits_.workers; ++group) {
+    const cl_uint* const report = words.data() + head_words + words_per_group * group;
+    if (report[0] == 0) {
+      continue;
+    }
+    const cl_uint line = report[4]; // of the counters
+    StuckGroup stuck{.group = group,
+                     .iteration = report[1],
+                     .stage = report[2],
+                     .waves = {},
+                     .tile = report[3],
+                     .counter =
+                         line < 2 ? "arrivals at the barrier" : fmt::format("steps of group {}", line - 2),
+                     .expected = report[5],
+                     .seen = report[6]};
+    std::uint32_t row = 0;
+    for (const Stage& stage : schedule_.stages) {
+      if (!stage.plain && row++ == stuck.stage) {
+        for (const std::uint32_t wave : stage.waves) {
+          stuck.waves.push_back(program_.wave_text(wave));
+        }
+      }
+    }
+    groups.push_back(std::move(stuck));
+  }
+  return groups;
+}
+
+// One launch after another, or persistent launches between the plain ones.
+void Dispatcher::stage_by_stage() {
+  if (!run_stages(0, schedule_.repeat_begin, 0)) {
+    return;
+  }
+  std::uint32_t iteration = 0;
+  while (iteration < program_.iterations && !outcome_.until_met) {
+    if (!run_iteration(iteration)) {
+      return;
+    }
+    completed(++iteration);
+    outcome_.until_met = program_.until && until_met(iteration % schedule_.phases());
+    if (!outcome_.until_met && program_.until && out_of_time()) {
+      return;
+    }
+  }
+  if (run_stages(schedule_.repeat_end, schedule_.stages.size(), iteration)) {
+    (void)settle(true);
+  }
+}
+
+// Stages [begin, end) once, after so many iterations; false when time is up.
+bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration) {
+  std::uint32_t row = row_of(begin);
+  for (std::size_t i = begin; i < end; ++i) {
+    const Stage& stage = schedule_.stages[i];
+    if (stage.plain) {
+      ++monitor_.in_flight; // before: the first launch on a CPU is waited for
+      const std::uint64_t launches_before = plain_->launches();
+      const bool drained = plain_->launch(stage.waves.front(), iteration, limits_.deadline + compiled(),
+                                          times_.event(static_cast<std::uint32_t>(i), iteration));
+      outcome_.tiles += stage.tiles; // of a queue that was not, items are left
+      outcome_.launches += plain_->launches() - launches_before;
+      if (!drained) {
+        if (!out_of_time()) {
+          outcome_.status = RunStatus::queue_failed;
+        }
+        return false;
+      }
+      monitor_.deadline = limits_.deadline + compiled();
+    } else if (!is_persistent(strategy_)) {
+      launch_stage(row++, iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
+      outcome_.tiles += stage.tiles;
+    } else {
+      std::uint32_t row_end = row + 1;
+      for (; i + 1 < end && !schedule_.stages[i + 1].plain; ++i) {
+        ++row_end;
+      }
+      if (!persistent({.iteration = iteration, .stage = row, .round = 0}, {.stage_end = row_end})) {
+        return false;
+      }
+      row = row_end;
+    }
+    if (!settle(false)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event) {
+  const std::uint32_t phase = iteration % schedule_.phases();
+  cl::Kernel& kernel = kernel_->kernel;
+  const std::uint64_t first =
+      std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
+  StageArguments{.arena = arena_,
+                 .entries = entries_,
+                 .words = words_,
+                 .first_entry = static_cast<cl_uint>(first),
+                 .iteration = static_cast<cl_uint>(iteration)}
+      .set(kernel, tables_.dynamic_local_bytes);
+  require(session_.queue.enqueueNDRangeKernel(
+              kernel, cl::NullRange,
+              cl::NDRange(std::size_t{tables_.stages[row].tiles} * schedule_.group_size),
+              cl::NDRange(schedule_.group_size), nullptr, event),
+          "launching a stage");
+  ++outcome_.launches;
+  ++monitor_.in_flight;
+}
+
+// Launches one by one or, once every phase has been (drivers for CPUs compile then), as they were recorded.
+bool Dispatcher::run_iteration(std::uint32_t iteration) {
+  const std::uint32_t phases = schedule_.phases();
+  if (iteration == phases && may_record()) {
+    for (std::uint32_t phase = 0; phase < phases; ++phase) {
+      recorded_.push_back(record(phase));
+    }
+  }
+  const std::uint64_t launches = schedule_.repeat_end - schedule_.repeat_begin;
+  if (recorded_.empty() || !recorded_.front() || launches > batch_) {
+    return run_stages(schedule_.repeat_begin, schedule_.repeat_end, iteration);
+  }
+  recorded_[iteration % phases]->enqueue();
+  monitor_.in_flight += launches;
+  outcome_.launches += launches;
+  outcome_.recorded_launches += launches;
+  outcome_.tiles += schedule_.tiles_per_iteration();
+  return settle(false);
+}
+
+// Only what is the same in all iterations, and what nobody wants to know the times of.
+bool Dispatcher::may_record() const {
+  return !is_persistent(strategy_) && limits_.trace_spans == 0 && plain_ != nullptr &&
+         std::all_of(schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_begin),
+                     schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_end),
+                     [&](const Stage& stage) { return stage.plain && plain_->repeats(stage.waves.front()); });
+}
+
+// Nothing where the device has no command buffers.
+std::optional<CommandBuffer> Dispatcher::record(std::uint32_t phase) const {
+  auto commands = CommandBuffer::begin(session_);
+  for (std::size_t i = schedule_.repeat_begin; commands && i < schedule_.repeat_end; ++i) {
+    plain_->record(schedule_.stages[i].waves.front(), phase, *commands);
+  }
+  if (commands) {
+    commands->end();
+  }
+  return commands;
+}
+
+void Dispatcher::wait(std::string_view what) {
+  require(session_.queue.finish(), what);
+  outcome_.ended_at = Clock::now();
+  monitor_.in_flight = 0;
+  in_batches_before_ = 0;
+  end_of_batch_ = {};
+}
+
+// Waits for the device when enough is under way, and says whether there is time for more. At the end it waits
+// for all; until then for the batch before the last one, so that the device never runs out of launches.
+bool Dispatcher::settle(bool always) {
+  const std::uint64_t in_batch = monitor_.in_flight - in_batches_before_;
+  if (monitor_.in_flight == 0 || (in_batch < batch_ && !always)) {
+    return true;
+  }
+  if (always) {
+    wait("running the waves");
+  } else {
+    cl::Event end_of_batch;
+    require(session_.queue.enqueueMarkerWithWaitList(nullptr, &end_of_batch), "marking the end of a batch");
+    require(session_.queue.flush(), "running the waves");
+    const cl::Event awaited = std::exchange(end_of_batch_, end_of_batch);
+    if (awaited() == nullptr) {
+      in_batches_before_ = in_batch;
+      return true;
+    }
+    require(awaited.wait(), "running the waves");
+    monitor_.in_flight = in_batch;
+    in_batches_before_ = in_batch;
+    outcome_.ended_at = Clock::now();
+  }
+  ++outcome_.sync_points;
+  const std::uint64_t elapsed = elapsed_ns(settled_at_, outcome_.ended_at);
+  settled_at_ = outcome_.ended_at;
+  constexpr std::uint64_t most_batch = 8192;
+  if (elapsed > limits_.slice_ns) {
+    batch_ = std::max<std::uint64_t>(batch_ / 2, 1);
+  } else if (elapsed < limits_.slice_ns / 4) {
+    batch_ = std::min(batch_ * 4, most_batch);
+  }
+  return always || !(out_of_time() || any_queue_failed());
+}
+
+// Nothing that follows is of use then.
+bool Dispatcher::any_queue_failed() {
+  const bool failed = queues_.any_failed();
+  outcome_.status = failed ? RunStatus::queue_failed : outcome_.status;
+  return failed;
+}
+
+// What first launches have spent compiling does not count as wall time.
+std::chrono::nanoseconds Dispatcher::compiled() const {
+  return std::chrono::nanoseconds(plain_ == nullptr ? 0 : plain_->compile_ns());
+}
+
+bool Dispatcher::out_of_time() {
+  if (InterruptWatch::interrupted()) {
+    outcome_.status = RunStatus::interrupted;
+  } else if (Clock::now() >= limits_.deadline + compiled()) {
+    outcome_.status = RunStatus::deadline;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Dispatcher::completed(std::uint64_t iterations) {
+  outcome_.iterations = iterations;
+  monitor_.iterations = iterations;
+}
+
+bool Dispatcher::until_met(std::uint32_t phase) {
+  std::vector<std::byte> value(program_.until->value.size());
+  // The tables hold where it lies; without a generated kernel they do all the same.
+  download(session_, arena_, tables_.words[tables_.until_word + phase], value);
+  outcome_.ended_at = Clock::now();
+  outcome_.bytes_read_back += value.size();
+  ++outcome_.sync_points;
+  monitor_.in_flight = 0;
+  in_batches_before_ = 0;
+  end_of_batch_ = {};
+  return same_value(program_, value);
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,189 @@
+// What the tool says about itself and its input: errors, verdicts of `check`, the list of schemas, versions.
+#pragma once
+#include "engine/run_report.hpp"
+#include "work/program.hpp"
+#include <tidegate/core/describe.hpp>
+#include <tidegate/core/error.hpp>
+#include <tidegate/planning/documents.hpp>
+#include <tidegate/policy/documents.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::documents {
+
+// A line of an output stream that stands for a line of input which has no answer.
+struct StreamError {
+  Error error;            // the first of the line: `check --stream` tells all
+  std::uint64_t line = 0; // of the input stream, 1-based
+};
+
+enum class Verdict : std::uint8_t { valid, incomplete, inconsistent, invalid };
+inline constexpr std::array<std::string_view, 4> verdict_names{"valid", "incomplete", "inconsistent",
+                                                               "invalid"};
+
+struct CheckedDocument {
+  std::string file;
+  std::optional<std::uint64_t> line;   // in a stream
+  std::optional<std::string> document; // its kind, once known
+  Verdict verdict = Verdict::valid;
+  std::optional<Error> error;
+  std::optional<std::vector<Error>> others;             // each without others of its own
+  std::optional<std::vector<engine::Warning>> warnings; // of a valid program
+};
+
+struct CheckReport {
+  std::uint64_t checked = 0;
+  std::uint64_t valid = 0;
+  std::uint64_t failed = 0;
+  std::vector<CheckedDocument> documents;
+};
+
+struct SchemaEntry {
+  std::string name;
+  std::string title;
+  std::string direction;
+  std::string id;
+};
+
+struct SchemaList {
+  std::vector<SchemaEntry> schemas;
+};
+
+struct VersionOfDevice {
+  std::string name;
+  std::string platform;
+  std::string opencl_version;
+  std::string driver_version;
+};
+
+struct VersionReport {
+  std::string tidegate;
+  std::string build_type;
+  std::string compiler;
+  std::string cli11;
+  std::string rapidjson;
+  std::string nlohmann_json;
+  std::string fmt;
+  std::string opencl_loader;
+  std::string system; // distribution, kernel, architecture
+  std::vector<VersionOfDevice> devices;
+  std::vector<std::string> notes;       // what is wrong with drivers
+  std::vector<std::string> environment; // "NAME=value" of what changes how it runs
+};
+
+// What a document says beside an error: the others, taken out of it.
+std::optional<std::vector<Error>> take_others(Error& error);
+
+template <>
+struct Choices<ErrorCode> {
+  static constexpr std::span<const std::string_view> names = error_code_names;
+};
+template <>
+struct Choices<Verdict> {
+  static constexpr std::span<const std::string_view> names = verdict_names;
+};
+
+template <>
+struct Description<Error> {
+  static const Record record;
+};
+template <>
+struct Description<engine::Warning> { // in run_documents.cpp
+  static const Record record;
+};
+
+template <>
+struct DocumentOf<Error> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<StreamError> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<CheckReport> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<SchemaList> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<VersionReport> {
+  static const Document document;
+};
+
+// What a run tells, as a document.
+
+struct BufferOffset {
+  std::string buffer;
+  std::uint64_t offset = 0;
+};
+
+struct RunMemory {
+  engine::MemoryReport figures;
+  std::vector<BufferOffset> offsets;
+};
+
+struct RunReportDocument {
+  engine::RunReport report;
+  RunMemory memory;
+  FrontierMemoryPlan plan;
+  Evidence evidence;
+};
+
+template <>
+struct Choices<engine::RunStatus> {
+  static constexpr std::span<const std::string_view> names = engine::run_status_names;
+};
+template <>
+struct Choices<engine::DifferenceCause> {
+  static constexpr std::span<const std::string_view> names = engine::difference_cause_names;
+};
+template <>
+struct Choices<engine::Side> {
+  static constexpr std::span<const std::string_view> names = engine::side_names;
+};
+template <>
+struct Choices<engine::Strategy> {
+  static constexpr std::span<const std::string_view> names = engine::strategy_names;
+};
+template <>
+struct Choices<engine::TileOrder> {
+  static constexpr std::span<const std::string_view> names = engine::tile_order_names;
+};
+template <>
+struct Choices<engine::Promotion> {
+  static constexpr std::span<const std::string_view> names = engine::promotion_names;
+};
+
+template <>
+struct Description<engine::DeviceReport> {
+  static const Record record;
+};
+template <>
+struct Description<engine::FirstRun> {
+  static const Record record;
+};
+template <>
+struct Description<engine::StuckGroup> {
+  static const Record record;
+};
+template <>
+struct Description<engine::WrittenFile> {
+  static const Record record;
+};
+template <>
+struct Description<engine::Geometry> {
+  static const Record record;
+};
+
+template <>
+struct DocumentOf<RunReportDocument> {
+  static const Document document;
+};
+
+} // namespace tidegate::documents

@@ -1,0 +1,135 @@
+#include "engine/execute.hpp"
+
+#include "device/driver_output.hpp"
+#include "engine/device_images.hpp"
+#include "engine/report.hpp"
+#include "engine/source_errors.hpp"
+#include "work/buffers.hpp"
+#include "work/image_files.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Result<std::vector<WrittenFile>> write_outputs(const ResolvedProgram& program, const HostContents& outputs) {
+  std::vector<WrittenFile> written;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    TIDEGATE_CHECK(buffer.image ? write_image(buffer, outputs[i], program.folder)
+                                : write_output(buffer.spec, outputs[i], program.folder));
+    if (buffer.spec.output) {
+      written.push_back(
+          written_file(beside(program.folder, *buffer.spec.output),
+                       fmt::format("{} {}", buffer.image ? "image" : "buffer", in_quotes(buffer.name))));
+    }
+  }
+  return written;
+}
+
+BuiltProgram build_or_blame(const device::Session& session, const device::DeviceInfo& device,
+                            const CompiledProgram& compiled, const std::filesystem::path& cache_folder) {
+  try {
+    return build(session, device, compiled, cache_folder);
+  } catch (device::Refused& refused) {
+    if (refused.error.code == ErrorCode::build_failure || refused.error.code == ErrorCode::kernel_options) {
+      refused.error = blame_sources(session, compiled.written, std::move(refused.error));
+    }
+    throw;
+  }
+}
+
+Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                         const RunOptions& options, Monitor& monitor) {
+  // What kernels print is no part of the answer, nor of an output.
+  std::optional<device::PrintsToStandardError> prints(std::in_place);
+
+  // A context and a queue of the run's own, and what the buffers hold at first.
+  TIDEGATE_TRY(const device::Session session,
+               device::open_session(device, options.compile.trace ? device::Profiling::always
+                                                                  : device::Profiling::as_needed));
+  check_images(session, compiled.program);
+  TIDEGATE_TRY(const HostContents first,
+               first_contents(session, compiled.program, compiled.tuning.most_pinned_bytes));
+
+  // The generated kernel, from the cache if it is there, and the user's own where they are launched alone.
+  monitor.begin(Activity::building);
+  BuiltProgram built = build_or_blame(session, device, compiled, options.cache_folder);
+
+  // How many work-groups may wait for each other; then nothing waits unless it is proved that it ends.
+  const Residency residency = find_residency(session, device, compiled, built, options.compile.workers);
+  TIDEGATE_CHECK(check_schedule(compiled, residency, device));
+
+  // The run itself; its wall time begins here.
+  const DispatchLimits limits = dispatch_limits(compiled, device, options, residency);
+  monitor.deadline = limits.deadline;
+  DispatchLimits traced = limits; // the runs that follow are not
+  traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
+  traced.clock = compiled.clock;
+  ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor);
+
+  // The same kernels the ordinary way, compared byte for byte, and both timed.
+  std::optional<Proof> proof;
+  const bool prove_it = options.verify || options.compare_rounds != 0;
+  if (prove_it && run.outcome.status == RunStatus::done) {
+    if (options.fault == Fault::wrong_output) {
+      spoil(run.outputs);
+    }
+    proof = prove(session, compiled, built, first, run.outputs, limits, options.compare_rounds, monitor);
+  }
+
+  std::vector<WrittenFile> files_written;
+  // Nothing is written that is not complete and proved as far as was asked for.
+  if (run.outcome.status == RunStatus::done && (!proof || (proof->in_time && proof->parity.equal))) {
+    prints.reset();
+    monitor.begin_writing();
+    TIDEGATE_TRY(files_written, write_outputs(compiled.program, run.outputs));
+  }
+  return ExecutedProgram{.build_ns = built.build_ns,
+                         .built_from_cache = built.kernel && built.kernel->from_cache,
+                         .generated_kernel = built.kernel.has_value(),
+                         .residency = residency,
+                         .run = std::move(run),
+                         .proof = std::move(proof),
+                         .files_written = std::move(files_written)};
+}
+
+} // namespace
+
+DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                               const RunOptions& options, const Residency& residency) {
+  const bool cpu = device.type == device::DeviceType::cpu;
+  DispatchLimits limits{.slice_ns = options.slice_ns,
+                        .first_rounds = first_slice_rounds(compiled.load, launch_shape(compiled, residency),
+                                                           compiled.model, options.slice_ns),
+                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
+                        .workers = residency.workers,
+                        .arrivals_per_barrier = residency.workers,
+                        .most_polls =
+                            cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
+  if (options.fault == Fault::missing_arrival) {
+    limits.arrivals_per_barrier += 1;
+    limits.missing_steps = 1;
+    limits.most_polls = std::uint32_t{1} << 16U;
+  }
+  return limits;
+}
+
+Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                const RunOptions& options, Monitor& monitor) {
+  try {
+    return execute_or_throw(compiled, device, options, monitor);
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,388 @@
+#include "engine/halo_check.hpp"
+
+#include "core/interrupt.hpp"
+#include "core/npy.hpp"
+#include "device/kernels.hpp"
+#include "engine/device_images.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/generate.hpp"
+#include "engine/plain_waves.hpp"
+#include "opencl_c/watched_accesses.hpp"
+#include "opencl_c/words.hpp"
+#include "work/arguments.hpp"
+#include "work/halos.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+namespace {
+
+using device::require;
+using engine::StatedHalo;
+using Places = std::vector<std::vector<std::uint32_t>>;
+
+// As kernels/halo_check.cl has them.
+constexpr std::uint64_t shadow_words = 12;
+constexpr std::size_t verdict_words = 8;
+constexpr cl_uint writes = 2;
+constexpr cl_ulong looks = 1;
+constexpr cl_ulong by_number = 2;
+constexpr std::size_t most_told_rows = 31; // each has a bit that says whether it had something to look at
+
+struct Row {
+  cl_ulong argument = 0;
+  cl_ulong flags = 0;
+  cl_ulong shadow = 0; // first word
+  cl_ulong elements = 0;
+  cl_ulong unit = 0; // bytes of an element
+  std::array<cl_ulong, 3> halo{};
+};
+static_assert(sizeof(Row) == 8 * sizeof(cl_ulong));
+
+// Which tiles of a wave touched what by one of its arguments: as the wave keeps it while it runs, and behind
+// that as others look at it, and the wave itself.
+struct ShadowKey {
+  std::uint32_t wave = 0;
+  std::uint32_t argument = 0;
+  std::uint32_t place = 0;   // of the buffer
+  bool in_iteration = false; // begins anew with every launch
+  bool by_number = false;    // of the tile, where waves have other work-groups
+
+  friend auto operator<=>(const ShadowKey&, const ShadowKey&) = default; // NOLINT(modernize-use-nullptr)
+};
+struct Shadow {
+  std::uint64_t kept = 0; // first word
+  std::uint64_t seen = 0;
+  std::uint64_t words = 0; // of each
+};
+
+using WaveInPhase = std::pair<std::uint32_t, std::uint32_t>; // of the swaps
+
+// What each wave keeps and looks at.
+struct Watch {
+  std::vector<StatedHalo> stated;
+  std::map<ShadowKey, Shadow> shadows;
+  std::map<WaveInPhase, std::vector<Row>> rows;          // first those that look
+  std::map<WaveInPhase, std::vector<std::size_t>> halos; // of those, by which stated halo
+  std::uint64_t words = 0;                               // of all shadows
+};
+
+// Bytes of what a pointer points to; 1 for structures, whose size the device alone knows.
+std::uint64_t element_size(const ResolvedProgram& program, std::uint32_t wave, std::size_t argument) {
+  const auto type =
+      opencl_c::arithmetic_type(program.function(program.waves[wave].op).parameters[argument].type);
+  const auto scalar = type ? element_type_of(type->scalar) : std::nullopt;
+  return scalar ? element_bytes(*scalar) * (type->width == 3 ? 4 : type->width) : 1;
+}
+
+// Kernels of our own are not instrumented.
+bool has_own_kernel(const ProgramWave& wave) {
+  return !wave.transfer && !wave.queue;
+}
+
+Watch watch_of(const ResolvedProgram& program, const Places& places) {
+  Watch watch{.stated = engine::stated_halos(program, places), .shadows = {}, .rows = {}, .halos = {}};
+  std::vector<std::uint64_t> units(program.buffers.size()); // by place
+  const auto for_each_place = [&](std::uint32_t wave, std::uint32_t argument, auto&& act) {
+    for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
+      act(phase, places[phase][program.waves[wave].arguments[argument].buffer]);
+    }
+  };
+  for (const StatedHalo& halo : watch.stated) {
+    for (const auto& side :
+         {std::pair(halo.before, halo.before_argument), std::pair(halo.after, halo.after_argument)}) {
+      for_each_place(side.first, side.second, [&](std::uint32_t /*phase*/, std::uint32_t place) {
+        units[place] = std::gcd(units[place], element_size(program, side.first, side.second));
+      });
+    }
+  }
+  const auto row_of = [&](const ShadowKey& key, const Shadow& shadow, std::uint32_t argument) {
+    return Row{.argument = argument,
+               .flags = key.by_number ? by_number : 0,
+               .shadow = shadow.kept,
+               .elements = shadow.words / shadow_words,
+               .unit = units[key.place]};
+  };
+  for (std::size_t i = 0; i < watch.stated.size(); ++i) {
+    const StatedHalo& halo = watch.stated[i];
+    const bool alike = program.waves[halo.before].range.groups == program.waves[halo.after].range.groups;
+    for_each_place(halo.after, halo.after_argument, [&](std::uint32_t phase, std::uint32_t place) {
+      const ShadowKey key{.wave = halo.before,
+                          .argument = halo.before_argument,
+                          .place = place,
+                          .in_iteration = halo.in_iteration,
+                          .by_number = !alike};
+      const auto [found, is_new] = watch.shadows.try_emplace(key);
+      Shadow& shadow = found->second;
+      if (is_new) {
+        const std::uint64_t words = program.buffers[place].bytes / units[place] * shadow_words;
+        shadow = {.kept = watch.words, .seen = watch.words + words, .words = words};
+        watch.words += 2 * words;
+      }
+      Row row = row_of(key, shadow, halo.after_argument);
+      row.flags |= looks;
+      row.shadow = shadow.seen;
+      row.halo = {halo.halo[0], halo.halo[1], halo.halo[2]};
+      watch.rows[{halo.after, phase}].push_back(row);
+      watch.halos[{halo.after, phase}].push_back(i);
+    });
+  }
+  for (const auto& [key, shadow] : watch.shadows) {
+    for_each_place(key.wave, key.argument,
+                   [&, &k = key, &s = shadow](std::uint32_t phase, std::uint32_t place) {
+                     if (place == k.place) {
+                       watch.rows[{k.wave, phase}].push_back(row_of(k, s, k.argument));
+                     }
+                   });
+  }
+  return watch;
+}
+
+std::map<std::uint32_t, opencl_c::WatchedUnit> watched_units(const ResolvedProgram& program,
+                                                             const Watch& watch) {
+  std::map<std::uint32_t, std::map<std::string, std::set<std::size_t>>> parameters; // by unit and kernel
+  for (const auto& [at, rows] : watch.rows) {
+    const std::uint32_t op = program.waves[at.first].op;
+    for (const Row& row : rows) {
+      if (has_own_kernel(program.waves[at.first])) {
+        parameters[program.ops[op].unit][program.function(op).name].insert(row.argument);
+      }
+    }
+  }
+  std::map<std::uint32_t, opencl_c::WatchedUnit> units;
+  for (const auto& [unit, kernels] : parameters) {
+    units[unit] = opencl_c::watch_accesses(program.units[unit].unit, kernels);
+  }
+  return units;
+}
+
+class Checker {
+public:
+  Checker(const device::Session& session, const ResolvedProgram& program, const Watch& watch,
+          const std::map<std::uint32_t, opencl_c::WatchedUnit>& units)
+      : session_(session), program_(program), watch_(watch), units_(units),
+        shadow_(allocate(session, watch.words * sizeof(cl_uint))), looked_at_(watch.stated.size()) {
+    clear(shadow_, 0, watch.words);
+    for (const auto& [at, rows] : watch.rows) {
+      rows_[at] = allocate(session, rows.size() * sizeof(Row));
+      upload(session, rows_[at], 0, std::as_bytes(std::span(rows)));
+      const std::uint64_t words = std::uint64_t{program.waves[at.first].range.tiles()} * verdict_words;
+      verdicts_[at] = allocate(session, words * sizeof(cl_uint));
+      clear(verdicts_[at], 0, words);
+    }
+  }
+
+  // Whether its kernel is one that tells.
+  [[nodiscard]] bool watches(std::uint32_t wave) const {
+    const std::uint32_t op = program_.waves[wave].op;
+    const auto found = units_.find(program_.ops[op].unit);
+    return found != units_.end() && found->second.kernels.contains(program_.function(op).name);
+  }
+
+  // Its kernel's last four arguments, and room for what it will keep.
+  void prepare(WaveInPhase at, cl::Kernel& kernel) {
+    auto next = static_cast<cl_uint>(program_.waves[at.first].arguments.size());
+    const auto rows = watch_.rows.find(at); // none where other waves of the kernel have some
+    const bool any = rows != watch_.rows.end();
+    require(kernel.setArg(next++, any ? rows_.at(at) : shadow_), "handing over what to watch");
+    require(kernel.setArg(next++, static_cast<cl_uint>(any ? rows->second.size() : 0)),
+            "handing over what to watch");
+    require(kernel.setArg(next++, shadow_), "handing over what to watch");
+    require(kernel.setArg(next, any ? verdicts_.at(at) : shadow_), "handing over what to watch");
+    for (const auto& [key, shadow] : watch_.shadows) {
+      if (key.wave == at.first && key.in_iteration) {
+        clear(shadow_, shadow.kept, shadow.words);
+      }
+    }
+  }
+
+  // What it kept is there to be looked at. The first tile that reached too far, if one did.
+  std::optional<HaloViolation> violation(WaveInPhase at, std::uint32_t iteration) {
+    if (!watch_.rows.contains(at)) {
+      return {};
+    }
+    for (const auto& [key, shadow] : watch_.shadows) {
+      if (key.wave == at.first) {
+        require(session_.queue.enqueueCopyBuffer(shadow_, shadow_, shadow.kept * sizeof(cl_uint),
+                                                 shadow.seen * sizeof(cl_uint),
+                                                 shadow.words * sizeof(cl_uint)),
+                "keeping what was touched");
+      }
+    }
+    const ProgramWave& wave = program_.waves[at.first];
+    const NdRange& range = wave.range;
+    std::vector<cl_uint> words(std::size_t{range.tiles()} * verdict_words);
+    download(session_, verdicts_.at(at), 0, std::as_writable_bytes(std::span(words)));
+    const auto stated = watch_.halos.find(at);
+    std::optional<HaloViolation> found;
+    for (std::uint32_t tile = 0; stated != watch_.halos.end() && tile < range.tiles(); ++tile) {
+      const std::span<const cl_uint> told = std::span(words).subspan(tile * verdict_words, verdict_words);
+      for (std::size_t row = 0; row < stated->second.size(); ++row) {
+        const bool looked = (told[7] >> std::min(row, most_told_rows) & 1U) != 0;
+        looked_at_[stated->second[row]] = looked_at_[stated->second[row]] || looked;
+      }
+      if (told[0] == 0 || found) {
+        continue;
+      }
+      const Row& row = watch_.rows.at(at)[told[1]];
+      const StatedHalo& halo = watch_.stated[stated->second[told[1]]];
+      const bool numbered = (row.flags & by_number) != 0;
+      const std::array<std::uint32_t, 3> place{tile % range.groups[0],
+                                               tile / range.groups[0] % range.groups[1],
+                                               tile / range.groups[0] / range.groups[1]};
+      const std::uint32_t d = told[2];
+      const std::uint32_t own = numbered ? tile : place[d];
+      const NdRange& before = program_.waves[halo.before].range;
+      found = HaloViolation{
+          .wave = program_.wave_text(at.first),
+          .op = program_.ops[wave.op].name,
+          .argument = row.argument,
+          .parameter = program_.function(wave.op).parameters[row.argument].name,
+          .buffer = program_.buffers[wave.arguments[row.argument].buffer].name,
+          .iteration = iteration,
+          .writes = (told[6] & writes) != 0,
+          .subscript = std::uint64_t{told[5]} << 32U | told[4],
+          .dimension = d,
+          .tile = own,
+          .tiles = {place.begin(), place.begin() + range.dimensions},
+          .before = program_.wave_text(halo.before),
+          .before_tile = told[3],
+          .first_allowed = own - std::min(own, halo.halo[d]),
+          .last_allowed = std::min(own + halo.halo[d], (numbered ? before.tiles() : before.groups[d]) - 1)};
+    }
+    return found;
+  }
+
+  // Stated halos of which some access met what an earlier wave had touched.
+  [[nodiscard]] std::uint64_t looked_at() const {
+    return static_cast<std::uint64_t>(std::ranges::count(looked_at_, true));
+  }
+
+private:
+  void clear(const cl::Buffer& memory, std::uint64_t begin, std::uint64_t words) {
+    engine::clear(session_, memory, begin * sizeof(cl_uint),
+                  std::max<std::uint64_t>(words, 1) * sizeof(cl_uint));
+  }
+
+  const device::Session& session_;
+  const ResolvedProgram& program_;
+  const Watch& watch_;
+  const std::map<std::uint32_t, opencl_c::WatchedUnit>& units_;
+  cl::Buffer shadow_;
+  std::map<WaveInPhase, cl::Buffer> rows_;
+  std::map<WaveInPhase, cl::Buffer> verdicts_;
+  std::vector<bool> looked_at_; // by stated halo
+};
+
+// Buffers by themselves, with what they hold at first.
+std::vector<cl::Buffer> filled(const device::Session& session, const ResolvedProgram& program,
+                               const HostContents& first) {
+  std::vector<cl::Buffer> memory = allocate_apart(session, program);
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (program.buffers[i].image) {
+      continue;
+    }
+    if (!first[i].empty()) {
+      upload(session, memory[i], 0, first[i]);
+    } else {
+      clear(session, memory[i], 0, program.buffers[i].bytes);
+    }
+  }
+  return memory;
+}
+
+Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                        std::uint64_t max_wall_time_ns, Monitor& monitor) {
+  const ResolvedProgram& program = compiled.written;
+  const Places& places = compiled.schedule.places;
+  const Watch watch = watch_of(program, places);
+  if (watch.stated.empty()) {
+    return HaloReport{};
+  }
+  TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  check_images(session, program);
+  TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
+  const auto units = watched_units(program, watch);
+  HaloReport report{.stated_halos = watch.stated.size()};
+  std::map<std::uint32_t, std::string> texts;
+  const std::string prelude = device::with_place("halo_check.cl", device::halo_check_source());
+  for (const auto& [unit, watched] : units) {
+    texts[unit] = prelude + watched.text;
+    for (const opencl_c::UnwatchedUse& use : watched.unwatched) {
+      report.unwatched.push_back(
+          {.kernel = use.kernel, .parameter = use.parameter, .file = use.file, .line = use.line});
+    }
+  }
+
+  std::set<std::uint32_t> own; // waves whose kernels are ours
+  for (const auto& [at, rows] : watch.rows) {
+    const ProgramWave& wave = program.waves[at.first];
+    if (!has_own_kernel(wave) && own.insert(at.first).second) {
+      const std::uint32_t buffer = wave.arguments[rows.front().argument].buffer;
+      report.unwatched.push_back({.kernel = program.ops[wave.op].name,
+                                  .parameter = program.buffers[buffer].name,
+                                  .file = program.units[program.ops[wave.op].unit].path});
+    }
+  }
+
+  monitor.activity = Activity::building;
+  const std::vector<std::uint32_t> order = program_order(program);
+  const PlainPrograms programs(session, program, order, texts);
+  const std::vector<cl::Buffer> memory = filled(session, program, first);
+  const DeviceImages images = allocate_images(session, program);
+  fill_images(session, program, first, images);
+  PlainWaves waves(session, programs, program, order, places, memory, images);
+  Checker checker(session, program, watch, units);
+  require(session.queue.finish(), "filling the buffers");
+
+  monitor.begin(Activity::running);
+  const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);
+  monitor.deadline = deadline;
+  const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
+    const WaveInPhase at(wave, static_cast<std::uint32_t>(iteration % places.size()));
+    const bool watched = checker.watches(wave);
+    if (watched) {
+      checker.prepare(at, waves.kernel(at.first, at.second));
+    }
+    monitor.in_flight = 1;
+    waves.launch(wave, iteration, deadline);
+    require(session.queue.finish(), "running " + program.wave_text(wave));
+    monitor.in_flight = 0;
+    ++report.checked_waves;
+    if (watched) {
+      report.violation = checker.violation(at, iteration);
+    }
+    report.complete =
+        report.violation || (!InterruptWatch::interrupted() &&
+                             Monitor::Clock::now() < deadline + std::chrono::nanoseconds(waves.compile_ns()));
+    return !report.violation && report.complete;
+  };
+  const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
+    download(session, memory[place], 0, value);
+  };
+  run_wave_by_wave(program, places, monitor, {.run = run, .read = read});
+  report.looked_at = checker.looked_at();
+  return report;
+}
+
+} // namespace
+
+Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                               std::uint64_t max_wall_time_ns, Monitor& monitor) {
+  try {
+    return check_halos_or_throw(compiled, device, max_wall_time_ns, monitor);
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,194 @@
+#include "engine/hazards.hpp"
+
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+constexpr std::size_t most_warnings = 16;
+
+struct BufferUse {
+  bool reads = false;
+  bool writes = false;
+  bool stated = true; // every argument says its access itself
+};
+
+// By buffer.
+std::map<std::uint32_t, BufferUse> uses_of(const ProgramWave& wave) {
+  std::map<std::uint32_t, BufferUse> uses;
+  for (const ProgramArgument& argument : wave.arguments) {
+    if (argument.is_memory()) {
+      BufferUse& use = uses[argument.buffer];
+      use.reads |= argument.access != Access::write;
+      use.writes |= argument.access != Access::read;
+      use.stated &= argument.access_stated;
+    }
+  }
+  return uses;
+}
+
+std::string_view verb(const BufferUse& use) {
+  return !use.writes ? "reads" : use.reads ? "reads and writes" : "writes";
+}
+
+// A pair of waves, the earlier one of the order first.
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+// The pairs of `asked` that no path of listed dependencies joins. 64 sources at a time: a bit for each is
+// carried along the order.
+std::vector<Pair> without_path(const ResolvedProgram& program, const std::vector<std::uint32_t>& order,
+                               const std::vector<Pair>& asked) {
+  std::vector<std::vector<std::uint32_t>> before(program.waves.size());
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    before[dependency.after].push_back(dependency.before);
+  }
+  std::set<std::uint32_t> all_sources;
+  for (const auto& [source, target] : asked) {
+    all_sources.insert(source);
+  }
+  const std::vector<std::uint32_t> sources(all_sources.begin(), all_sources.end());
+  std::vector<Pair> missing;
+  std::vector<std::uint64_t> reached(program.waves.size());
+  std::map<std::uint32_t, std::vector<std::uint32_t>> targets;
+  for (const auto& [source, target] : asked) {
+    targets[source].push_back(target);
+  }
+  constexpr std::size_t bits = 64;
+  for (std::size_t first = 0; first < sources.size(); first += bits) {
+    const std::size_t count = std::min(bits, sources.size() - first);
+    std::ranges::fill(reached, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      reached[sources[first + i]] |= std::uint64_t{1} << i;
+    }
+    for (const std::uint32_t wave : order) {
+      for (const std::uint32_t earlier : before[wave]) {
+        reached[wave] |= reached[earlier];
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const std::uint32_t target : targets[sources[first + i]]) {
+        if ((reached[target] >> i & 1U) == 0) {
+          missing.emplace_back(sources[first + i], target);
+        }
+      }
+    }
+  }
+  return missing;
+}
+
+// In an order that the list allows, every two waves that conflict are joined by a chain of the dependencies
+// that would be derived for that order: if each of those has a path in the list, so has every conflict.
+void unordered_conflicts(const ResolvedProgram& program, std::vector<Warning>& warnings) {
+  const std::vector<std::uint32_t> order = program_order(program);
+  std::vector<ProgramWave> in_order;
+  for (const std::uint32_t wave : order) {
+    in_order.push_back(program.waves[wave]);
+  }
+  std::vector<Pair> needed;
+  for (const ResolvedDependency& derived : derive_dependencies(in_order, program.buffers.size())) {
+    const Pair pair(order[derived.before], order[derived.after]);
+    if (program.waves[pair.first].phase == program.waves[pair.second].phase) { // others are in order anyway
+      needed.push_back(pair);
+    }
+  }
+  for (const auto& [before, after] : without_path(program, order, needed)) {
+    const auto first = uses_of(program.waves[before]);
+    const auto second = uses_of(program.waves[after]);
+    for (const auto& [buffer, use] : first) {
+      const auto other = second.find(buffer);
+      if (other == second.end() || (!use.writes && !other->second.writes) ||
+          (use.stated && other->second.stated)) {
+        continue;
+      }
+      warnings.push_back({.message = fmt::format(
+                              "no dependency orders {0}, which {1} {2}, and {3}, which {4} it",
+                              program.wave_text(before), verb(use), in_quotes(program.buffers[buffer].name),
+                              program.wave_text(after), verb(other->second)),
+                          .fix = "list the dependency, leave dependencies out so that they are derived, or "
+                                 "state the \"access\" "
+                                 "of both arguments where the waves touch different parts",
+                          .pointer = "/dependencies"});
+    }
+  }
+}
+
+void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warnings) {
+  std::vector<bool> written(program.buffers.size());
+  for (const std::uint32_t wave : program_order(program)) {
+    const auto& arguments = program.waves[wave].arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const ProgramArgument& argument = arguments[i];
+      if (!argument.is_memory() || argument.access != Access::read ||
+          !program.buffers[argument.buffer].transient() || written[argument.buffer]) {
+        continue;
+      }
+      warnings.push_back(
+          {.message = fmt::format("{} reads {} before any wave has written it: it has no init, and "
+                                  "holds whatever lay there",
+                                  program.wave_text(wave), in_quotes(program.buffers[argument.buffer].name)),
+           .fix = fmt::format("give the {} an init, such as {{\"fill\": 0}}, or let a wave write it first",
+                              program.buffers[argument.buffer].image ? "image" : "buffer"),
+           .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
+      written[argument.buffer] = true; // once is enough
+    }
+    for (const ProgramArgument& argument : arguments) {
+      if (argument.is_memory() && argument.access != Access::read) {
+        written[argument.buffer] = true;
+      }
+    }
+  }
+}
+
+// Buffers that a kernel takes for others than they are: as often a mistake as meant.
+void reinterpreted_buffers(const ResolvedProgram& program, std::vector<Warning>& warnings) {
+  std::set<std::pair<std::uint32_t, std::string>> told;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const auto& arguments = program.waves[wave].arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].reinterpreted.empty() ||
+          !told.emplace(arguments[i].buffer, arguments[i].reinterpreted).second) {
+        continue;
+      }
+      const ProgramBuffer& buffer = program.buffers[arguments[i].buffer];
+      warnings.push_back(
+          {.message = fmt::format("{} takes {}, a buffer of {}, for one of {}", program.wave_text(wave),
+                                  in_quotes(buffer.name), name(buffer.spec.type), arguments[i].reinterpreted),
+           .fix = "give another buffer, or say \"reinterpret\": true where it is meant",
+           .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
+    }
+  }
+}
+
+} // namespace
+
+std::vector<Warning> find_hazards(const ResolvedProgram& program) {
+  std::vector<Warning> warnings;
+  if (!program.derived) {
+    unordered_conflicts(program, warnings);
+  }
+  undefined_reads(program, warnings);
+  reinterpreted_buffers(program, warnings);
+  if (std::ranges::none_of(program.buffers,
+                           [](const ProgramBuffer& buffer) { return buffer.spec.output.has_value(); })) {
+    warnings.push_back({.message = "the program keeps none of its results",
+                        .fix = "give a buffer an output, such as \"output\": \"result.npy\"",
+                        .pointer = "/buffers"});
+  }
+  if (warnings.size() > most_warnings) {
+    const std::size_t more = warnings.size() - most_warnings;
+    warnings.resize(most_warnings);
+    warnings.push_back(
+        {.message = fmt::format("there are {} more warnings", more), .fix = "mend these first"});
+  }
+  return warnings;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,242 @@
+#include "engine/kernel_cache.hpp"
+
+#include "core/files.hpp"
+#include "device/opencl.hpp"
+#include "engine/device_memory.hpp"
+#include <tidegate/core/text.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstddef>
+#include <cstring>
+#include <limits>
+
+namespace tidegate::engine {
+namespace {
+
+constexpr std::uint64_t entry_magic = 0x3145544147454454; // "TDEGATE1"
+
+struct EntryHeader {
+  std::uint64_t magic = entry_magic;
+  std::uint64_t checksum = 0; // of what follows this field
+  std::uint64_t resident_groups = 0;
+  std::uint64_t binary_bytes = 0;
+};
+
+std::uint64_t checksum(std::string_view entry) {
+  const std::string_view covered = entry.substr(offsetof(EntryHeader, resident_groups));
+  return XXH3_64bits(covered.data(), covered.size());
+}
+
+} // namespace
+
+std::string encode_entry(const CacheEntry& entry) {
+  EntryHeader header{.resident_groups = entry.resident_groups, .binary_bytes = entry.binary.size()};
+  std::string bytes(sizeof header, '\0');
+  bytes.append(entry.binary.begin(), entry.binary.end());
+  std::memcpy(bytes.data(), &header, sizeof header);
+  header.checksum = checksum(bytes);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+std::optional<CacheEntry> decode_entry(std::string_view bytes) {
+  EntryHeader header;
+  if (bytes.size() < sizeof header) {
+    return {};
+  }
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.magic != entry_magic || header.binary_bytes != bytes.size() - sizeof header ||
+      header.checksum != checksum(bytes) ||
+      header.resident_groups > std::numeric_limits<std::uint32_t>::max()) {
+    return {};
+  }
+  return CacheEntry{.resident_groups = static_cast<std::uint32_t>(header.resident_groups),
+                    .binary = {bytes.begin() + sizeof header, bytes.end()}};
+}
+
+} // namespace tidegate::engine
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+namespace {
+
+using device::require;
+
+constexpr std::size_t largest_entry = std::size_t{256} << 20U;
+
+std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelSource& source,
+                                 std::uint64_t dynamic_local_bytes, const std::filesystem::path& folder) {
+  if (folder.empty()) {
+    return {};
+  }
+  std::string key;
+  for (const std::string& part :
+       {device.platform, device.name, device.uuid.value_or(""), device.opencl_version, device.driver_version,
+        source.options, source.source}) {
+    key += part;
+    key += '\n';
+  }
+  key += std::to_string(dynamic_local_bytes);
+  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+  return folder / fmt::format("kernel-{:016x}{:016x}.bin", hash.high64, hash.low64);
+}
+
+std::optional<CacheEntry> read_entry(const std::filesystem::path& path) {
+  if (path.empty()) {
+    return {};
+  }
+  const auto bytes = read_all(path.string(), largest_entry);
+  return bytes ? decode_entry(*bytes) : std::nullopt;
+}
+
+// PoCL's binaries hold each kernel compiled for groups of any size, which nobody has compiled yet: to ask for
+// one takes as long as the build itself. It keeps what was launched in a cache of its own, so an entry says
+// only that it did.
+bool keeps_binaries_itself(const device::DeviceInfo& device) {
+  return device::is_pocl(device);
+}
+
+// What cannot be kept costs the next run a build and nothing else.
+void write_entry(const device::DeviceInfo& device, const std::filesystem::path& path,
+                 const cl::Program& program, std::uint32_t resident) {
+  if (path.empty()) {
+    return;
+  }
+  std::vector<std::vector<unsigned char>> binaries(1);
+  if (!keeps_binaries_itself(device) && (program.getInfo(CL_PROGRAM_BINARIES, &binaries) != CL_SUCCESS ||
+                                         binaries.empty() || binaries.front().empty())) {
+    return;
+  }
+  const std::string entry =
+      encode_entry({.resident_groups = resident, .binary = std::move(binaries.front())});
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  if (auto output = Output::open(path.string()); output && output->write(entry)) {
+    (void)output->commit();
+  }
+}
+
+std::optional<cl::Program> load(const device::Session& session, const CacheEntry& entry,
+                                const std::string& options) {
+  cl_int status = CL_SUCCESS;
+  cl::Program program(session.context, {session.device}, {entry.binary}, nullptr, &status);
+  if (status != CL_SUCCESS || program.build(session.device, options.c_str()) != CL_SUCCESS) {
+    return {};
+  }
+  return program;
+}
+
+cl::Kernel kernel_of(const cl::Program& program, const std::string& name) {
+  cl_int status = CL_SUCCESS;
+  cl::Kernel kernel(program, name.c_str(), &status);
+  require(status, "making the generated kernel");
+  return kernel;
+}
+
+} // namespace
+
+// `most` work-items, where the device says how many there can be.
+Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_size, std::size_t most) {
+  return {.code = ErrorCode::kernel_does_not_fit,
+          .message = fmt::format("the generated kernel takes more registers or local memory than {} has for "
+                                 "work-groups of {} work-items{}",
+                                 device.name, group_size, most == 0 ? "" : fmt::format(": {} at most", most)),
+          .fix = "take smaller work-groups, --side-by-side 1 or --strategy plain"};
+}
+
+void check_fit(const device::Session& session, const device::DeviceInfo& device, const BuiltKernel& kernel,
+               std::uint32_t group_size) {
+  std::size_t most = 0;
+  if (kernel.kernel.getWorkGroupInfo(session.device, CL_KERNEL_WORK_GROUP_SIZE, &most) == CL_SUCCESS &&
+      most < group_size) {
+    throw device::Refused{does_not_fit(device, group_size, most)};
+  }
+}
+
+BuiltKernel build_kernel(const device::Session& session, const device::DeviceInfo& device,
+                         const KernelSource& source, std::uint64_t dynamic_local_bytes,
+                         const std::filesystem::path& folder) {
+  BuiltKernel built{.entry = entry_path(device, source, dynamic_local_bytes, folder)};
+  const auto entry = read_entry(built.entry);
+  if (entry && !entry->binary.empty()) {
+    cl_int status = CL_SUCCESS;
+    if (auto program = load(session, *entry, source.options)) {
+      built.kernel = cl::Kernel(*program, source.kernel.c_str(), &status);
+      if (status == CL_SUCCESS) {
+        built.program = std::move(*program);
+        built.from_cache = true;
+        built.resident_groups = entry->resident_groups;
+        return built;
+      }
+    }
+  }
+  auto program = device::build_program(session, source.source, source.options);
+  if (!program) {
+    throw device::Refused{std::move(program.error())};
+  }
+  built.program = std::move(*program);
+  built.kernel = kernel_of(built.program, source.kernel);
+  built.from_cache = entry && keeps_binaries_itself(device); // from the driver's
+  if (!built.from_cache) {
+    write_entry(device, built.entry, built.program, 0);
+  }
+  return built;
+}
+
+std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
+                              BuiltKernel& kernel, std::uint32_t group_size,
+                              const SetPollArguments& set_arguments) {
+  const std::uint32_t units = std::max(device.compute_units, 1U);
+  if (device.type == device::DeviceType::cpu) {
+    // Drivers for CPUs deal groups to threads in chunks that run one after another: one group per unit is
+    // what runs at a time.
+    return units;
+  }
+  if (kernel.resident_groups != 0) {
+    return kernel.resident_groups;
+  }
+  constexpr std::size_t poll_words = 6 * 64; // of kernels/occupancy.cl
+  constexpr std::size_t participants = 3 * 64;
+  constexpr std::size_t gave_up = 4 * 64;
+  constexpr std::uint32_t settle_polls = 1000;
+  constexpr std::uint32_t most_polls = std::uint32_t{1} << 22U;
+  // Twice the work-items that any unit is known to hold.
+  const std::uint32_t offered = std::clamp(4096U / group_size, 4U, 64U);
+
+  std::vector<cl_uint> words(poll_words);
+  const cl::Buffer poll = allocate(session, words.size() * sizeof(cl_uint));
+  upload(session, poll, 0, std::as_bytes(std::span(words)));
+  set_arguments(poll, settle_polls, most_polls);
+  cl_int status = session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
+                                                     cl::NDRange(std::size_t{units} * offered * group_size),
+                                                     cl::NDRange(group_size));
+  status = status == CL_SUCCESS ? session.queue.finish() : status;
+  if (status == CL_OUT_OF_RESOURCES || status == CL_INVALID_WORK_GROUP_SIZE) {
+    throw device::Refused{does_not_fit(device, group_size, 0)};
+  }
+  require(status, "discovering how many work-groups are resident together");
+  download(session, poll, 0, std::as_writable_bytes(std::span(words)));
+  if (words[gave_up] != 0) {
+    throw device::Refused{{.code = ErrorCode::opencl_failure,
+                           .message = "the discovery of resident work-groups did not come to an end",
+                           .fix = "try again when the device is not busy, or take --strategy launch"}};
+  }
+  kernel.resident_groups = std::max(words[participants], 1U);
+  write_entry(device, kernel.entry, kernel.program, kernel.resident_groups);
+  return kernel.resident_groups;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,349 @@
+#include "engine/launch_tables.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+// The rows as kernels have them: the fields of the host's lie in the same places.
+namespace in_kernels {
+using uint = std::uint32_t;
+#include "tables.h"
+
+static_assert(sizeof(StageRow) == sizeof(tg_stage));
+static_assert(offsetof(StageRow, first_entry) == offsetof(tg_stage, first_entry));
+static_assert(offsetof(StageRow, entry_count) == offsetof(tg_stage, entry_count));
+static_assert(offsetof(StageRow, tiles) == offsetof(tg_stage, tiles));
+static_assert(offsetof(StageRow, flags) == offsetof(tg_stage, flags));
+static_assert(offsetof(StageRow, first_wait) == offsetof(tg_stage, first_wait));
+static_assert(offsetof(StageRow, wait_count) == offsetof(tg_stage, wait_count));
+static_assert(StageRow::everybody == TG_EVERYBODY && StageRow::announced == TG_ANNOUNCED &&
+              StageRow::arrives == TG_ARRIVES);
+
+static_assert(sizeof(EntryRow) == sizeof(tg_entry));
+static_assert(offsetof(EntryRow, code) == offsetof(tg_entry, code));
+static_assert(offsetof(EntryRow, descriptor) == offsetof(tg_entry, descriptor));
+static_assert(offsetof(EntryRow, first_tile) == offsetof(tg_entry, first_tile));
+static_assert(offsetof(EntryRow, tiles) == offsetof(tg_entry, tiles));
+
+static_assert(sizeof(WaitRow) == sizeof(tg_wait));
+static_assert(offsetof(WaitRow, begin) == offsetof(tg_wait, begin));
+static_assert(offsetof(WaitRow, end) == offsetof(tg_wait, end));
+static_assert(offsetof(WaitRow, from_begin) == offsetof(tg_wait, from_begin));
+static_assert(offsetof(WaitRow, from_end) == offsetof(tg_wait, from_end));
+static_assert(offsetof(WaitRow, from_tiles) == offsetof(tg_wait, from_tiles));
+static_assert(offsetof(WaitRow, halo) == offsetof(tg_wait, halo));
+static_assert(offsetof(WaitRow, steps) == offsetof(tg_wait, steps));
+static_assert(WaitRow::whole == TG_WHOLE);
+} // namespace in_kernels
+
+constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+constexpr std::size_t descriptor_alignment = 16; // words: the largest vector has so many
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+std::uint64_t word_count(const ProgramArgument& argument) {
+  return argument.progression ? progression_words
+         : argument.kind == ProgramArgument::Kind::local
+             ? 2 // where it lies, and how far apart those of tiles side by side
+             : std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
+}
+
+std::uint64_t local_stride(const ProgramArgument& argument) {
+  return round_up(argument.local_bytes, descriptor_alignment * word_bytes);
+}
+
+// Sizes and arguments of a wave in a phase: equal descriptors are equal work.
+std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Schedule& schedule,
+                                      const MemoryLayout& memory, const std::vector<KernelObject>& objects,
+                                      std::uint32_t wave, std::uint32_t phase) {
+  const ProgramWave& spec = program.waves[wave];
+  std::vector<std::uint64_t> words{spec.range.dimensions};
+  for (const auto& sizes : {spec.range.global, spec.range.local, spec.range.groups}) {
+    words.insert(words.end(), sizes.begin(), sizes.end());
+  }
+  words.insert(words.end(), spec.range.offset.begin(), spec.range.offset.end());
+  const auto places = argument_places(spec.arguments);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const ProgramArgument& argument = spec.arguments[i];
+    words.resize(places[i].word + word_count(argument));
+    if (argument.progression) {
+      std::ranges::copy(descriptor_words(*argument.progression),
+                        words.begin() + static_cast<std::ptrdiff_t>(places[i].word));
+    } else if (argument.kind == ProgramArgument::Kind::buffer) {
+      words[places[i].word] = memory.offsets[schedule.places[phase][argument.buffer]];
+    } else if (argument.kind == ProgramArgument::Kind::null) {
+      words[places[i].word] = null_word;
+    } else if (argument.is_object()) {
+      const KernelObject object = kernel_object(argument, schedule.places[phase]);
+      words[places[i].word] =
+          static_cast<std::uint64_t>(std::ranges::find(objects, object) - objects.begin());
+    } else if (argument.kind == ProgramArgument::Kind::local) {
+      const std::uint64_t stride = local_stride(argument);
+      words[places[i].word] = places[i].local_offset * schedule.tiles_per_pack[wave];
+      words[places[i].word + 1] = stride;
+    } else {
+      std::memcpy(&words[places[i].word], argument.value.data(), argument.value.size());
+    }
+  }
+  return words;
+}
+
+std::uint64_t dynamic_bytes(const ProgramWave& wave, std::uint32_t side_by_side) {
+  std::uint64_t bytes = 0;
+  for (const ProgramArgument& argument : wave.arguments) {
+    if (argument.kind == ProgramArgument::Kind::local) {
+      bytes += local_stride(argument) * side_by_side;
+    }
+  }
+  return bytes;
+}
+
+class Maker {
+public:
+  Maker(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+        const Synchronization& synchronization, const std::vector<std::uint32_t>& hot)
+      : program_(program), schedule_(schedule), memory_(memory), synchronization_(synchronization),
+        hot_(hot) {}
+
+  // False when there are more cases than allowed.
+  bool make(Mode mode, Cases cases, std::size_t most_cases, LaunchTables& tables) {
+    per_wave_ = cases == Cases::per_wave;
+    compiles_ = mode == Mode::jit;
+    tables = {.mode = mode, .objects = kernel_objects(program_, schedule_)};
+    cases_.clear();
+    descriptors_.clear();
+    for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
+      for (const Stage& stage : schedule_.stages) {
+        if (!stage.plain) {
+          add_stage(stage, phase, tables);
+        }
+      }
+      if (phase == 0) {
+        tables.entries_per_phase = static_cast<std::uint32_t>(tables.entries.size());
+      }
+      if (per_wave_ && (compiles_ || !hot_.empty()) && tables.cases.size() > most_cases) {
+        return false;
+      }
+    }
+    order_cases(tables);
+    add_waits(tables);
+    if (program_.until) {
+      tables.words.resize(round_up(tables.words.size(), descriptor_alignment));
+      tables.until_word = static_cast<std::uint32_t>(tables.words.size());
+      for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
+        tables.words.push_back(memory_.offsets[schedule_.places[phase][program_.until->buffer]]);
+      }
+    }
+    return true;
+  }
+
+private:
+  void add_stage(const Stage& stage, std::uint32_t phase, LaunchTables& tables) {
+    if (phase == 0) {
+      tables.stages.push_back({.first_entry = static_cast<std::uint32_t>(tables.entries.size()),
+                               .entry_count = static_cast<std::uint32_t>(stage.waves.size()),
+                               .tiles = stage.packs});
+    }
+    std::uint32_t first_tile = 0;
+    for (const std::uint32_t wave : stage.waves) {
+      const std::uint32_t tiles = schedule_.packs(program_, wave);
+      const auto words = descriptor(program_, schedule_, memory_, tables.objects, wave, phase);
+      tables.entries.push_back({.code = code(wave, words, tables),
+                                .descriptor = place(words, tables),
+                                .first_tile = first_tile,
+                                .tiles = tiles});
+      tables.dynamic_local_bytes = std::max(
+          tables.dynamic_local_bytes, dynamic_bytes(program_.waves[wave], schedule_.tiles_per_pack[wave]));
+      first_tile += tiles;
+    }
+  }
+
+  // The case that serves the wave: its op's, or the one for these very arguments.
+  std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words, LaunchTables& tables) {
+    const std::uint32_t op = program_.waves[wave].op;
+    const bool promoted = rank(op) != hot_.size();
+    auto key = std::pair(op, per_wave_ && (compiles_ || promoted) ? words : object_words(wave, words));
+    // Code for tiles that fill a work-group is simpler than for those that share one, or take several turns.
+    const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
+    key.second.push_back(side_by_side > 1 ? 1 : 0);
+    const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables.cases.size()));
+    if (is_new) {
+      tables.cases.push_back(
+          {.op = op, .wave = wave, .words = words, .fixed = std::vector<bool>(words.size(), true)});
+    }
+    Case& served = tables.cases[found->second];
+    served.promoted = promoted;
+    served.side_by_side = std::max(served.side_by_side, side_by_side);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      served.fixed[i] = served.fixed[i] && served.words[i] == words[i];
+    }
+    return found->second;
+  }
+
+  // Rows of the waits, and which are of which stage.
+  void add_waits(LaunchTables& tables) const {
+    struct Place {
+      std::uint32_t row = 0;
+      std::uint32_t first = 0;
+      std::uint32_t tiles = 0;
+    };
+    std::vector<Place> places(program_.waves.size());
+    std::uint32_t row = 0;
+    for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
+      std::uint32_t first = 0;
+      const Stage& stage = schedule_.stages[i];
+      for (const std::uint32_t wave : stage.waves) {
+        places[wave] = {.row = row, .first = first, .tiles = schedule_.packs(program_, wave)};
+        first += places[wave].tiles;
+      }
+      const bool repeats = i >= schedule_.repeat_begin && i < schedule_.repeat_end;
+      tables.steps += repeats && !stage.plain ? 1 : 0;
+      row += stage.plain ? 0 : 1;
+    }
+    std::uint32_t row_begin = 0; // of the repetition
+    for (std::size_t i = 0; i < schedule_.repeat_begin; ++i) {
+      row_begin += schedule_.stages[i].plain ? 0 : 1;
+    }
+    const std::uint32_t row_end = row_begin + tables.steps;
+    row = 0;
+    for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
+      if (schedule_.stages[i].plain) {
+        continue;
+      }
+      const StageWaits& waits = synchronization_.stages[i];
+      StageRow& stage = tables.stages[row];
+      stage.flags = (waits.everybody ? StageRow::everybody : 0) | (waits.announced ? StageRow::announced : 0);
+      stage.first_wait = static_cast<std::uint32_t>(tables.waits.size());
+      stage.wait_count = static_cast<std::uint32_t>(waits.waits.size());
+      for (const Wait& wait : waits.waits) {
+        const Place& own = places[wait.wave];
+        const Place& from = places[wait.producer];
+        const std::uint32_t pack = schedule_.tiles_per_pack[wait.wave];
+        tables.waits.push_back(
+            {.begin = own.first,
+             .end = own.first + own.tiles,
+             .from_begin = from.first,
+             .from_end = from.first + from.tiles,
+             .from_tiles = tables.stages[from.row].tiles,
+             .halo = wait.halo ? *wait.halo / pack + (*wait.halo % pack != 0 ? 1 : 0) : WaitRow::whole,
+             .steps = row - from.row + (wait.earlier_iteration ? tables.steps : 0)});
+      }
+      ++row;
+    }
+    // A stage ends with an arrival if one that may follow it begins with everybody: between phases, and where
+    // the repetition may end, all do.
+    const auto everybody = [&tables](std::uint32_t next) {
+      return next < tables.stages.size() && (tables.stages[next].flags & StageRow::everybody) != 0;
+    };
+    for (std::uint32_t stage = 0; stage < tables.stages.size(); ++stage) {
+      const bool wraps =
+          stage + 1 == row_end && (program_.until || (program_.iterations > 1 && everybody(row_begin)));
+      if (everybody(stage + 1) || wraps || stage + 1 == row_begin) {
+        tables.stages[stage].flags |= StageRow::arrives;
+      }
+    }
+  }
+
+  // Its place among the hot ones, or their number.
+  [[nodiscard]] std::size_t rank(std::uint32_t op) const {
+    return static_cast<std::size_t>(std::ranges::find(hot_, op) - hot_.begin());
+  }
+
+  // Cases in the order of the program's ops behind the hot ones, not of their first waves: programs of the
+  // same ops then share a compiled interpreter.
+  void order_cases(LaunchTables& tables) const {
+    std::vector<std::uint32_t> order(tables.cases.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t code) {
+      return std::pair(rank(tables.cases[code].op), tables.cases[code].op);
+    });
+    std::vector<Case> cases;
+    std::vector<std::uint32_t> codes(order.size()); // by code before
+    for (const std::uint32_t before : order) {
+      codes[before] = static_cast<std::uint32_t>(cases.size());
+      cases.push_back(std::move(tables.cases[before]));
+    }
+    tables.cases = std::move(cases);
+    for (EntryRow& entry : tables.entries) {
+      entry.code = codes[entry.code];
+    }
+  }
+
+  // Of a descriptor what says which images and samplers: no case can choose among those.
+  [[nodiscard]] std::vector<std::uint64_t> object_words(std::uint32_t wave,
+                                                        const std::vector<std::uint64_t>& words) const {
+    const auto& arguments = program_.waves[wave].arguments;
+    const auto places = argument_places(arguments);
+    std::vector<std::uint64_t> result;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].is_object()) {
+        result.push_back(words[places[i].word]);
+      }
+    }
+    return result;
+  }
+
+  std::uint32_t place(const std::vector<std::uint64_t>& words, LaunchTables& tables) {
+    const auto next = static_cast<std::uint32_t>(round_up(tables.words.size(), descriptor_alignment));
+    const auto [found, is_new] = descriptors_.emplace(words, next);
+    if (is_new) {
+      tables.words.resize(next);
+      tables.words.insert(tables.words.end(), words.begin(), words.end());
+    }
+    return found->second;
+  }
+
+  const ResolvedProgram& program_;
+  const Schedule& schedule_;
+  const MemoryLayout& memory_;
+  const Synchronization& synchronization_;
+  const std::vector<std::uint32_t>& hot_;
+  bool per_wave_ = false;
+  bool compiles_ = false;
+  std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> cases_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> descriptors_;
+};
+
+} // namespace
+
+std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> arguments) {
+  std::vector<ArgumentPlace> places;
+  std::uint64_t word = range_words;
+  std::uint64_t local = 0;
+  for (const ProgramArgument& argument : arguments) {
+    const std::uint64_t words = word_count(argument);
+    // Scalars and vectors lie on a multiple of their size.
+    word = round_up(word, argument.progression ? 1
+                          : argument.alignment == 0
+                              ? words
+                              : std::max<std::uint64_t>(argument.alignment / word_bytes, 1));
+    places.push_back({.word = static_cast<std::uint32_t>(word), .local_offset = local});
+    word += words;
+    if (argument.kind == ProgramArgument::Kind::local) {
+      local += local_stride(argument);
+    }
+  }
+  return places;
+}
+
+LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+                         const Synchronization& synchronization, Mode mode, Cases cases,
+                         std::size_t most_cases, const std::vector<std::uint32_t>& hot) {
+  LaunchTables tables;
+  Maker maker(program, schedule, memory, synchronization, hot);
+  if (!maker.make(mode, cases, most_cases, tables)) {
+    maker.make(mode, Cases::per_op, most_cases, tables);
+  }
+  return tables;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,114 @@
+// What a generated kernel works through, as it lies in device memory: kernels/tables.h, for the host.
+#pragma once
+#include "engine/kernel_objects.hpp"
+#include "engine/memory_layout.hpp"
+#include "engine/schedule.hpp"
+#include "engine/synchronization.hpp"
+#include "work/resolved_program.hpp"
+#include <tidegate/policy/launch_request.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tidegate::engine {
+
+// Interpreter: a case for each op; sizes and arguments are read from descriptors. JIT: a case for each op
+// with its sizes, offsets and values, all constants of the kernel. Promoted ops are compiled so in both.
+using Mode = policy::ExecutionMode;
+
+struct StageRow {
+  std::uint32_t first_entry = 0;
+  std::uint32_t entry_count = 0;
+  std::uint32_t tiles = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t first_wait = 0;
+  std::uint32_t wait_count = 0;
+
+  static constexpr std::uint32_t everybody = 1;
+  static constexpr std::uint32_t announced = 2;
+  static constexpr std::uint32_t arrives = 4;
+};
+
+struct WaitRow {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::uint32_t from_begin = 0;
+  std::uint32_t from_end = 0;
+  std::uint32_t from_tiles = 0;
+  std::uint32_t halo = 0;
+  std::uint32_t steps = 0;
+
+  static constexpr std::uint32_t whole = ~std::uint32_t{0}; // as a halo
+};
+
+struct EntryRow {
+  std::uint32_t code = 0;
+  std::uint32_t descriptor = 0; // first word; a multiple of 16
+  std::uint32_t first_tile = 0;
+  std::uint32_t tiles = 0;
+
+  friend bool operator==(const EntryRow&, const EntryRow&) = default;
+};
+
+// One case of the generated kernel: an op, and of its descriptors what all waves that it serves have in
+// common.
+struct Case {
+  std::uint32_t op = 0;
+  std::uint32_t wave = 0;           // the first that it serves
+  std::vector<std::uint64_t> words; // of that one's descriptor
+  std::vector<bool> fixed;          // by word: the same for all
+  std::uint32_t side_by_side = 1;   // tiles that a work-group runs at once, at most
+  bool promoted = false;            // looked at before the others, and compiled for its words in any mode
+};
+
+// How finely waves are told apart.
+enum class Cases : std::uint8_t {
+  per_wave, // jit: a case for each different descriptor
+  per_op,   // a case for each op and its images; with jit, what its waves agree on is constant
+};
+
+struct LaunchTables {
+  Mode mode = Mode::interpreter;
+  std::vector<Case> cases;
+  std::vector<KernelObject> objects; // parameters of the kernel beside the others
+  std::vector<StageRow> stages;      // the shared stages of the schedule, in order
+  std::vector<EntryRow> entries;     // phase by phase
+  std::vector<WaitRow> waits;
+  std::uint32_t steps = 0; // of an iteration: shared stages that repeat
+  std::uint32_t entries_per_phase = 0;
+  std::vector<std::uint64_t> words;      // descriptors: 13 of sizes, then the arguments
+  std::uint32_t until_word = 0;          // by phase, where the buffer that `until` looks at lies
+  std::uint64_t dynamic_local_bytes = 0; // for local arguments
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    return stages.size() * sizeof(StageRow) + entries.size() * sizeof(EntryRow) +
+           waits.size() * sizeof(WaitRow) + words.size() * sizeof(words[0]);
+  }
+};
+
+// Words of a descriptor before the arguments, as tg_range_at() reads them.
+inline constexpr std::uint32_t range_words = 13;
+
+// In place of the offset of a buffer.
+inline constexpr std::uint64_t null_word = ~std::uint64_t{0};
+
+// Where an argument's words lie in a descriptor, aligned as its type asks for.
+struct ArgumentPlace {
+  std::uint32_t word = 0;
+  std::uint64_t local_offset = 0; // of a local argument, in the dynamic local memory
+};
+std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> arguments);
+
+// Cases of a kernel at most, where waves are told apart.
+inline constexpr std::size_t most_cases_of_all = 64;
+
+// The tables for a schedule. With `per_wave` and more than `most_cases` different waves there is a case per
+// op: compilers take long over that many cases. Those of `hot` ops are promoted, and come in their order.
+LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+                         const Synchronization& synchronization, Mode mode, Cases cases,
+                         std::size_t most_cases = most_cases_of_all,
+                         const std::vector<std::uint32_t>& hot = {});
+
+} // namespace tidegate::engine

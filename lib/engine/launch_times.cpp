@@ -1,0 +1,100 @@
+#include "engine/launch_times.hpp"
+
+#include "core/duration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tidegate::engine {
+namespace {
+
+std::int64_t profiled(const cl::Event& event, cl_profiling_info what) {
+  cl_ulong value = 0;
+  device::require(event.getProfilingInfo(what, &value), "asking when a launch ran");
+  return static_cast<std::int64_t>(value);
+}
+
+} // namespace
+
+cl::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint32_t iteration) {
+  if (launches_.size() == room_) {
+    left_out_ += room_ == 0 ? 0 : 1;
+    return nullptr;
+  }
+  launches_.push_back({.event = {}, .stage = stage, .iteration = iteration, .host_ns = elapsed_ns(start_)});
+  return &launches_.back().event;
+}
+
+// The device's clock counts nanoseconds from a moment of its own. A launch is never queued before the host
+// asked for it: the launch that was queued soonest after that says how far the clocks are apart.
+std::vector<LaunchSpan> LaunchTimes::spans() const {
+  std::int64_t apart = std::numeric_limits<std::int64_t>::min();
+  for (const Launch& launch : launches_) {
+    apart = std::max(apart, static_cast<std::int64_t>(launch.host_ns) -
+                                profiled(launch.event, CL_PROFILING_COMMAND_QUEUED));
+  }
+  std::vector<LaunchSpan> spans;
+  std::int64_t last_end = 0; // launches run in order; clocks are read to some microsecond
+  for (const Launch& launch : launches_) {
+    const std::int64_t begin = std::max(last_end, profiled(launch.event, CL_PROFILING_COMMAND_START) + apart);
+    last_end = std::max(begin, profiled(launch.event, CL_PROFILING_COMMAND_END) + apart);
+    spans.push_back({.begin_ns = static_cast<std::uint64_t>(begin),
+                     .end_ns = static_cast<std::uint64_t>(last_end),
+                     .stage = launch.stage,
+                     .iteration = launch.iteration});
+  }
+  return spans;
+}
+
+namespace {
+
+// Nanoseconds of a tick, from the slices as a whole: the longer the run, the better.
+double tick_ns(engine::DeviceClock clock, std::span<const SliceTimes> slices) {
+  if (clock == engine::DeviceClock::nanoseconds) {
+    return 1;
+  }
+  double ns = 0;
+  double ticks = 0;
+  for (const SliceTimes& slice : slices) {
+    ns += static_cast<double>(slice.end_ns - slice.begin_ns);
+    ticks += static_cast<double>(slice.end_ticks - slice.begin_ticks);
+  }
+  return ticks == 0 ? 1 : ns / ticks;
+}
+
+std::uint64_t moment(const SliceTimes& slice, std::uint64_t ticks, double ns_per_tick) {
+  const double since_begin =
+      static_cast<double>(static_cast<std::int64_t>(ticks - slice.begin_ticks)) * ns_per_tick;
+  const double length = static_cast<double>(slice.end_ns - slice.begin_ns);
+  return slice.begin_ns + static_cast<std::uint64_t>(std::llround(std::clamp(since_begin, 0.0, length)));
+}
+
+} // namespace
+
+std::vector<TaskSpan> task_spans(engine::DeviceClock clock, std::span<const SliceTimes> slices,
+                                 std::uint32_t group, std::span<const SpanRow> rows) {
+  std::vector<TaskSpan> spans;
+  const double ns_per_tick = tick_ns(clock, slices);
+  std::size_t at = 0;
+  for (const SpanRow& row : rows) {
+    while (at + 1 < slices.size() && slices[at + 1].begin_ticks <= row.ended) {
+      ++at;
+    }
+    if (slices.empty()) {
+      break;
+    }
+    spans.push_back({.group = group,
+                     .iteration = row.iteration,
+                     .row = row.stage == SpanRow::until ? std::nullopt : std::optional(row.stage),
+                     .asked_ns = moment(slices[at], row.asked, ns_per_tick),
+                     .began_ns = moment(slices[at], row.began, ns_per_tick),
+                     .ended_ns = moment(slices[at], row.ended, ns_per_tick),
+                     .first = row.first,
+                     .step = row.step,
+                     .count = row.count});
+  }
+  return spans;
+}
+
+} // namespace tidegate::engine

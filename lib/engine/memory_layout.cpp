@@ -1,0 +1,144 @@
+#include "engine/memory_layout.hpp"
+
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+struct Lifetime {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  bool carried = false; // an iteration may need what the one before it left
+};
+
+// The groups that repeat.
+struct Repeated {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+Repeated repeated(const ResolvedProgram& program, const planning::WaveGroups& groups) {
+  Repeated found;
+  for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
+    for (const std::uint32_t wave : groups.group(group)) {
+      found.begin = program.waves[wave].phase == WavePhase::before ? group + 1 : found.begin;
+      found.end = program.waves[wave].phase != WavePhase::after ? group + 1 : found.end;
+    }
+  }
+  return found;
+}
+
+std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program, const planning::WaveGroups& groups,
+                                          const Repeated& each) {
+  std::vector<std::optional<Lifetime>> uses(program.buffers.size());
+  std::vector<std::uint64_t> first_in_each(program.buffers.size(), each.end);
+  for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
+    const bool repeats = group >= each.begin && group < each.end;
+    for (const std::uint32_t wave : groups.group(group)) {
+      for (const ProgramArgument& argument : program.waves[wave].arguments) {
+        if (argument.kind != ProgramArgument::Kind::buffer) { // images have memory of their own
+          continue;
+        }
+        auto& use = uses[argument.buffer];
+        if (!use) {
+          use = Lifetime{.first = group, .last = group};
+        }
+        use->last = group;
+        if (repeats) {
+          std::uint64_t& first = first_in_each[argument.buffer];
+          first = std::min(first, group);
+          use->carried |= first == group && !argument.overwrites;
+        }
+      }
+    }
+  }
+  return uses;
+}
+
+Error refusal(const planning::ArenaError& error, const ResolvedProgram& program) {
+  using Code = planning::ArenaErrorCode;
+  const bool proved = error.code == Code::arena_over_capacity;
+  const auto largest = std::ranges::max_element(
+      program.buffers, {}, [](const ProgramBuffer& buffer) { return buffer.in_arena() ? buffer.bytes : 0; });
+  const bool given = program.budget_bytes != 0;
+  return {
+      .code = proved ? ErrorCode::arena_over_capacity : ErrorCode::arena_search_exhausted,
+      .message = fmt::format("the buffers need {} of device memory, {} {}; the largest is {}, {}",
+                             bytes_text(proved ? error.required_bytes : error.best_height_bytes),
+                             given ? "the budget leaves" : "the device has", bytes_text(error.capacity_bytes),
+                             in_quotes(largest->name), bytes_text(largest->bytes)),
+      .fix = fmt::format("{}make buffers smaller, or give those between waves neither init nor output, so "
+                         "that they can share memory",
+                         given ? "raise device_memory_budget_bytes as far as the device has memory, " : ""),
+      .required_bytes = error.required_bytes,
+      .capacity_bytes = error.capacity_bytes,
+      .best_height_bytes = error.best_height_bytes};
+}
+
+} // namespace
+
+std::uint64_t image_bytes(const ResolvedProgram& program) {
+  std::uint64_t bytes = 0;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.image && __builtin_add_overflow(bytes, buffer.bytes, &bytes)) {
+      return ~std::uint64_t{0};
+    }
+  }
+  return bytes;
+}
+
+Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
+                                 std::uint64_t alignment, std::uint64_t capacity_bytes) {
+  const Repeated each = repeated(program, groups);
+  const auto used = uses(program, groups, each);
+  const std::uint64_t end = std::max<std::uint64_t>(groups.group_count(), 1);
+  planning::ArenaProblem problem;
+  if (capacity_bytes != 0) {
+    problem.capacity_bytes = capacity_bytes;
+  }
+  MemoryLayout layout{.image_bytes = image_bytes(program)};
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    if (!buffer.in_arena()) {
+      layout.lifetimes.push_back({.lower = 0, .upper = end});
+      continue;
+    }
+    planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
+    const bool asked = program.until && program.until->buffer == i;
+    if (buffer.transient() && used[i] && !asked) {
+      const bool carried = program.iterations > 1 && used[i]->carried;
+      lifetime.lower = carried ? std::min(used[i]->first, each.begin) : used[i]->first;
+      lifetime.upper = carried ? std::max(used[i]->last + 1, each.end) : used[i]->last + 1;
+    }
+    const std::uint64_t padding = (alignment - buffer.bytes % alignment) % alignment;
+    if (__builtin_add_overflow(layout.sum_bytes, buffer.bytes, &layout.sum_bytes) ||
+        __builtin_add_overflow(layout.sum_bytes, padding, &layout.sum_bytes)) {
+      return tl::unexpected(Error{.code = ErrorCode::byte_count_overflow,
+                                  .message = "the buffers have more than 2^64 - 1 bytes together",
+                                  .fix = "make them smaller"});
+    }
+    problem.buffers.push_back(lifetime);
+    layout.lifetimes.push_back({.lower = lifetime.lower, .upper = lifetime.upper});
+  }
+  auto plan = planning::plan_arena(problem);
+  if (!plan) {
+    return tl::unexpected(refusal(plan.error(), program));
+  }
+  auto placed = plan->offsets.begin();
+  for (const ProgramBuffer& buffer : program.buffers) {
+    layout.offsets.push_back(buffer.in_arena() ? *placed++ : 0);
+  }
+  layout.arena_bytes = plan->height_bytes;
+  layout.lower_bound_bytes = plan->lower_bound_bytes;
+  layout.optimal = plan->optimal;
+  layout.proof = plan->proof;
+  return layout;
+}
+
+} // namespace tidegate::engine

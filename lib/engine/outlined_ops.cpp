@@ -1,0 +1,227 @@
+#include "engine/outlined_ops.hpp"
+
+#include "device/kernels.hpp"
+#include "opencl_c/lexer.hpp"
+#include "opencl_c/words.hpp"
+#include "work/source.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using Words = std::set<std::string, std::less<>>;
+
+// Every identifier of a text.
+Words words_of(std::span<const opencl_c::Token> tokens) {
+  Words words;
+  for (const opencl_c::Token& token : tokens) {
+    if (token.kind == opencl_c::TokenKind::identifier) {
+      words.insert(token.text);
+    }
+  }
+  return words;
+}
+
+// Those of the sources that are compiled with the units.
+Words generated_words() {
+  Words words;
+  for (const std::string_view text :
+       {device::virtual_ndrange_source(), device::tables_source(), device::device_barrier_source(),
+        device::occupancy_source(), device::tasks_source(), device::progress_state_source(),
+        device::progress_source(), device::persistent_source(), device::stage_source()}) {
+    opencl_c::Lexer lexer(text, "");
+    for (auto line = lexer.next_line(); line && !line->empty(); line = lexer.next_line()) {
+      words.merge(words_of(*line));
+    }
+  }
+  return words;
+}
+
+bool is_reserved(std::string_view name) {
+  return name.starts_with("tg_") || name.starts_with("TG_") || name.starts_with("tidegate_");
+}
+
+// A unit without names that begin as generated ones do, wherever it uses them, and what its names of file
+// scope are now.
+Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::TranslationUnit& unit,
+                                                         std::map<std::string, std::string>& names) {
+  const Words words = words_of(unit.source.tokens);
+  if (std::ranges::none_of(words, is_reserved)) {
+    for (const std::string& name : unit.file_scope_names) {
+      names[name] = name;
+    }
+    return unit;
+  }
+  opencl_c::TokenStream source = unit.source;
+  std::string prefix = "own_";
+  while (words.lower_bound(prefix) != words.end() && words.lower_bound(prefix)->starts_with(prefix)) {
+    prefix += '_';
+  }
+  for (opencl_c::Token& token : source.tokens) {
+    if (token.kind == opencl_c::TokenKind::identifier && is_reserved(token.text)) {
+      token.text.insert(0, prefix);
+    }
+  }
+  for (const std::string& name : unit.file_scope_names) {
+    names[name] = (is_reserved(name) ? prefix : "") + name;
+  }
+  return opencl_c::parse_translation_unit(std::move(source));
+}
+
+// Names of file scope that another text uses, too: words[unit] are a unit's own.
+std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& source, std::size_t unit,
+                                           const std::vector<Words>& words) {
+  const auto used = [&words](const std::string& name, std::size_t but) {
+    for (std::size_t other = 0; other < words.size(); ++other) {
+      if (other != but && words[other].contains(name)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  std::map<std::string, std::string> result;
+  for (const std::string& name : source.file_scope_names) {
+    // An overload of a built-in function must keep the name.
+    const bool overload = std::ranges::any_of(source.functions, [&](const opencl_c::Function& function) {
+      return function.is_overloadable && function.name == name && opencl_c::is_built_in_function(name);
+    });
+    if (!overload && used(name, unit)) {
+      std::string fresh = fmt::format("u{}_{}", unit, name);
+      while (used(fresh, words.size())) {
+        fresh += '_';
+      }
+      result[name] = std::move(fresh);
+    }
+  }
+  return result;
+}
+
+// A built-in function that the unit overloads and that another unit calls, or an empty string. What is
+// generated calls them with types that they have themselves.
+std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t unit,
+                            const std::vector<Words>& words) {
+  for (const opencl_c::Function& function : source.functions) {
+    for (std::size_t other = 0; other + 1 < words.size() && function.is_overloadable; ++other) {
+      if (other != unit && words[other].contains(function.name) &&
+          opencl_c::is_built_in_function(function.name)) {
+        return function.name;
+      }
+    }
+  }
+  return {};
+}
+
+std::string reason_of(const Error& error) {
+  return error.line
+             ? fmt::format("{} ({}:{})", error.message, printable(error.source.value_or("")), *error.line)
+             : error.message;
+}
+
+// Every wave hands the op memory of its own for each pointer. Buffers of one wave never share memory.
+bool has_distinct_buffers(const ResolvedProgram& program, std::uint32_t op) {
+  return std::ranges::all_of(program.waves, [op](const ProgramWave& wave) {
+    std::set<std::uint32_t> buffers;
+    return wave.op != op || std::ranges::all_of(wave.arguments, [&buffers](const ProgramArgument& argument) {
+             return argument.kind != ProgramArgument::Kind::buffer || buffers.insert(argument.buffer).second;
+           });
+  });
+}
+
+} // namespace
+
+Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCopies& copies) {
+  std::vector<std::set<std::string>> kernels(program.units.size());
+  for (const ProgramWave& wave : program.waves) {
+    kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
+    if (wave.queue && wave.queue->requeues) {
+      kernels[program.ops[wave.op].unit].insert(program.function(turn_op(wave)).name);
+    }
+  }
+  // The generated texts count as one unit more.
+  std::vector<Words> words;
+  std::vector<opencl_c::TranslationUnit> units;
+  std::vector<std::map<std::string, std::string>> names(program.units.size());
+  for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
+    auto source = without_reserved_names(program.units[unit].unit, names[unit]);
+    if (!source) {
+      return tl::unexpected(with_line_of(program.units[unit].files, std::move(source.error())));
+    }
+    units.push_back(std::move(*source));
+    words.push_back(words_of(units.back().source.tokens));
+  }
+  words.push_back(generated_words());
+  OutlinedOps outlined{.texts = std::vector<std::string>(program.units.size()),
+                       .order = {},
+                       .kernels = std::vector<opencl_c::OutlinedKernel>(program.ops.size()),
+                       .alone = std::vector<std::string>(program.ops.size()),
+                       .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
+  std::vector<std::uint32_t> last;
+  ErrorList errors;
+  for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
+    if (kernels[unit].empty()) {
+      continue;
+    }
+    std::set<std::string> wanted;
+    for (const std::string& kernel : kernels[unit]) {
+      wanted.insert(names[unit].at(kernel));
+    }
+    const std::string overload = shared_overload(units[unit], unit, words);
+    const auto renamings = renamed(units[unit], unit, words);
+    for (const auto& [own, kept] : names[unit]) {
+      const auto found = renamings.find(kept);
+      outlined.renamed[unit][own] = found == renamings.end() ? kept : found->second;
+    }
+    std::set<std::string> distinct = wanted;
+    for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
+      if (program.ops[op].unit == unit && !has_distinct_buffers(program, op)) {
+        distinct.erase(names[unit].at(program.function(op).name));
+      }
+    }
+    std::vector<opencl_c::RegisterCopy> own_copies;
+    if (const auto found = copies.find(static_cast<std::uint32_t>(unit)); found != copies.end()) {
+      own_copies = found->second;
+      for (opencl_c::RegisterCopy& copy : own_copies) {
+        copy.kernel = names[unit].at(copy.kernel);
+      }
+    }
+    auto result = opencl_c::outline(units[unit], overload.empty() ? wanted : std::set<std::string>(),
+                                    renamings, distinct, own_copies);
+    if (!result) {
+      errors.add(with_line_of(program.units[unit].files, std::move(result.error())));
+      continue;
+    }
+    outlined.texts[unit] = std::move(result->text);
+    (result->enables_fp64 ? last : outlined.order).push_back(static_cast<std::uint32_t>(unit));
+    for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
+      if (program.ops[op].unit != unit) {
+        continue;
+      }
+      const std::string& name = names[unit].at(program.function(op).name);
+      if (const auto found = result->fallbacks.find(name); found != result->fallbacks.end()) {
+        outlined.alone[op] = reason_of(found->second);
+      } else if (!overload.empty()) {
+        outlined.alone[op] =
+            fmt::format("its source overloads {}, which other sources use, too", in_quotes(overload));
+      } else {
+        outlined.kernels[op] = result->kernels[name];
+      }
+    }
+  }
+  TIDEGATE_CHECK(errors.result());
+  std::ranges::copy(last, std::back_inserter(outlined.order));
+  return outlined;
+}
+
+} // namespace tidegate::engine

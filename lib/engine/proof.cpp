@@ -1,0 +1,258 @@
+#include "engine/proof.hpp"
+
+#include "core/duration.hpp"
+#include "core/interrupt.hpp"
+#include "core/npy.hpp"
+#include "engine/dispatch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+// Floats of one sign are ordered as their bits are; below zero the other way round. NaN has no place.
+template <class Bits, int ExponentBits>
+std::optional<std::uint64_t> units_between(const std::byte* a, const std::byte* b) {
+  constexpr int bits = std::numeric_limits<Bits>::digits;
+  constexpr int fraction = bits - 1 - ExponentBits;
+  constexpr Bits sign = Bits(Bits(1) << (bits - 1));
+  constexpr Bits infinity = Bits(((Bits(1) << ExponentBits) - 1) << fraction);
+  const auto place = [](const std::byte* at) -> std::optional<std::int64_t> {
+    Bits value = 0;
+    std::memcpy(&value, at, sizeof value);
+    const Bits size = value & Bits(~sign);
+    if (size >= infinity) {
+      return {};
+    }
+    const auto distance = static_cast<std::int64_t>(size); // from 0, below 2^63
+    return (value & sign) != 0 ? -distance : distance;
+  };
+  const auto first = place(a);
+  const auto second = place(b);
+  if (!first || !second) {
+    return {};
+  }
+  const auto [low, high] = std::minmax(*first, *second);
+  return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+}
+
+// Units in the last place between two finite floats; nothing for others and for integers.
+std::optional<std::uint64_t> units_between(ElementType type, const std::byte* a, const std::byte* b) {
+  switch (type) {
+  case ElementType::f16: return units_between<std::uint16_t, 5>(a, b);
+  case ElementType::f32: return units_between<std::uint32_t, 8>(a, b);
+  case ElementType::f64: return units_between<std::uint64_t, 11>(a, b);
+  default: return {};
+  }
+}
+
+} // namespace
+
+OutputParity compare_outputs(const ResolvedProgram& program, const HostContents& expected,
+                             const HostContents& found) {
+  OutputParity parity{.equal = true};
+  bool floats = true;
+  std::uint64_t largest = 0;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    if (!program.buffers[i].spec.output) {
+      continue;
+    }
+    ++parity.checked;
+    if (same_bytes(expected[i], found[i])) {
+      continue;
+    }
+    const ElementType type = program.buffers[i].spec.type;
+    const std::size_t size = element_bytes(type);
+    for (std::size_t at = 0; at < expected[i].size(); at += size) {
+      const std::byte* const a = expected[i].data() + at;
+      const std::byte* const b = found[i].data() + at;
+      if (std::memcmp(a, b, size) == 0) {
+        continue;
+      }
+      ++parity.differing_elements;
+      const auto units = units_between(type, a, b);
+      floats = floats && units.has_value();
+      largest = std::max(largest, units.value_or(0));
+      if (!parity.first_difference) {
+        parity.first_difference = Difference{.buffer = program.buffers[i].name,
+                                             .element = at / size,
+                                             .expected = element_text(type, a),
+                                             .found = element_text(type, b)};
+      }
+    }
+  }
+  parity.equal = parity.differing_elements == 0;
+  if (!parity.equal && floats) {
+    parity.largest_difference_ulp = largest;
+  }
+  return parity;
+}
+
+DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, bool run_repeats) {
+  constexpr std::uint64_t rounding_ulp = 4096; // many roundings, one on top of the other
+  if (!plain_repeats) {
+    return DifferenceCause::race;
+  }
+  if (!run_repeats) {
+    return DifferenceCause::order;
+  }
+  return parity.largest_difference_ulp && *parity.largest_difference_ulp <= rounding_ulp
+             ? DifferenceCause::rounding
+             : DifferenceCause::unknown;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+std::pair<double, double> extremes(const std::vector<double>& values) {
+  const auto [least, most] = std::ranges::minmax(values);
+  return {least, most};
+}
+
+// Both ways, one after the other in each round; what was measured when time is up is told.
+std::optional<Comparison> compare(const device::Session& session, const CompiledProgram& compiled,
+                                  BuiltProgram& built, const HostContents& first, Reference& reference,
+                                  const DispatchLimits& limits, std::uint64_t rounds, Monitor& monitor) {
+  Comparison comparison;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    monitor.begin(Activity::comparing);
+    const PlainRun plain = reference.run(limits.deadline);
+    const ArenaRun run = run_in_arena(session, compiled, built, first, limits, monitor);
+    if (!plain.in_time || run.outcome.status != RunStatus::done) {
+      break;
+    }
+    comparison.plain_rounds_ns.push_back(static_cast<double>(plain.dispatch_ns));
+    comparison.run_rounds_ns.push_back(static_cast<double>(run.outcome.dispatch_ns));
+  }
+  comparison.rounds = comparison.run_rounds_ns.size();
+  if (comparison.rounds == 0) {
+    return {};
+  }
+  comparison.plain_ns = median(comparison.plain_rounds_ns);
+  comparison.run_ns = median(comparison.run_rounds_ns);
+  std::tie(comparison.plain_min_ns, comparison.plain_max_ns) = extremes(comparison.plain_rounds_ns);
+  std::tie(comparison.run_min_ns, comparison.run_max_ns) = extremes(comparison.run_rounds_ns);
+  comparison.speedup = comparison.plain_ns / comparison.run_ns;
+  return comparison;
+}
+
+} // namespace
+
+Reference::Reference(const device::Session& session, const ResolvedProgram& program,
+                     const std::vector<std::vector<std::uint32_t>>& places, const HostContents& first)
+    : session_(session), program_(program), places_(places), first_(first), waves_(program_order(program)),
+      programs_(session, program, waves_) {}
+
+PlainRun Reference::run(Clock::time_point deadline) {
+  std::vector<cl::Buffer> memory = allocate_apart(session_, program_);
+  const DeviceImages images = allocate_images(session_, program_);
+  fill_images(session_, program_, first_, images);
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (program_.buffers[i].image) {
+      continue;
+    }
+    if (!first_[i].empty()) {
+      upload(session_, memory[i], 0, first_[i]);
+    } else {
+      clear(session_, memory[i], 0, program_.buffers[i].bytes);
+    }
+  }
+  PlainWaves waves(session_, programs_, program_, waves_, places_, memory, images);
+  device::require(session_.queue.finish(), "clearing the buffers");
+
+  PlainRun result;
+  constexpr std::uint64_t launches_between_looks = 4096;
+  std::uint64_t launches = 0;
+  std::uint32_t iteration = 0;
+  const auto run_phase = [&](WavePhase phase) {
+    for (const std::uint32_t wave : waves_) {
+      if (program_.waves[wave].phase != phase || !result.in_time) {
+        continue;
+      }
+      result.in_time = waves.launch(wave, iteration, deadline);
+      if (++launches % launches_between_looks == 0) {
+        device::require(session_.queue.finish(), "running the plain launches");
+        result.in_time = Clock::now() < deadline && !InterruptWatch::interrupted();
+      }
+    }
+  };
+  bool finished = false;
+  const auto start = Clock::now();
+  run_phase(WavePhase::before);
+  while (iteration < program_.iterations && !finished && result.in_time) {
+    run_phase(WavePhase::each);
+    ++iteration;
+    if (program_.until) {
+      std::vector<std::byte> value(program_.until->value.size());
+      download(session_, memory[places_[iteration % places_.size()][program_.until->buffer]], 0, value);
+      finished = same_value(program_, value);
+      result.in_time &= Clock::now() < deadline && !InterruptWatch::interrupted();
+    }
+  }
+  run_phase(WavePhase::after);
+  device::require(session_.queue.finish(), "running the plain launches");
+  result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
+
+  result.outputs = output_room(session_, program_, 0);
+  for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
+    if (program_.buffers[i].spec.output) {
+      const std::uint32_t place = places_[iteration % places_.size()][i];
+      if (program_.buffers[i].image) {
+        download_image(session_, images[place], *program_.buffers[i].image, result.outputs[i]);
+      } else {
+        download(session_, memory[place], 0, result.outputs[i]);
+      }
+    }
+  }
+  return result;
+}
+
+Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
+            const HostContents& first, const HostContents& outputs, const DispatchLimits& limits,
+            std::uint64_t rounds, Monitor& monitor) {
+  monitor.begin(Activity::proving);
+  Reference reference(session, compiled.written, compiled.schedule.places, first);
+  const PlainRun plain = reference.run(limits.deadline);
+  if (!plain.in_time) {
+    return {.in_time = false};
+  }
+  Proof proof{.parity = compare_outputs(compiled.written, plain.outputs, outputs)};
+  if (proof.parity.equal) {
+    proof.comparison = compare(session, compiled, built, first, reference, limits, rounds, monitor);
+    return proof;
+  }
+  // Each way once more: what does not repeat itself is a race.
+  const PlainRun again = reference.run(limits.deadline);
+  const ArenaRun rerun = run_in_arena(session, compiled, built, first, limits, monitor);
+  if (again.in_time && rerun.outcome.status == RunStatus::done) {
+    proof.parity.likely_cause =
+        likely_cause(proof.parity, again.outputs == plain.outputs, rerun.outputs == outputs);
+  }
+  return proof;
+}
+
+void spoil(HostContents& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].empty()) {
+      outputs[i].back() ^= std::byte{1};
+      return;
+    }
+  }
+}
+
+} // namespace tidegate::engine

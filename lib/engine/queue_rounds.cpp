@@ -1,0 +1,238 @@
+#include "engine/queue_rounds.hpp"
+
+#include "core/interrupt.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/plain_waves.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tidegate::engine {
+
+#include "queue_state.h"
+
+namespace {
+
+using device::require;
+
+constexpr std::uint32_t fault_bit = std::uint32_t{1} << 31U; // of TIDEGATE_FAULT
+constexpr std::uint32_t requeue_result = 1;                  // TIDEGATE_REQUEUE
+
+std::uint64_t long_word(std::span<const std::uint32_t> state, std::size_t at) {
+  return state[at] | std::uint64_t{state[at + 1]} << 32U;
+}
+
+std::uint32_t read_word(const device::Session& session, const cl::Buffer& memory, std::uint64_t offset,
+                        std::size_t word) {
+  std::uint32_t value = 0;
+  download(session, memory, offset + word * sizeof value, std::as_writable_bytes(std::span(&value, 1)));
+  return value;
+}
+
+} // namespace
+
+QueueOutcome queue_outcome(const ResolvedProgram& program, std::uint32_t wave,
+                           std::span<const std::uint32_t> state) {
+  const engine::ProgramQueue& queue = *program.waves[wave].queue;
+  const auto item_at = [&](std::uint32_t place) -> std::uint64_t {
+    return queue.published.empty() ? place : queue.published[place];
+  };
+  QueueOutcome outcome{.wave = wave,
+                       .items_remaining = state[TG_QUEUE_FAULTS],
+                       .rounds = state[TG_QUEUE_ROUNDS],
+                       .accounting = {.requeue_count = long_word(state, TG_QUEUE_REQUEUES),
+                                      .aged_promotions = long_word(state, TG_QUEUE_AGED),
+                                      .max_priority_age = state[TG_QUEUE_MAX_AGE]},
+                       .failure = {}};
+  if (queue.requeues) {
+    const auto waiting = state.subspan(TG_QUEUE_WAITING, TG_QUEUE_PRIORITIES);
+    outcome.items_remaining = state[TG_QUEUE_MORE] != 0
+                                  ? std::accumulate(waiting.begin(), waiting.end(), std::uint64_t{0})
+                                  : state[TG_QUEUE_REMAINING];
+  }
+  if (state[TG_QUEUE_FAULT] != 0) {
+    outcome.failure = QueueFailure{.code = ErrorCode::queue_fault,
+                                   .item = item_at(state[TG_QUEUE_FAULT_PLACE]),
+                                   .result = state[TG_QUEUE_FAULT_RESULT]};
+  } else if (state[TG_QUEUE_END] != TG_QUEUE_DRAINED) {
+    outcome.failure =
+        QueueFailure{.code = state[TG_QUEUE_END] == TG_QUEUE_FULL ? ErrorCode::requeue_queue_full
+                                                                  : ErrorCode::queue_stalled,
+                     .item = item_at(state[TG_QUEUE_LAST_REQUEUED])};
+  }
+  return outcome;
+}
+
+Error queue_error(const ResolvedProgram& program, std::uint32_t wave, const QueueFailure& failure) {
+  const engine::ProgramQueue& queue = *program.waves[wave].queue;
+  const engine::QueueItem& item = queue.items[failure.item];
+  const std::string what = fmt::format(
+      "item {} of {}, op {} from buffer {} to {} with param {},", failure.item, program.wave_text(wave),
+      in_quotes(queue.op_names[item.op_handle]), item.input_handle, item.output_handle, item.param);
+  Error error{.code = failure.code, .pointer = fmt::format("/waves/{}/queue", wave), .wave = wave};
+  switch (failure.code) {
+  case ErrorCode::queue_stalled:
+    error.message = fmt::format("{} waits for what does not come: no item was done in {}", what,
+                                plural(queue.most_stalled_rounds, "round"));
+    error.fix =
+        "look at what the op waits for, or give the queue more most_stalled_rounds; no output was written";
+    break;
+  case ErrorCode::requeue_queue_full:
+    error.message =
+        fmt::format("{} is one of more than {} that wait requeued", what, plural(queue.capacity, "item"));
+    error.fix = "give the queue more capacity, or leave it out; no output was written";
+    break;
+  default:
+    if ((failure.result & fault_bit) != 0) {
+      error.message = fmt::format("{} failed with code {}", what, failure.result & ~fault_bit);
+      error.fix = "look at where the op returns that TIDEGATE_FAULT; no output was written";
+    } else {
+      error.message = fmt::format("{} returned {}, which is {}", what, failure.result,
+                                  failure.result == requeue_result ? "TIDEGATE_REQUEUE without its name"
+                                                                   : "no result of a queue op");
+      error.fix = "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written";
+    }
+  }
+  return error;
+}
+
+QueueStates::QueueStates(const device::Session& session, const ResolvedProgram& program,
+                         const std::vector<std::uint64_t>& offsets, const cl::Buffer& arena)
+    : session_(session), program_(program), offsets_(offsets), arena_(arena) {
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    if (program.waves[wave].queue) {
+      waves_.push_back(wave);
+    }
+  }
+}
+
+bool QueueStates::any_failed() const {
+  return std::ranges::any_of(waves_, [this](std::uint32_t wave) {
+    const std::uint64_t state = offsets_[program_.waves[wave].queue->state_buffer];
+    return read_word(session_, arena_, state, TG_QUEUE_FAULT) != 0 ||
+           read_word(session_, arena_, state, TG_QUEUE_END) != TG_QUEUE_DRAINED;
+  });
+}
+
+std::vector<QueueOutcome> QueueStates::read() const {
+  std::vector<QueueOutcome> outcomes;
+  for (const std::uint32_t wave : waves_) {
+    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+    download(session_, arena_, offsets_[program_.waves[wave].queue->state_buffer],
+             std::as_writable_bytes(std::span(state)));
+    outcomes.push_back(queue_outcome(program_, wave, state));
+  }
+  return outcomes;
+}
+
+QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& programs,
+                         const ResolvedProgram& program, std::uint32_t wave,
+                         const std::vector<cl::Buffer>& memory, const std::vector<std::uint32_t>& places,
+                         QueueWay way)
+    : session_(session), program_(program), wave_(wave), way_(way) {
+  const engine::ProgramWave& spec = program.waves[wave];
+  const engine::ProgramQueue& queue = *spec.queue;
+  if (way == QueueWay::check) {
+    check_ = programs.kernel(check_op(spec));
+    items_ = allocate(session, queue.items.size() * sizeof(engine::QueueItem));
+    upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
+    closed_ = allocate(session, queue.items.size() * sizeof(cl_uint));
+    state_ = allocate(session, TG_QUEUE_WORDS * sizeof(cl_uint));
+    set(check_, 0, items_);
+    require(check_.setArg(1, static_cast<cl_uint>(queue.items.size())), "setting the number of items");
+    set(check_, 2, closed_);
+    set(check_, 3, state_);
+    for (cl_uint i = queue.first_buffer; i < spec.arguments.size(); ++i) {
+      set(check_, 4 + i - queue.first_buffer, memory[places[spec.arguments[i].buffer]]);
+    }
+    return;
+  }
+  state_ = memory[queue.state_buffer];
+  drain_ = programs.kernel(spec.op);
+  for (cl_uint i = 0; i < spec.arguments.size(); ++i) {
+    set(drain_, i, memory[places[spec.arguments[i].buffer]]);
+  }
+  turn_ = programs.kernel(turn_op(spec));
+  set(turn_, 0, state_);
+  require(turn_.setArg(1, queue.age_threshold), "setting the age threshold");
+  require(turn_.setArg(2, queue.most_stalled_rounds), "setting the rounds without progress");
+  require(turn_.setArg(3, queue.capacity), "setting the capacity");
+}
+
+void QueueRounds::set(cl::Kernel& kernel, cl_uint index, const cl::Buffer& memory) {
+  require(kernel.setArg(index, memory),
+          fmt::format("setting argument {} of {}", index, program_.wave_text(wave_)));
+}
+
+void QueueRounds::launch(const cl::Kernel& kernel, std::size_t items, std::size_t lanes, cl::Event* event) {
+  const bool first = session_.on_host && compiled_.insert(kernel()).second;
+  cl::Event launched;
+  event = first && event == nullptr ? &launched : event;
+  require(session_.queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items), cl::NDRange(lanes),
+                                              nullptr, event),
+          "launching " + program_.wave_text(wave_));
+  ++launches_;
+  compile_ns_ += first ? device::time_before_start(session_, *event) : 0;
+}
+
+// What first launches spend compiling does not count as wall time.
+bool QueueRounds::out_of_time(Clock::time_point deadline) const {
+  return InterruptWatch::interrupted() ||
+         Clock::now() >= deadline + std::chrono::nanoseconds(compile_ns_ - compile_ns_before_);
+}
+
+bool QueueRounds::run(Clock::time_point deadline, cl::Event* event) {
+  compile_ns_before_ = compile_ns_;
+  return way_ == QueueWay::drain ? drain(deadline, event) : check(deadline, event);
+}
+
+bool QueueRounds::drain(Clock::time_point deadline, cl::Event* event) {
+  const engine::NdRange& range = program_.waves[wave_].range;
+  while (true) {
+    launch(drain_, range.global[0], range.local[0], std::exchange(event, nullptr));
+    launch(turn_, 1, 1, nullptr);
+    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+    download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
+    if (state[TG_QUEUE_MORE] == 0) {
+      return state[TG_QUEUE_END] == TG_QUEUE_DRAINED;
+    }
+    if (out_of_time(deadline)) {
+      return false;
+    }
+  }
+}
+
+bool QueueRounds::check(Clock::time_point deadline, cl::Event* event) {
+  const engine::ProgramQueue& queue = *program_.waves[wave_].queue;
+  require(session_.queue.enqueueFillBuffer(closed_, cl_uint{0}, 0, queue.items.size() * sizeof(cl_uint)),
+          "clearing the items' marks");
+  for (std::uint32_t round = 0; round <= queue.most_stalled_rounds; ++round) {
+    require(session_.queue.enqueueFillBuffer(state_, cl_uint{0}, 0, TG_QUEUE_WORDS * sizeof(cl_uint)),
+            "clearing the state of a queue");
+    const std::size_t lanes = 64;
+    launch(check_, (queue.items.size() + lanes - 1) / lanes * lanes, lanes, std::exchange(event, nullptr));
+    if (!queue.requeues) {
+      return true; // a failure is told by the run that this proves
+    }
+    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+    download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
+    if (state[TG_QUEUE_FAULT] != 0) {
+      throw device::Refused{queue_error(program_, wave_,
+                                        {.code = ErrorCode::queue_fault,
+                                         .item = state[TG_QUEUE_FAULT_PLACE],
+                                         .result = state[TG_QUEUE_FAULT_RESULT]})};
+    }
+    if (state[TG_QUEUE_MORE] == 0) {
+      return true;
+    }
+    if (out_of_time(deadline)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,138 @@
+#include "engine/recommend.hpp"
+
+#include <tidegate/policy/launch_request.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+// Hit capacities are a multiple of the queue's length and must stay within 32 bits.
+constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U;
+
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
+}
+
+} // namespace
+
+policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapter& adapter,
+                                     std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                     const HotCounts& hot) {
+  std::uint64_t tiles = 0;
+  std::uint64_t items = 0; // tiles, and of queues what was published
+  std::uint64_t repeated = 0;
+  for (const ProgramWave& wave : program.waves) {
+    const std::uint64_t own = wave.queue ? wave.queue->published_items : wave.range.tiles();
+    tiles = saturating_add(tiles, wave.range.tiles());
+    items = saturating_add(items, own);
+    repeated += wave.phase == WavePhase::each ? own : 0;
+  }
+  std::uint64_t edges = 0;
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    const std::uint64_t before = program.waves[dependency.before].range.tiles();
+    const std::uint64_t after = program.waves[dependency.after].range.tiles();
+    edges = saturating_add(edges, dependency.tile_local() ? after : before * after);
+  }
+  policy::LaunchRequest request;
+  std::uint64_t queued = 0;
+  if (__builtin_mul_overflow(repeated, program.iterations, &queued)) {
+    queued = longest_queue;
+  }
+  queued = saturating_add(queued, items - repeated);
+  request.queue_len = static_cast<std::uint32_t>(std::min(queued, longest_queue));
+  request.max_workgroup_size_x = adapter.max_workgroup_size_x;
+  request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;
+  request.max_compute_invocations_per_workgroup = adapter.max_compute_invocations_per_workgroup;
+  request.requested_hit_capacity = 1; // waves write to buffers, not to a list of hits
+  request.graph_node_count = static_cast<std::uint32_t>(std::min(tiles, longest_queue));
+  request.graph_edge_count = static_cast<std::uint32_t>(std::min<std::uint64_t>(edges, ~std::uint32_t{0}));
+  request.hot_opcode_count = hot.opcodes;
+  request.hot_window_count = hot.windows;
+  request.resident_device_bytes = resident_bytes;
+  request.device_memory_budget_bytes = budget_bytes;
+  return request;
+}
+
+Result<Recommendation> recommend(const ResolvedProgram& program, const Adapter& adapter,
+                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                 const HotCounts& hot) {
+  const policy::LaunchRequest request = launch_request(program, adapter, resident_bytes, budget_bytes, hot);
+  const auto decision = policy::decide(program.policy, request);
+  if (!decision) {
+    return tl::unexpected(policy::to_error(decision.error()));
+  }
+  return Recommendation{
+      .launch = decision->recommendation,
+      .topology_evidence = policy::topology_evidence(decision->effective, decision->recommendation),
+      .promotion_evidence =
+          policy::promotion_evidence(program.policy, decision->effective, decision->recommendation),
+      .frontier_density_bps = decision->effective.frontier_density_bps,
+      .reasons = policy::explain(program.policy, request, *decision)};
+}
+
+namespace {
+
+std::uint32_t clipped(std::uint64_t count) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(count, std::numeric_limits<std::uint32_t>::max()));
+}
+
+Promotion both(bool windows, bool opcodes) {
+  return windows   ? opcodes ? Promotion::all : Promotion::windows
+         : opcodes ? Promotion::opcodes
+                   : Promotion::none;
+}
+
+} // namespace
+
+std::vector<HotOp> hot_opcodes(const ResolvedProgram& program) {
+  std::vector<HotOp> ops(program.ops.size());
+  std::uint64_t all = 0;
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    ops[op].op = op;
+  }
+  for (const ProgramWave& wave : program.waves) {
+    const std::uint64_t tiles =
+        std::uint64_t{wave.range.tiles()} * (wave.phase == WavePhase::each ? program.iterations : 1);
+    ops[wave.op].tiles += tiles;
+    all += tiles;
+  }
+  const std::uint64_t least = std::min<std::uint64_t>(program.policy.jit_queue_len_threshold, (all + 9) / 10);
+  std::erase_if(ops, [least](const HotOp& op) { return op.tiles == 0 || op.tiles < least; });
+  std::ranges::stable_sort(ops, std::ranges::greater(), &HotOp::tiles);
+  return ops;
+}
+
+HotCounts hot_counts(const ResolvedProgram& program, const std::vector<HotOp>& ops,
+                     const std::vector<Window>& windows) {
+  return {.opcodes = clipped(ops.size()), .windows = clipped(count_pairs(program, windows))};
+}
+
+PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recommendation& recommendation,
+                                 std::vector<Window> windows, std::vector<HotOp> ops) {
+  const Promotion wanted = asked_for.value_or(
+      both(recommendation.launch.promote_hot_windows, recommendation.launch.promote_hot_opcodes));
+  const bool takes_windows = wanted == Promotion::windows || wanted == Promotion::all;
+  const bool takes_ops = wanted == Promotion::opcodes || wanted == Promotion::all;
+  PromotionChoice choice{.promoted = both(takes_windows && !windows.empty(), takes_ops && !ops.empty()),
+                         .reason = asked_for ? "asked for"
+                                             : "as the launch policy says, by the counts of its evidence",
+                         .windows = {},
+                         .ops = {}};
+  if (takes_windows && windows.empty()) {
+    choice.reason += "; no waves go on with each other's tiles";
+  }
+  if (takes_windows) {
+    choice.windows = std::move(windows);
+  }
+  if (takes_ops) {
+    choice.ops = std::move(ops);
+  }
+  return choice;
+}
+
+} // namespace tidegate::engine

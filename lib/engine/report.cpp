@@ -1,0 +1,595 @@
+#include "engine/report.hpp"
+
+#include "core/interrupt.hpp"
+#include "core/npy.hpp"
+#include "device/monitor.hpp"
+#include "engine/run_options.hpp"
+#include "engine/run_report.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+
+// What a run that withholds its outputs says of it.
+
+// The iterations of a program with `until` ran out first.
+Warning convergence_warning(const RunReport& report);
+
+// The wall time is over; `waited`: while work-groups waited for others.
+Error deadline_error(const RunReport& report, const RunOptions& options, bool waited);
+
+Error interrupt_error(const RunReport& report);
+Error hang_error(const std::vector<StuckGroup>& stuck_groups);
+
+// Of outputs that differ from those of plain launches.
+Error difference_error(const OutputParity& parity, const RunOptions& options);
+
+// Of violations or findings, of which there is at least one.
+Error bounds_error(const BoundsReport& bounds);
+
+// Of a violation, or of halos that were not checked; empty where all was looked at and lies inside.
+std::optional<Error> halo_error(const HaloReport& halos);
+
+// Of a device that has not come back since the run was to end.
+Error silence_error(const Monitor& monitor, bool interrupted, const RunOptions& options);
+
+namespace {
+
+std::string seconds(std::uint64_t ns) {
+  return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
+}
+
+std::string until_not_reached(const RunReport& report) {
+  return fmt::format("until was not reached after {}: {} is {}, waiting for {}",
+                     plural(report.iterations, "iteration"), in_quotes(report.until->buffer),
+                     report.until->value, report.until->waiting_for);
+}
+
+// What is left to do, and why it was not done in time.
+std::string what_is_left(const RunReport& report) {
+  if (report.until && !report.until->reached) {
+    return until_not_reached(report);
+  }
+  std::uint64_t items = 0; // of queues, that count beside the tiles
+  for (std::size_t i = 0; report.priority && i < report.queues.size(); ++i) { // once they have run
+    items += report.queues[i].items_remaining;
+  }
+  const std::uint64_t tiles = report.items_remaining - items;
+  const std::string of_queues = items == 0 ? "" : plural(items, "item") + " of queues";
+  std::string left = fmt::format("{} of {} tiles", tiles, tiles + report.items_processed);
+  if (!of_queues.empty()) {
+    left = tiles == 0 ? of_queues : left + " and " + of_queues;
+  }
+  return fmt::format("{} {} left, after {}", left, tiles == 0 && items == 1 ? "is" : "are",
+                     plural(report.iterations, "iteration"));
+}
+
+std::string difference_fix(const OutputParity& parity, const RunOptions& options) {
+  switch (parity.likely_cause.value_or(DifferenceCause::unknown)) {
+  case DifferenceCause::race:
+    return "plain launches do not repeat themselves either: work-items of one wave race for an element, or "
+           "add floats "
+           "up in any order with atomics; no schedule makes that equal";
+  case DifferenceCause::order:
+    return "this run does not repeat itself while plain launches do: waves that touch the same buffer need a "
+           "dependency, or work-items of one wave race for an element and plain launches happened to repeat "
+           "it; without either it is a bug: please report the program";
+  case DifferenceCause::rounding:
+    if (!options.compile.fp_contract_off) {
+      return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: "
+             "--fp-contract off "
+             "compiles both without joining the two";
+    }
+    return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "
+           "options such "
+           "as -cl-fast-relaxed-math, and for built-in functions that it may replace";
+  case DifferenceCause::unknown: break;
+  }
+  return "both ways repeat themselves: a read of what nobody wrote, a write past the end of a buffer "
+         "(--check-bounds finds it), work-items of one wave that race and happened to repeat, or a bug: then "
+         "please report the program";
+}
+
+} // namespace
+
+Warning convergence_warning(const RunReport& report) {
+  return {.message = until_not_reached(report),
+          .fix = "raise repeat, or leave it out to repeat for as long as it takes",
+          .pointer = "/until"};
+}
+
+Error deadline_error(const RunReport& report, const RunOptions& options, bool waited) {
+  const bool endless = report.until && !report.until->reached;
+  return {.code = ErrorCode::wall_time_exceeded,
+          .message = fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns),
+                                 what_is_left(report),
+                                 waited ? "; work-groups were waiting for others whose core is busy, or that "
+                                          "do not arrive"
+                                        : ""),
+          .fix = waited ? "--strategy launch does without waits on the device; no output was written"
+                 : endless
+                     ? "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more; no "
+                       "output was written"
+                     : "give --max-wall-time more, or the program less to do; no output was written"};
+}
+
+Error interrupt_error(const RunReport& report) {
+  return {.code = ErrorCode::interrupted,
+          .message = "interrupted: " + what_is_left(report),
+          .fix = "no output was written; run it again"};
+}
+
+Error hang_error(const std::vector<StuckGroup>& stuck_groups) {
+  if (stuck_groups.empty()) {
+    return {.code = ErrorCode::device_hang,
+            .message = "a persistent launch came back without having done anything",
+            .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+  }
+  const StuckGroup& stuck = stuck_groups.front();
+  return {.code = ErrorCode::device_hang,
+          .message =
+              fmt::format("a wait on the device ran out: in front of stage {} ({}), tile {}, iteration {}, "
+                          "work-group {} waits for {} to be {} and saw {}",
+                          stuck.stage, fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration, stuck.group,
+                          stuck.counter, stuck.expected, stuck.seen),
+          .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+}
+
+Error difference_error(const OutputParity& parity, const RunOptions& options) {
+  const Difference& difference = *parity.first_difference;
+  return {.code = ErrorCode::outputs_differ,
+          .message = fmt::format("element {} of {} is {}, plain launches make it {}; {} in all{}",
+                                 difference.element, in_quotes(difference.buffer), difference.found,
+                                 difference.expected, plural(parity.differing_elements, "element"),
+                                 parity.largest_difference_ulp
+                                     ? fmt::format(", by at most {} in the last place",
+                                                   plural(*parity.largest_difference_ulp, "unit"))
+                                     : ""),
+          .fix = difference_fix(parity, options)};
+}
+
+Error bounds_error(const BoundsReport& bounds) {
+  Error error{.code = ErrorCode::out_of_bounds,
+              .message = {},
+              .fix = "look at the kernel's subscripts, the counts it is given and the sizes of its NDRange; "
+                     "the report's bounds have all that was found"};
+  if (!bounds.violations.empty()) {
+    const BoundsViolation& violation = bounds.violations.front();
+    const std::string where =
+        violation.side == Side::behind
+            ? fmt::format("{} past the end of", plural(violation.distance_bytes + 1, "byte"))
+            : fmt::format("{} before the start of", plural(violation.distance_bytes, "byte"));
+    error.message = fmt::format("{} writes {} {}, in iteration {}", violation.wave, where,
+                                in_quotes(violation.buffer), violation.iteration);
+  }
+  if (!bounds.findings.empty()) {
+    const SimulatorFinding& finding = bounds.findings.front();
+    error.message +=
+        fmt::format("{}Oclgrind: {} in the kernel {}, at {}:{}", error.message.empty() ? "" : "; ",
+                    finding.message, in_quotes(finding.kernel), finding.file, finding.line);
+  }
+  return error;
+}
+
+std::optional<Error> halo_error(const HaloReport& halos) {
+  if (halos.violation) {
+    const HaloViolation& violation = *halos.violation;
+    return Error{.code = ErrorCode::out_of_bounds,
+                 .message =
+                     fmt::format("{} (op {}) {} {}[{}], argument {} of its wave, in tile ({}) of iteration "
+                                 "{}; {} touches that in tile {} "
+                                 "of dimension {}, its halo allows tiles {} to {}",
+                                 violation.wave, in_quotes(violation.op),
+                                 violation.writes ? "writes" : "reads", printable(violation.parameter),
+                                 violation.subscript, violation.argument, fmt::join(violation.tiles, ", "),
+                                 violation.iteration, violation.before, violation.before_tile,
+                                 violation.dimension, violation.first_allowed, violation.last_allowed),
+                 .fix = "state a wider halo, or none; or look at the kernel's subscripts"};
+  }
+  if (halos.stated_halos == 0) {
+    return Error{.code = ErrorCode::incomplete_evidence,
+                 .message = "nothing was checked: the program states no halo for memory that two waves touch",
+                 .fix =
+                     "leave --check-halos out, or state a halo for the arguments of both waves or for their "
+                     "dependency"};
+  }
+  if (!halos.unwatched.empty()) {
+    const UnwatchedAccess& use = halos.unwatched.front();
+    return Error{
+        .code = ErrorCode::incomplete_evidence,
+        .message = fmt::format("not all was checked: {}:{} uses {} of {} in a way that cannot be watched{}",
+                               printable(use.file), use.line, in_quotes(use.parameter), in_quotes(use.kernel),
+                               halos.unwatched.size() == 1
+                                   ? ""
+                                   : fmt::format(", and there are {} more", halos.unwatched.size() - 1)),
+        .fix =
+            "use the parameter with a subscript in the kernel itself, as in a[i]; or state no halo, and all "
+            "tiles wait for all"};
+  }
+  if (halos.looked_at == 0) {
+    return Error{.code = ErrorCode::incomplete_evidence,
+                 .message = "nothing was checked: no access met what an earlier wave had touched",
+                 .fix = "run the program with data and sizes as it usually has"};
+  }
+  return {};
+}
+
+Error silence_error(const Monitor& monitor, bool interrupted, const RunOptions& options) {
+  const Activity activity = monitor.activity;
+  const std::uint64_t launches = monitor.in_flight;
+  const std::string when =
+      interrupted ? "interrupted,"
+                  : fmt::format("the wall time of {} is over,", seconds(options.max_wall_time_ns));
+  const bool waits = activity == Activity::running && launches != 0;
+  const std::string what =
+      !waits ? fmt::format("the host is {}", activity_names[static_cast<std::size_t>(activity)])
+      : launches == 1
+          ? "a kernel does not return"
+          : fmt::format("{} launches are under way: a kernel does not return, or they take that long",
+                        launches);
+  return {.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
+          .message = fmt::format("{} and the device has not come back since: {}", when, what),
+          .fix = fmt::format("{}; no output was written",
+                             waits ? "look for a loop without an end in the program's kernels"
+                                   : "give --max-wall-time more")};
+}
+
+namespace {
+
+constexpr std::uint64_t full_bps = 10'000;
+
+PromotionReport promotion_report(const CompiledProgram& compiled) {
+  PromotionReport report{
+      .promoted = compiled.promotion.promoted, .reason = compiled.promotion.reason, .windows = {}, .ops = {}};
+  for (const engine::Window& window : compiled.promotion.windows) {
+    WindowReport told{.meetings = static_cast<std::uint64_t>(std::ranges::count(window.meets, true))};
+    for (const std::uint32_t wave : window.waves) {
+      told.waves.push_back(compiled.written.wave_text(wave));
+    }
+    for (const std::uint32_t buffer : window.registers) {
+      told.register_buffers.push_back(compiled.written.buffers[buffer].name);
+    }
+    report.windows.push_back(std::move(told));
+  }
+  for (const engine::HotOp& op : compiled.promotion.ops) {
+    report.ops.push_back({.op = compiled.program.ops[op.op].name, .tiles = op.tiles});
+  }
+  return report;
+}
+
+std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProgram& compiled) {
+  const engine::StrategyChoice& choice = compiled.strategy;
+  if (choice.candidates.empty()) {
+    return {};
+  }
+  std::vector<CandidateReport> reports;
+  for (const engine::Candidate& candidate : choice.candidates) {
+    const bool persistent = engine::is_persistent(candidate.shape.strategy);
+    reports.push_back(
+        {.strategy = candidate.shape.strategy,
+         .side_by_side = candidate.side_by_side,
+         .workgroup_size = candidate.group_size,
+         .worker_groups = candidate.shape.workers,
+         .order = persistent ? std::optional(candidate.shape.order) : std::nullopt,
+         .estimated_ns = candidate.cost.sum(),
+         .estimated_parts_ns = candidate.cost,
+         .measured_ns = {},
+         .refused = candidate.refused.empty() ? std::nullopt : std::optional(candidate.refused)});
+  }
+  reports[choice.taken].taken = true;
+  return reports;
+}
+
+// What was taken, with as many work-groups as were launched, and how long it took. All are estimated for as
+// many iterations as there were, which `until` has left open.
+void tell_measured(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
+  if (!report.candidates) {
+    return;
+  }
+  engine::ProgramLoad load = compiled.load;
+  if (executed.run.outcome.status == RunStatus::done) {
+    load.iterations = static_cast<double>(executed.run.outcome.iterations);
+    for (std::size_t i = 0; i < report.candidates->size(); ++i) {
+      CandidateReport& candidate = (*report.candidates)[i];
+      add(candidate.estimated_parts_ns, compiled.strategy.candidates[i].of_iteration,
+          load.iterations - compiled.load.iterations);
+      candidate.estimated_ns = candidate.estimated_parts_ns.sum();
+    }
+  }
+  CandidateReport& taken = (*report.candidates)[compiled.strategy.taken];
+  if (executed.residency.resident != 0) {
+    taken.worker_groups = executed.residency.workers;
+    taken.estimated_parts_ns = estimate(load, launch_shape(compiled, executed.residency), compiled.model);
+    taken.estimated_ns = taken.estimated_parts_ns.sum();
+  }
+  if (executed.run.outcome.status == RunStatus::done) {
+    taken.measured_ns =
+        report.comparison ? report.comparison->run_ns : static_cast<double>(executed.run.outcome.dispatch_ns);
+  }
+}
+
+// The waves of items, before they have run. Their items are published, not the tiles that they make.
+void add_queues(RunReport& report, const ResolvedProgram& program) {
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const auto& queue = program.waves[wave].queue;
+    if (queue) {
+      report.queues.push_back({.wave = program.wave_text(wave),
+                               .items = queue->items.size(),
+                               .deduped_items = queue->deduped_items,
+                               .published_items = queue->published_items,
+                               .items_remaining = queue->published_items,
+                               .requeues = queue->requeues,
+                               .fault = {}});
+      report.deduped_items += queue->deduped_items;
+      report.published_items += queue->published_items - program.waves[wave].range.tiles();
+    }
+  }
+}
+
+// What became of their items; when the run is not done, those that are left count beside the tiles.
+void tell_queues(RunReport& report, const ResolvedProgram& program,
+                 const std::vector<QueueOutcome>& outcomes) {
+  policy::RequeueAccounting all;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const QueueOutcome& outcome = outcomes[i];
+    QueueReport& queue = report.queues[i];
+    queue.items_remaining = outcome.items_remaining;
+    queue.rounds = outcome.rounds;
+    queue.requeue_count = outcome.accounting.requeue_count;
+    queue.aged_promotions = outcome.accounting.aged_promotions;
+    queue.max_priority_age = outcome.accounting.max_priority_age;
+    report.items_remaining += outcome.items_remaining;
+    all.requeue_count += outcome.accounting.requeue_count;
+    all.aged_promotions += outcome.accounting.aged_promotions;
+    all.max_priority_age = std::max(all.max_priority_age, outcome.accounting.max_priority_age);
+    if (!outcome.failure) {
+      continue;
+    }
+    const ProgramQueue& items = *program.waves[outcome.wave].queue;
+    if (outcome.failure->code == ErrorCode::queue_fault) {
+      constexpr std::uint32_t code_bits = ~std::uint32_t{0} >> 1U;
+      queue.fault = QueueFaultReport{.item = outcome.failure->item,
+                                     .op = items.op_names[items.items[outcome.failure->item].op_handle],
+                                     .code = outcome.failure->result & code_bits};
+    }
+    if (report.status == RunStatus::queue_failed && !report.error) {
+      report.error = queue_error(program, outcome.wave, *outcome.failure);
+    }
+  }
+  if (!outcomes.empty()) {
+    report.priority = policy::drain_recommendation(all);
+  }
+}
+
+// What is known once the program is compiled.
+RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
+  const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
+  RunReport report{.strategy = compiled.strategy.strategy,
+                   .strategy_reason = compiled.strategy.reason,
+                   .mode = compiled.mode.mode,
+                   .mode_reason = compiled.mode.reason,
+                   .promotion = promotion_report(compiled),
+                   .candidates = candidate_reports(compiled),
+                   .ordering = compiled.ordering,
+                   .items_remaining = compiled.schedule.tiles_in_all(compiled.program.iterations),
+                   .items_in_all = compiled.schedule.tiles_in_all(compiled.program.iterations),
+                   .warnings = compiled.warnings,
+                   .wall_time_ns = wall_time_ns,
+                   .queue_plan_ns = compiled.plan_ns,
+                   .lineage_ns = compiled.lineage_ns,
+                   .published_items = compiled.schedule.tiles_once(),
+                   .lineage_items = compiled.lineage.items,
+                   .region_lineage = compiled.lineage.regions,
+                   .recommended_geometry = {.workgroup_size = launch.geometry.workgroup_size_x,
+                                            .worker_groups = launch.worker_groups},
+                   .effective_geometry = {.workgroup_size = compiled.schedule.group_size},
+                   .memory = {.arena_bytes = compiled.memory.arena_bytes,
+                              .image_bytes = compiled.memory.image_bytes,
+                              .sum_bytes = compiled.memory.sum_bytes,
+                              .lower_bound_bytes = compiled.memory.lower_bound_bytes,
+                              .optimal = compiled.memory.optimal,
+                              .table_bytes = compiled.table_bytes},
+                   .plan = compiled.plan,
+                   .recommendation = launch,
+                   .topology_evidence = compiled.recommendation.topology_evidence,
+                   .promotion_evidence = compiled.recommendation.promotion_evidence};
+  report.assumed_macros = compiled.assumed_macros;
+  add_queues(report, compiled.program);
+  report.program = summary_of(compiled);
+  for (const Fallback& fallback : compiled.schedule.fallbacks) {
+    report.fallbacks.push_back(
+        {.wave = compiled.program.wave_text(fallback.wave), .reason = fallback.reason});
+  }
+  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
+    if (compiled.program.buffers[i].in_arena()) {
+      report.memory.offsets.emplace_back(compiled.program.buffers[i].name, compiled.memory.offsets[i]);
+    }
+  }
+  report.telemetry = {.frontier_density_bps = compiled.recommendation.frontier_density_bps,
+                      .topology = launch.topology,
+                      .pressure = launch.pressure,
+                      .execution_mode = compiled.mode.mode,
+                      .hit_capacity = launch.hit_capacity,
+                      .estimated_peak_device_bytes = launch.estimated_peak_device_bytes,
+                      .device_memory_budget_bytes = launch.device_memory_budget_bytes};
+  return report;
+}
+
+std::optional<UntilReport> until_report(const CompiledProgram& compiled, const ExecutedProgram& executed) {
+  if (!executed.run.until) {
+    return {};
+  }
+  const ResolvedUntil& until = *compiled.program.until;
+  const ProgramBuffer& buffer = compiled.program.buffers[until.buffer];
+  return UntilReport{.buffer = buffer.name,
+                     .waiting_for = element_text(buffer.spec.type, until.value.data()),
+                     .value = element_text(buffer.spec.type, executed.run.until->value.data()),
+                     .reached = executed.run.until->reached};
+}
+
+RunStatus status_of(const ExecutedProgram& executed) {
+  if (executed.proof && !executed.proof->in_time) {
+    return InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+  }
+  return executed.proof && !executed.proof->parity.equal ? RunStatus::outputs_differ
+                                                         : executed.run.outcome.status;
+}
+
+// The error of a run whose outputs are withheld, by what is left of its tiles and items.
+void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
+  switch (report.status) {
+  case RunStatus::done:
+  case RunStatus::planned:
+  case RunStatus::checked:
+  case RunStatus::out_of_bounds:
+  case RunStatus::outside_halo:
+  case RunStatus::unchecked:
+  case RunStatus::queue_failed: break; // told beside the items
+  case RunStatus::deadline:
+    report.error = deadline_error(report, options, executed.run.outcome.waited);
+    break;
+  case RunStatus::interrupted: report.error = interrupt_error(report); break;
+  case RunStatus::hang: report.error = hang_error(report.stuck_groups); break;
+  case RunStatus::outputs_differ: report.error = difference_error(*report.output_parity, options); break;
+  }
+}
+
+// Of a check that runs the program wave by wave: what it has found, else whether it came to its end.
+RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                          const RunOptions& options, std::uint64_t wall_time_ns, bool complete,
+                          std::optional<Error> found, RunStatus status_of_found) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.device =
+      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.status = RunStatus::checked;
+  if (found) {
+    report.status = status_of_found;
+    report.error = std::move(found);
+  } else if (!complete) {
+    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+    report.error =
+        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
+  }
+  return report;
+}
+
+} // namespace
+
+WrittenFile written_file(const std::string& file, std::string what) {
+  std::error_code unknown; // a device or a pipe has no size
+  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  return {.file = file, .what = std::move(what), .bytes = unknown ? 0 : bytes};
+}
+
+RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.status = RunStatus::planned;
+  return report;
+}
+
+RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
+                        const device::DeviceInfo& device, const RunOptions& options,
+                        std::uint64_t wall_time_ns) {
+  const DispatchOutcome& outcome = executed.run.outcome;
+  const Residency& residency = executed.residency;
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.device =
+      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.items_processed = outcome.tiles;
+  report.items_remaining = outcome.status == RunStatus::done ? 0 : report.items_remaining - outcome.tiles;
+  report.iterations = outcome.iterations;
+  report.until = until_report(compiled, executed);
+  if (report.until) {
+    report.converged = report.until->reached;
+    if (!*report.converged && outcome.status == RunStatus::done) {
+      report.warnings.push_back(convergence_warning(report));
+    }
+  }
+  report.queue_publish_ns = executed.run.publish_ns;
+  report.upload_ns = executed.run.upload_ns;
+  report.build_ns = executed.build_ns + outcome.compile_ns;
+  report.backend_dispatch_ns = outcome.dispatch_ns;
+  report.read_back_ns = executed.run.read_back_ns;
+  report.slices_ns = outcome.slices_ns;
+  report.files_written = executed.files_written;
+  report.stuck_groups = outcome.stuck_groups;
+  report.effective_geometry.worker_groups = residency.resident == 0 ? 0 : residency.workers;
+  Telemetry& telemetry = report.telemetry;
+  telemetry.bytes_uploaded = executed.run.uploaded_bytes + compiled.tables.bytes();
+  telemetry.bytes_read_back = outcome.bytes_read_back;
+  telemetry.bytes_moved = telemetry.bytes_uploaded + telemetry.bytes_read_back;
+  telemetry.resident_allocations =
+      (executed.generated_kernel ? 6U : 1U) +
+      static_cast<std::uint64_t>(std::ranges::count_if(
+          compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.image.has_value(); }));
+  telemetry.kernel_launches = outcome.launches;
+  telemetry.recorded_launches = outcome.recorded_launches;
+  telemetry.sync_points = outcome.sync_points;
+  telemetry.occupancy_proxy_bps =
+      residency.resident == 0 ? 0 : std::min(full_bps, residency.workers * full_bps / residency.resident);
+  telemetry.readback_buffers = static_cast<std::uint64_t>(std::ranges::count_if(
+      compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.spec.output.has_value(); }));
+  telemetry.compiled_pipeline_cache_hit = executed.built_from_cache;
+  if (executed.proof && executed.proof->in_time) {
+    report.output_parity = executed.proof->parity;
+    report.comparison = executed.proof->comparison;
+  }
+  if (outcome.trace) {
+    report.timeline = timeline_of(compiled, *outcome.trace, residency.workers, outcome.until_met);
+  }
+  if (report.timeline && !options.trace.empty()) {
+    report.trace = TraceReport{
+        .file = options.trace,
+        .clock = std::string(engine::device_clock_names[static_cast<std::size_t>(report.timeline->clock)]),
+        .spans = report.timeline->span_count(),
+        .left_out_spans = report.timeline->left_out};
+  }
+  tell_measured(report, compiled, executed);
+  report.status = status_of(executed);
+  tell_queues(report, compiled.program, executed.run.queues);
+  tell_the_end(report, executed, options);
+  return report;
+}
+
+RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
+                           const device::DeviceInfo& device, const RunOptions& options,
+                           std::uint64_t wall_time_ns) {
+  const bool broken = !bounds.violations.empty() || !bounds.findings.empty();
+  RunReport report =
+      report_of_check(compiled, device, options, wall_time_ns, bounds.complete,
+                      broken ? std::optional(bounds_error(bounds)) : std::nullopt, RunStatus::out_of_bounds);
+  report.bounds = bounds;
+  return report;
+}
+
+RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
+                          const device::DeviceInfo& device, const RunOptions& options,
+                          std::uint64_t wall_time_ns) {
+  RunReport report = report_of_check(compiled, device, options, wall_time_ns, halos.complete,
+                                     halos.complete ? halo_error(halos) : std::nullopt,
+                                     halos.violation ? RunStatus::outside_halo : RunStatus::unchecked);
+  report.halos = halos;
+  return report;
+}
+
+RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
+                            const RunOptions& options, std::uint64_t wall_time_ns) {
+  RunReport report = report_of_program(compiled, wall_time_ns);
+  report.iterations = monitor.iterations;
+  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
+  report.error = silence_error(monitor, interrupted, options);
+  return report;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,38 @@
+// The report of a run, put together at its end from what the passes returned.
+#pragma once
+#include "device/monitor.hpp"
+#include "engine/compile.hpp"
+#include "engine/execute.hpp"
+#include "engine/run_options.hpp"
+#include "engine/run_report.hpp"
+
+#include <cstdint>
+
+namespace tidegate::engine {
+
+// Of a program that was compiled and not run: --dry-run.
+RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns);
+
+// Of a run that came to its end, whichever.
+RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
+                        const device::DeviceInfo& device, const RunOptions& options,
+                        std::uint64_t wall_time_ns);
+
+// Of a program that was looked at for accesses out of bounds.
+RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
+                           const device::DeviceInfo& device, const RunOptions& options,
+                           std::uint64_t wall_time_ns);
+
+// Of a program whose accesses were held against the halos that it states.
+RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
+                          const device::DeviceInfo& device, const RunOptions& options,
+                          std::uint64_t wall_time_ns);
+
+// Of a run whose device does not come back: what is known from outside.
+RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
+                            const RunOptions& options, std::uint64_t wall_time_ns);
+
+// A file that was written, with its size.
+WrittenFile written_file(const std::string& file, std::string what);
+
+} // namespace tidegate::engine

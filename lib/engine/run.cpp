@@ -1,0 +1,128 @@
+#include "engine/run.hpp"
+
+#include "core/duration.hpp"
+#include "core/files.hpp"
+#include "core/interrupt.hpp"
+#include "device/monitor.hpp"
+#include "engine/bounds.hpp"
+#include "engine/compile.hpp"
+#include "engine/compiler_macros.hpp"
+#include "engine/execute.hpp"
+#include "engine/halo_check.hpp"
+#include "engine/report.hpp"
+#include "work/files.hpp"
+#include "work/image_files.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a kernel that is past the wall time still gets to come back.
+constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
+
+// Before anything is written: what the command line and the program name as outputs is nothing that was read.
+Result<void> check_files(const ResolvedProgram& program, const RunOptions& options) {
+  FileUses files = options.files;
+  if (!options.emit_kernel.empty()) {
+    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
+  }
+  return keep_inputs(program, std::move(files));
+}
+
+// A driver that gives up while the waves run most often does so for what they did.
+Error explained(Error error, const Monitor& monitor) {
+  if (error.code == ErrorCode::opencl_failure && monitor.activity == Activity::running) {
+    error.fix = "a kernel may have written past the end of a buffer: --check-bounds tells of it; otherwise " +
+                error.fix;
+  }
+  return error;
+}
+
+// A geometry that did not fit leaves tiles one by one, then launches, then plain ones; false where that is
+// what it was.
+bool narrow(CompileOptions& options, const CompiledProgram& compiled) {
+  if (compiled.persistent() && options.side_by_side != 1) {
+    options.side_by_side = 1;
+  } else {
+    options.strategy = compiled.persistent() ? Strategy::launch : Strategy::plain;
+  }
+  return compiled.strategy.strategy != Strategy::plain;
+}
+
+Result<void> write_kernel(const std::string& path, const KernelSource& source) {
+  TIDEGATE_TRY(Output file, Output::open(path));
+  TIDEGATE_CHECK(file.write(source.source));
+  return file.commit();
+}
+
+} // namespace
+
+Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
+                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
+  const auto start = Clock::now();
+  const InterruptWatch interrupts;
+
+  // From the program to a kernel, without touching the device.
+  monitor.begin(Activity::compiling);
+  CompileOptions compile_options = options.compile;
+  compile_options.files = options.compile.dry_run ? FileCheck::none : FileCheck::reachable;
+  if (device != nullptr) {
+    compile_options.answer_macros = ask_compiler(*device, options.cache_folder);
+  }
+  TIDEGATE_TRY(CompiledProgram compiled, compile(program, folder, device, compile_options));
+  TIDEGATE_CHECK(check_files(compiled.written, options));
+  std::vector<WrittenFile> emitted;
+  if (!options.emit_kernel.empty()) {
+    TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));
+    emitted.push_back(written_file(options.emit_kernel, "generated kernel"));
+  }
+  const auto told = [&emitted](RunReport report) {
+    report.files_written.insert(report.files_written.begin(), emitted.begin(), emitted.end());
+    return report;
+  };
+  if (options.compile.dry_run) {
+    return told(report_of_plan(compiled, elapsed_ns(start)));
+  }
+
+  // On the device; a kernel that does not come back is told of from another thread.
+  monitor.most_iterations = compiled.program.iterations;
+  monitor.deadline = Monitor::Clock::now() + build_limit;
+  const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
+    options.abandon(report_of_silence(compiled, monitor, interrupted, options, elapsed_ns(start)));
+  });
+  if (options.check_bounds) {
+    TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options.max_wall_time_ns, monitor));
+    const std::string simulator = is_simulator(*device) ? "" : find_simulator();
+    if (!simulator.empty()) {
+      bounds.simulator = simulator;
+      TIDEGATE_TRY(bounds.findings,
+                   run_in_simulator(simulator, folder, options.this_command, options.program_text));
+    }
+    return told(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
+  }
+  if (options.check_halos) {
+    TIDEGATE_TRY(const HaloReport halos, check_halos(compiled, *device, options.max_wall_time_ns, monitor));
+    return report_of_halos(compiled, halos, *device, options, elapsed_ns(start));
+  }
+  auto executed = execute(compiled, *device, options, monitor);
+  while (!executed && executed.error().code == ErrorCode::kernel_does_not_fit &&
+         narrow(compile_options, compiled)) {
+    const std::string why = compiled.strategy.reason + "; " + executed.error().message;
+    monitor.begin(Activity::compiling);
+    TIDEGATE_TRY(compiled, compile(program, folder, device, compile_options));
+    compiled.strategy.reason = why;
+    executed = execute(compiled, *device, options, monitor);
+  }
+  if (!executed) {
+    return tl::unexpected(explained(std::move(executed.error()), monitor));
+  }
+  return told(report_of_run(compiled, *executed, *device, options, elapsed_ns(start)));
+}
+
+} // namespace tidegate::engine

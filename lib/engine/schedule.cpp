@@ -1,0 +1,235 @@
+#include "engine/schedule.hpp"
+
+#include "engine/kernel_objects.hpp"
+#include <tidegate/core/text.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+namespace {
+
+constexpr std::size_t most_phases = 64;
+
+Result<std::vector<std::vector<std::uint32_t>>> places(const ResolvedProgram& program) {
+  std::vector<std::uint32_t> now(program.buffers.size());
+  std::iota(now.begin(), now.end(), 0U);
+  const std::vector<std::uint32_t> first = now;
+  std::vector<std::vector<std::uint32_t>> places;
+  do {
+    places.push_back(now);
+    for (const auto& [a, b] : program.swaps) {
+      std::swap(now[a], now[b]);
+    }
+  } while (now != first && places.size() <= most_phases);
+  if (places.size() > most_phases) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
+                                .message = fmt::format("these swaps take more than {} iterations until every "
+                                                       "buffer is back in its place",
+                                                       most_phases),
+                                .fix = "swap fewer buffers, or pairs that do not meet",
+                                .pointer = "/swap"});
+  }
+  return places;
+}
+
+// By op with barriers, the images and samplers of the one call that a kernel may have of it.
+class SingleCalls {
+public:
+  SingleCalls(const ResolvedProgram& program, const OutlinedOps& ops, bool wanted)
+      : program_(program), ops_(ops), wanted_(wanted) {}
+
+  // Why a wave cannot ride; otherwise its call is the op's.
+  std::string obstacle(std::uint32_t wave, const std::vector<std::vector<std::uint32_t>>& places) {
+    const std::uint32_t op = program_.waves[wave].op;
+    if (!wanted_ || !ops_.kernels[op].needs_whole_group) {
+      return {};
+    }
+    for (const auto& place : places) {
+      std::vector<KernelObject> objects;
+      for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+        if (argument.is_object()) {
+          objects.push_back(kernel_object(argument, place));
+        }
+      }
+      if (calls_.try_emplace(op, objects).first->second != objects) {
+        return "its kernel has barriers or local memory and is called with several images or samplers, which "
+               "compilers for CPUs do not keep apart";
+      }
+    }
+    return {};
+  }
+
+private:
+  const ResolvedProgram& program_;
+  const OutlinedOps& ops_;
+  const bool wanted_;
+  std::map<std::uint32_t, std::vector<KernelObject>> calls_;
+};
+
+// The stages of the groups. Waves that cannot share a launch get stages of their own behind the others of
+// their group; whether any shared wave writes images is told beside.
+bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
+                const std::vector<std::string>& obstacles, Strategy strategy, const KernelLimits& limits,
+                bool iterations_share, Schedule& schedule) {
+  ImageConflicts images(program, schedule.places, limits.objects, iterations_share);
+  SingleCalls calls(program, ops, limits.one_call_with_barriers);
+  const auto add = [&](Stage& shared) {
+    // A window is no kernel of the user's.
+    shared.plain = !is_persistent(strategy) && shared.waves.size() == 1 &&
+                   program.waves[shared.waves.front()].window.empty();
+    if (!shared.waves.empty()) {
+      schedule.stages.push_back(std::exchange(shared, {}));
+    }
+    if (!is_persistent(strategy)) {
+      images.next_launch();
+    }
+  };
+  for (std::size_t group = 0; group < groups.group_count(); ++group) {
+    Stage shared;
+    std::vector<Stage> alone;
+    const bool apart = strategy == Strategy::plain;
+    const bool has_launch = apart || (strategy == Strategy::launch && groups.group(group).size() == 1);
+    for (const std::uint32_t wave : groups.group(group)) {
+      const std::uint32_t tiles = program.waves[wave].range.tiles();
+      std::string reason = apart ? std::string() : obstacles[wave];
+      if (reason.empty() && !has_launch) {
+        reason = images.obstacle(wave);
+      }
+      if (reason.empty() && !has_launch) {
+        reason = calls.obstacle(wave, schedule.places);
+      }
+      if (!reason.empty()) {
+        schedule.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
+        alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
+      } else {
+        const auto& queue = program.waves[wave].queue;
+        const bool in_rounds = queue && queue->requeues; // which the stage runs again and again
+        if (in_rounds) {
+          add(shared);
+        }
+        const std::uint32_t packs = schedule.packs(program, wave);
+        if (shared.packs > std::numeric_limits<std::int32_t>::max() - packs) { // they are counted in 31 bits
+          add(shared);
+        }
+        if (!has_launch) {
+          images.add(wave);
+        }
+        shared.waves.push_back(wave);
+        shared.tiles += tiles_as_written(program.waves[wave]);
+        shared.packs += packs;
+        if (in_rounds || apart) {
+          add(shared);
+        }
+      }
+    }
+    add(shared);
+    if (!alone.empty()) {
+      images.next_launch();
+    }
+    std::ranges::move(alone, std::back_inserter(schedule.stages));
+    // Groups come phase by phase.
+    const auto phase =
+        groups.group(group).empty() ? WavePhase::after : program.waves[groups.group(group)[0]].phase;
+    schedule.repeat_begin = phase == WavePhase::before ? schedule.stages.size() : schedule.repeat_begin;
+    schedule.repeat_end = phase != WavePhase::after ? schedule.stages.size() : schedule.repeat_end;
+  }
+  return images.writes_images();
+}
+
+} // namespace
+
+bool Schedule::any_plain() const {
+  return std::ranges::any_of(stages, &Stage::plain);
+}
+
+std::uint64_t Schedule::tiles_in(std::size_t begin, std::size_t end) const {
+  std::uint64_t tiles = 0;
+  for (std::size_t stage = begin; stage < end; ++stage) {
+    tiles += stages[stage].tiles;
+  }
+  return tiles;
+}
+
+Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps& ops,
+                               const planning::WaveGroups& groups, Strategy strategy,
+                               const KernelLimits& limits) {
+  const SharedLaunch shared = shared_launch(program, ops, limits);
+  Schedule schedule{.group_size = shared.group_size, .main_options = shared.main_options};
+  for (const ProgramWave& wave : program.waves) {
+    // Which tile a work-item belongs to is a matter of shifts.
+    const std::uint32_t size = wave.range.group_size();
+    const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size);
+    schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
+  }
+  auto found = places(program);
+  if (!found) {
+    return tl::unexpected(std::move(found.error()));
+  }
+  schedule.places = std::move(*found);
+
+  // Where no wave has to be launched alone, one launch has all iterations.
+  Schedule result = schedule;
+  const bool writes_images =
+      add_stages(program, ops, groups, shared.obstacles, strategy, limits, false, result);
+  if (writes_images && is_persistent(strategy) && program.iterations > 1 && !result.any_plain()) {
+    result = schedule;
+    add_stages(program, ops, groups, shared.obstacles, strategy, limits, true, result);
+  }
+  return result;
+}
+
+std::string schedule_violation(const ResolvedProgram& program, const Schedule& schedule) {
+  std::vector<std::optional<std::size_t>> stage_of(program.waves.size());
+  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+    std::uint64_t tiles = 0;
+    for (const std::uint32_t wave : schedule.stages[stage].waves) {
+      if (wave >= stage_of.size() || stage_of[wave]) {
+        return fmt::format("stage {} runs wave {} a second time", stage, wave);
+      }
+      stage_of[wave] = stage;
+      if (schedule.stages[stage].plain && !program.waves[wave].window.empty()) {
+        return fmt::format("stage {} launches {}, which are no kernel", stage, program.wave_text(wave));
+      }
+      const WavePhase phase = stage < schedule.repeat_begin ? WavePhase::before
+                              : stage < schedule.repeat_end ? WavePhase::each
+                                                            : WavePhase::after;
+      if (program.waves[wave].phase != phase) {
+        return fmt::format("stage {} runs {} in the phase \"{}\"", stage, program.wave_text(wave),
+                           wave_phase_names[static_cast<std::size_t>(phase)]);
+      }
+      tiles += tiles_as_written(program.waves[wave]);
+    }
+    if (tiles != schedule.stages[stage].tiles || tiles == 0) {
+      return fmt::format("stage {} counts {} tiles, its waves have {}", stage, schedule.stages[stage].tiles,
+                         tiles);
+    }
+  }
+  for (std::uint32_t wave = 0; wave < stage_of.size(); ++wave) {
+    if (!stage_of[wave]) {
+      return fmt::format("{} is in no stage", program.wave_text(wave));
+    }
+  }
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    if (stage_of[dependency.before] >= stage_of[dependency.after]) {
+      return fmt::format("{} waits for {}, which no earlier stage runs", program.wave_text(dependency.after),
+                         program.wave_text(dependency.before));
+    }
+  }
+  return {};
+}
+
+} // namespace tidegate::engine

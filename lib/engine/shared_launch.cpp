@@ -1,0 +1,153 @@
+#include "engine/shared_launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <map>
+
+namespace tidegate::engine {
+namespace {
+
+// Whether tiles of so many work-items that meet at barriers can share a work-group: there are 15 named
+// barriers, of whole warps.
+bool packable(std::uint32_t lanes, std::uint32_t group_size) {
+  constexpr std::uint32_t warp = 32;
+  constexpr std::uint32_t named_barriers = 15;
+  return std::has_single_bit(lanes) && group_size % lanes == 0 &&
+         (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
+}
+
+// By wave what keeps it from riding in a shared launch, or an empty string.
+class Riding {
+public:
+  Riding(const ResolvedProgram& program, const OutlinedOps& ops, std::uint32_t group_size, std::uint32_t unit,
+         const KernelLimits& limits)
+      : program_(program), ops_(ops), group_size_(group_size), unit_(unit), limits_(limits) {}
+
+  [[nodiscard]] std::string obstacle(std::uint32_t wave) const {
+    const NdRange& range = program_.waves[wave].range;
+    const std::uint32_t op = program_.waves[wave].op;
+    if (!ops_.alone[op].empty()) {
+      return ops_.alone[op];
+    }
+    if (!program_.units[program_.ops[op].unit].built_in &&
+        program_.units[program_.ops[op].unit].parsed_options.others !=
+            program_.units[unit_].parsed_options.others) {
+      return "its compiler options differ from those of the other ops";
+    }
+    if (!ops_.kernels[op].sub_group_functions.empty()) {
+      return fmt::format("its kernel calls {}: a compiler chooses the sub-groups anew for every kernel",
+                         *ops_.kernels[op].sub_group_functions.begin());
+    }
+    if (!ops_.kernels[op].needs_whole_group) {
+      return {};
+    }
+    if (!limits_.barrier_kernels_share) {
+      return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
+             "device "
+             "as cases of one kernel";
+    }
+    if (!fills(range) && !packs(op, range.group_size())) {
+      return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
+                         range.group_size(), group_size_);
+    }
+    return range.ragged() ? "its kernel has barriers or local memory and its last work-group is smaller"
+                          : std::string();
+  }
+
+private:
+  [[nodiscard]] bool fills(const NdRange& range) const { return range.group_size() == group_size_; }
+
+  // Whether several of its work-groups may share one.
+  [[nodiscard]] bool packs(std::uint32_t op, std::uint32_t lanes) const {
+    const opencl_c::OutlinedKernel& kernel = ops_.kernels[op];
+    return limits_.named_barriers && kernel.packs && packable(lanes, group_size_) &&
+           kernel.local_bytes * (group_size_ / lanes) <= limits_.local_bytes;
+  }
+
+  const ResolvedProgram& program_;
+  const OutlinedOps& ops_;
+  std::uint32_t group_size_;
+  std::uint32_t unit_;
+  const KernelLimits& limits_;
+};
+
+// The key with the largest weight; the first of equals.
+template <class Key>
+Key heaviest(const std::map<Key, std::uint64_t>& weights, Key otherwise) {
+  std::uint64_t most = 0;
+  for (const auto& [key, weight] : weights) {
+    if (weight > most) {
+      most = weight;
+      otherwise = key;
+    }
+  }
+  return otherwise;
+}
+
+// Work-items of a work-group: what most tiles of kernels with barriers need, or else what most tiles have; as
+// often as tiles run side by side.
+std::uint32_t choose_group_size(const ResolvedProgram& program, const OutlinedOps& ops,
+                                const KernelLimits& limits) {
+  const std::uint32_t max_group_size = limits.group_size;
+  std::map<std::uint32_t, std::uint64_t> strict;
+  std::map<std::uint32_t, std::uint64_t> all;
+  for (const ProgramWave& wave : program.waves) {
+    const std::uint32_t size = wave.range.group_size();
+    if (size > max_group_size || wave.transfer || !ops.alone[wave.op].empty() || // transfers go with any size
+        !ops.kernels[wave.op].sub_group_functions.empty()) {
+      continue;
+    }
+    all[size] += tiles_as_written(wave);
+    if (ops.kernels[wave.op].needs_whole_group && !wave.range.ragged()) {
+      strict[size] += tiles_as_written(wave);
+    }
+  }
+  // Where smaller ones can share a work-group, the largest has room for all.
+  const std::uint32_t size = !strict.empty() && limits.named_barriers
+                                 ? strict.rbegin()->first
+                                 : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
+  const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits.named_barriers);
+  const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
+  return size * std::clamp(limits.tiles_side_by_side, 1U, most);
+}
+
+// The first unit of those whose compiler options most tiles share.
+std::uint32_t main_options(const ResolvedProgram& program) {
+  std::map<std::vector<std::string>, std::uint64_t> weights;
+  for (const ProgramWave& wave : program.waves) {
+    if (wave.transfer) {
+      continue;
+    }
+    weights[program.units[program.ops[wave.op].unit].parsed_options.others] += tiles_as_written(wave);
+  }
+  const auto options = heaviest(weights, std::vector<std::string>());
+  for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {
+    if (program.units[unit].parsed_options.others == options) {
+      return unit;
+    }
+  }
+  return 0;
+}
+
+} // namespace
+
+SharedLaunch shared_launch(const ResolvedProgram& program, const OutlinedOps& ops,
+                           const KernelLimits& limits) {
+  SharedLaunch shared{.group_size = choose_group_size(program, ops, limits),
+                      .main_options = main_options(program),
+                      .obstacles = {}};
+  const Riding riding(program, ops, shared.group_size, shared.main_options, limits);
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    shared.obstacles.push_back(riding.obstacle(wave));
+  }
+  return shared;
+}
+
+std::uint64_t tiles_as_written(const ProgramWave& wave) {
+  return wave.range.tiles() * std::max<std::uint64_t>(wave.window.size(), 1);
+}
+
+} // namespace tidegate::engine

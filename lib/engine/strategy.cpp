@@ -1,0 +1,210 @@
+#include "engine/strategy.hpp"
+
+#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using Candidates = std::vector<Candidate>;
+
+Candidate candidate_of(const ProgramLoad& load, Strategy strategy, const FixedShape& fixed,
+                       const DeviceModel& model) {
+  Candidate candidate{.shape = {.strategy = strategy},
+                      .group_size = load.group_size,
+                      .cost = {},
+                      .of_iteration = {},
+                      .refused = {}};
+  if (is_persistent(strategy)) {
+    const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
+    candidate.shape.order = fixed.order.value_or(best_order(load, strategy, model));
+    if (strategy == Strategy::counters && candidate.shape.order == TileOrder::strided) {
+      candidate.shape.order = TileOrder::blocked; // groups wait for runs of tiles
+    }
+    candidate.shape.workers =
+        best_workers(load, strategy, candidate.shape.order, model, resident, fixed.workers);
+    candidate.plain_stages = static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
+  }
+  candidate.cost = estimate(load, candidate.shape, model);
+  candidate.of_iteration = estimate_of_iteration(load, candidate.shape, model);
+  return candidate;
+}
+
+std::uint32_t most_tiles_per_pack(const Schedule& schedule) {
+  std::uint32_t most = 1;
+  for (const std::uint32_t tiles : schedule.tiles_per_pack) {
+    most = std::max(most, tiles);
+  }
+  return most;
+}
+
+// The least of those that `may` be taken.
+template <class Condition>
+std::size_t least(const Candidates& candidates, Condition may) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (may(candidates[i]) && (!best || candidates[i].cost.sum() < candidates[*best].cost.sum())) {
+      best = i;
+    }
+  }
+  return best.value_or(0);
+}
+
+auto of(Strategy strategy) {
+  return [strategy](const Candidate& candidate) { return candidate.shape.strategy == strategy; };
+}
+
+bool is_persistent_one(const Candidate& candidate) {
+  return is_persistent(candidate.shape.strategy);
+}
+
+// Of each strategy the least.
+std::string estimates_text(const Candidates& candidates) {
+  std::string text;
+  for (std::size_t i = 0; i < strategy_names.size(); ++i) {
+    const Candidate& best = candidates[least(candidates, of(static_cast<Strategy>(i)))];
+    if (best.shape.strategy == static_cast<Strategy>(i)) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", strategy_names[i],
+                          short_time_text(best.cost.sum()));
+    }
+  }
+  return text;
+}
+
+// In one kernel every op has the registers of the hungriest: what gains little in starting and meeting loses
+// it in the work, hence the margin on those.
+std::size_t cheapest(const Candidates& candidates, double margin, std::string& reason) {
+  const std::size_t launch = least(candidates, std::not_fn(is_persistent_one));
+  const std::size_t persistent = least(candidates, is_persistent_one);
+  const device::CostParts& cost = candidates[persistent].cost;
+  const bool pays = is_persistent_one(candidates[persistent]) &&
+                    margin * (cost.sum() - cost.work) + cost.work < candidates[launch].cost.sum();
+  const bool close = !pays && candidates[persistent].cost.sum() < candidates[launch].cost.sum();
+  reason = "estimated: " + estimates_text(candidates);
+  if (close) {
+    reason += fmt::format("; starting and meeting count {:.3g} times", margin);
+  }
+  if (const std::size_t alone = candidates[persistent].plain_stages; alone != 0) {
+    reason += fmt::format("; {} cannot share a launch", plural(alone, "wave"));
+  }
+  return pays ? persistent : launch;
+}
+
+void refuse_persistent(Candidates& candidates, std::string_view reason) {
+  for (Candidate& candidate : candidates) {
+    if (is_persistent_one(candidate)) {
+      candidate.refused = reason;
+    }
+  }
+}
+
+} // namespace
+
+std::optional<Strategy> preferred(device::PreferredStrategy strategy) {
+  return strategy == device::PreferredStrategy::automatic
+             ? std::nullopt
+             : std::optional(static_cast<Strategy>(static_cast<int>(strategy) - 1));
+}
+
+std::optional<TileOrder> preferred(device::PreferredOrder order) {
+  return order == device::PreferredOrder::automatic
+             ? std::nullopt
+             : std::optional(static_cast<TileOrder>(static_cast<int>(order) - 1));
+}
+
+std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_t compute_units,
+                                    const device::Tuning& tuning, const FixedShape& fixed, bool interpreted) {
+  if (fixed.side_by_side || interpreted) {
+    return {fixed.side_by_side.value_or(1)};
+  }
+  std::uint32_t tiles = 1;
+  std::uint32_t size = 1;
+  for (const ProgramWave& wave : program.waves) {
+    if (wave.range.tiles() > tiles) {
+      tiles = wave.range.tiles();
+      size = wave.range.group_size();
+    }
+  }
+  const std::uint32_t units = std::max(compute_units, 1U);
+  const std::uint32_t most = std::bit_floor(std::clamp(
+      tuning.side_by_side_work_items / size, 1U, std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
+  return most == 1 ? std::vector{1U} : std::vector{most, 1U};
+}
+
+std::vector<Candidate> find_candidates(const ResolvedProgram& program, const OutlinedOps& ops,
+                                       const Schedules& schedules, const MemoryLayout& memory,
+                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model,
+                                       std::optional<Strategy> asked_for) {
+  Candidates candidates;
+  const auto add = [&](Strategy strategy, std::size_t schedule) {
+    const Synchronization waits = synchronize(program, schedules.all[schedule], memory, strategy);
+    candidates.push_back(candidate_of(load_of(program, ops, schedules.all[schedule], waits, interpreted),
+                                      strategy, fixed, model));
+    candidates.back().schedule = schedule;
+    candidates.back().side_by_side =
+        is_persistent(strategy) ? most_tiles_per_pack(schedules.all[schedule]) : 1;
+  };
+  add(Strategy::launch, Schedules::launch);
+  for (const Strategy strategy : {Strategy::barrier, Strategy::counters}) {
+    for (std::size_t i = Schedules::first_persistent; i < schedules.all.size(); ++i) {
+      add(strategy, i);
+    }
+  }
+  // Where launches share nothing, they are plain already.
+  if (schedules.all[Schedules::plain].stages.size() != schedules.all[Schedules::launch].stages.size() ||
+      asked_for == Strategy::plain) {
+    add(Strategy::plain, Schedules::plain);
+  }
+  return candidates;
+}
+
+StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Candidate> candidates) {
+  const device::DeviceInfo* const device = question.device;
+  StrategyChoice choice;
+  const auto take = [&](std::size_t taken, std::string reason) {
+    choice.strategy = candidates[taken].shape.strategy;
+    choice.reason = std::move(reason);
+    choice.taken = taken;
+    choice.candidates = std::move(candidates);
+    return std::move(choice);
+  };
+  const bool unknown = device == nullptr || !device->profile;
+  const std::optional<Strategy> preference = preferred(question.tuning.strategy);
+  const std::optional<Strategy> wanted = question.asked_for ? question.asked_for : preference;
+  const std::string why = question.asked_for ? "asked for" : question.why;
+  if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering || question.distrust_litmus)) {
+    refuse_persistent(candidates, "the device has not passed the self-test: no memory ordering between "
+                                  "work-groups is proved, so nothing may wait inside a launch");
+    const bool launches = wanted && !is_persistent(*wanted);
+    const auto refused = std::ranges::find_if(candidates, is_persistent_one);
+    return take(launches ? least(candidates, of(*wanted)) : 0, launches ? why : refused->refused);
+  }
+  if (wanted && (question.asked_for || !unknown)) {
+    return take(least(candidates, of(*wanted)), why);
+  }
+  if (unknown) {
+    return take(least(candidates, is_persistent_one),
+                "planned for a device whose self-test passes: " + estimates_text(candidates) +
+                    " by the costs of an H200");
+  }
+  if (device->type == device::DeviceType::cpu) {
+    refuse_persistent(candidates,
+                      "on a CPU a wait for a work-group whose core is busy costs more than a launch");
+    return take(0, std::ranges::find_if(candidates, is_persistent_one)->refused);
+  }
+  std::string reason;
+  const std::size_t taken = cheapest(candidates, question.tuning.persistent_margin, reason);
+  return take(taken, std::move(reason));
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,350 @@
+#include "engine/synchronization.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+// How tiles of one wave depend on tiles of another: tile t on t - halo … t + halo, or on all.
+struct Relation {
+  std::optional<std::uint64_t> halo; // empty: all
+};
+
+Relation wider(const Relation& a, const Relation& b) {
+  return a.halo && b.halo ? Relation{std::max(*a.halo, *b.halo)} : Relation{};
+}
+
+bool covers(const Relation& known, const Relation& wanted) {
+  return !known.halo || (wanted.halo && *known.halo >= *wanted.halo);
+}
+
+// What holds between a and c when it is `first` between a and b and `second` between b and c. A halo is only
+// between waves of the same tiles, so that all of b have waited for all of a.
+Relation composed(const Relation& first, const Relation& second) {
+  return first.halo && second.halo ? Relation{*first.halo + *second.halo} : Relation{};
+}
+
+// Tiles as they are counted: in x first.
+std::uint64_t linear(const std::array<std::uint32_t, 3>& halo, const NdRange& range) {
+  return halo[0] + std::uint64_t{range.groups[0]} * (halo[1] + std::uint64_t{range.groups[1]} * halo[2]);
+}
+
+class Orders {
+public:
+  Orders(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory)
+      : program_(program), schedule_(schedule), memory_(memory) {
+    for (const ResolvedDependency& dependency : program.dependencies) {
+      stated_[{dependency.before, dependency.after}] = &dependency;
+    }
+  }
+
+  // Between a and c, the later one, `distance` iterations on; empty where nothing orders them.
+  [[nodiscard]] std::optional<Relation> between(std::uint32_t a, std::uint32_t c,
+                                                std::uint32_t distance) const {
+    std::optional<Relation> relation;
+    if (distance == 0 && stated_.contains({a, c}) && !program_.derived) {
+      relation = stated(a, c, distance).value_or(Relation{}); // it may be for what no argument shows
+    }
+    const std::uint32_t phases = schedule_.phases();
+    for (std::uint32_t phase = 0; phase < phases; ++phase) {
+      if (const auto found = by_memory(a, phase, c, (phase + distance) % phases, stated(a, c, distance))) {
+        relation = relation ? wider(*relation, *found) : *found;
+      }
+    }
+    return relation;
+  }
+
+private:
+  // What the program says of their tiles. Without swaps who meets whom in the next iteration is the same.
+  [[nodiscard]] std::optional<Relation> stated(std::uint32_t a, std::uint32_t c,
+                                               std::uint32_t distance) const {
+    for (const auto& pair : {std::pair(a, c), std::pair(c, a)}) {
+      const auto found = stated_.find(pair);
+      if (found != stated_.end() && found->second->halo && (distance == 0 || program_.swaps.empty())) {
+        return Relation{linear(*found->second->halo, program_.waves[c].range)};
+      }
+    }
+    return {};
+  }
+
+  // `stated` holds for what the program knows of: not for buffers that only share memory.
+  [[nodiscard]] std::optional<Relation> by_memory(std::uint32_t a, std::uint32_t a_phase, std::uint32_t c,
+                                                  std::uint32_t c_phase,
+                                                  const std::optional<Relation>& stated) const {
+    std::optional<Relation> relation;
+    for (const ProgramArgument& x : program_.waves[a].arguments) {
+      for (const ProgramArgument& y : program_.waves[c].arguments) {
+        if (!x.is_memory() || !y.is_memory() || (x.access == Access::read && y.access == Access::read)) {
+          continue;
+        }
+        const std::uint32_t from = schedule_.places[a_phase][x.buffer];
+        const std::uint32_t to = schedule_.places[c_phase][y.buffer];
+        if (from != to && !overlap(from, to)) {
+          continue;
+        }
+        const bool tile_by_tile =
+            from == to && x.halo && y.halo && program_.waves[a].range == program_.waves[c].range &&
+            (x.element_bytes == 0 || y.element_bytes == 0 || x.element_bytes == y.element_bytes);
+        Relation found;
+        if (from == to && stated) {
+          found = *stated;
+        } else if (tile_by_tile) {
+          const std::array<std::uint32_t, 3> sum{(*x.halo)[0] + (*y.halo)[0], (*x.halo)[1] + (*y.halo)[1],
+                                                 (*x.halo)[2] + (*y.halo)[2]};
+          found.halo = linear(sum, program_.waves[c].range);
+        }
+        relation = relation ? wider(*relation, found) : found;
+      }
+    }
+    return relation;
+  }
+
+  [[nodiscard]] bool overlap(std::uint32_t a, std::uint32_t b) const {
+    if (!program_.buffers[a].in_arena() || !program_.buffers[b].in_arena()) {
+      return false;
+    }
+    return memory_.offsets[a] < memory_.offsets[b] + program_.buffers[b].bytes &&
+           memory_.offsets[b] < memory_.offsets[a] + program_.buffers[a].bytes;
+  }
+
+  const ResolvedProgram& program_;
+  const Schedule& schedule_;
+  const MemoryLayout& memory_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated_;
+};
+
+class Synchronizer {
+public:
+  Synchronizer(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory)
+      : program_(program), schedule_(schedule), orders_(program, schedule, memory),
+        stages_(schedule.stages.size()), stage_of_(program.waves.size()), known_(program.waves.size()) {
+    for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
+      for (const std::uint32_t wave : schedule.stages[stage].waves) {
+        stage_of_[wave] = stage;
+      }
+    }
+  }
+
+  std::vector<StageWaits> run() {
+    for (std::uint32_t stage = 0; stage < stages_.size(); ++stage) {
+      wait_for(stage, 0);
+    }
+    if (program_.iterations > 1) {
+      for (auto stage = static_cast<std::uint32_t>(schedule_.repeat_begin); stage < schedule_.repeat_end;
+           ++stage) {
+        wait_for(stage, 1);
+      }
+    }
+    bool reaches_back = false;
+    for (const StageWaits& stage : stages_) {
+      for (const Wait& wait : stage.waits) {
+        stages_[stage_of_[wait.producer]].announced = true;
+        reaches_back |= wait.earlier_iteration;
+      }
+    }
+    // In the first iteration, a wait for the iteration before is for a step that lies before the repetition.
+    for (std::size_t stage = schedule_.repeat_begin; reaches_back && stage-- > 0;) {
+      if (!schedule_.stages[stage].plain) {
+        stages_[stage].announced = true;
+        break;
+      }
+    }
+    return std::move(stages_);
+  }
+
+private:
+  using Key = std::pair<std::uint32_t, std::uint32_t>; // an earlier wave, and how many iterations ago
+
+  // What the waves of a stage wait for in the iteration so many before.
+  void wait_for(std::uint32_t stage, std::uint32_t distance) {
+    StageWaits& own = stages_[stage];
+    if (schedule_.stages[stage].plain || own.everybody) {
+      return;
+    }
+    std::vector<Wait> found;
+    std::size_t most = 0;
+    for (const std::uint32_t wave : schedule_.stages[stage].waves) {
+      const std::size_t before = found.size();
+      wait_for(wave, stage, distance, found);
+      most = std::max(most, found.size() - before);
+    }
+    if (most > most_waits_per_wave || nearly_everybody(stage, found)) {
+      own = {.everybody = true};
+      return;
+    }
+    own.waits.insert(own.waits.end(), found.begin(), found.end());
+  }
+
+  void wait_for(std::uint32_t wave, std::uint32_t stage, std::uint32_t distance, std::vector<Wait>& found) {
+    // The latest first: waiting for those may order the others, too.
+    const std::uint32_t begin = phase_begin(stage);
+    const std::uint32_t end = distance == 0 ? stage : static_cast<std::uint32_t>(schedule_.repeat_end);
+    for (std::uint32_t earlier = end; earlier-- > begin;) {
+      if (divided(earlier, stage, distance)) {
+        break; // and so is all that lies before
+      }
+      for (const std::uint32_t producer : schedule_.stages[earlier].waves) {
+        const auto wanted = wanted_between(producer, wave, distance);
+        if (!wanted) {
+          continue;
+        }
+        Relation& known = known_[wave].try_emplace(Key{producer, distance}, Relation{0}).first->second;
+        if (const auto implied = implied_between(producer, wave, distance);
+            implied && covers(*implied, *wanted)) {
+          known = *implied;
+          continue;
+        }
+        known = *wanted;
+        direct_[wave].push_back({producer, distance});
+        if (!same_group(producer, wave, *wanted)) {
+          found.push_back({.wave = wave,
+                           .producer = producer,
+                           .earlier_iteration = distance != 0,
+                           .halo = wanted->halo ? std::optional(narrowed(*wanted->halo)) : std::nullopt});
+        }
+      }
+    }
+  }
+
+  // In one of the iterations before: what waits for the last of them waits for all.
+  [[nodiscard]] std::optional<Relation> wanted_between(std::uint32_t a, std::uint32_t c,
+                                                       std::uint32_t distance) const {
+    auto wanted = orders_.between(a, c, distance);
+    if (wanted && schedule_.tiles_per_pack[a] != schedule_.tiles_per_pack[c]) {
+      return Relation{}; // packs of the two hold unlike tiles
+    }
+    for (std::uint32_t further = 2; distance != 0 && further <= schedule_.phases(); ++further) {
+      if (const auto found = orders_.between(a, c, further)) {
+        wanted = wanted ? wider(*wanted, *found) : *found;
+      }
+    }
+    return wanted;
+  }
+
+  // What follows from the waits that there are.
+  [[nodiscard]] std::optional<Relation> implied_between(std::uint32_t a, std::uint32_t c,
+                                                        std::uint32_t distance) const {
+    const auto direct = direct_.find(c);
+    if (direct == direct_.end()) {
+      return {};
+    }
+    std::optional<Relation> implied;
+    const auto imply = [&](const Relation& found) {
+      implied = !implied || covers(found, *implied) ? found : *implied;
+    };
+    for (const Key& by : direct->second) {
+      const Relation& second = known_[c].at(by);
+      if (by.first == a && by.second <= distance) {
+        imply(second); // a group runs the waves in order
+      }
+      if (by.second > distance) {
+        continue;
+      }
+      const auto first = known_[by.first].find(Key{a, distance - by.second});
+      if (first != known_[by.first].end()) {
+        imply(composed(first->second, second));
+      }
+    }
+    return implied;
+  }
+
+  // Whether all groups meet between the two, or a launch ends.
+  [[nodiscard]] bool divided(std::uint32_t earlier, std::uint32_t later, std::uint32_t distance) const {
+    const auto meets = [&](std::uint32_t begin, std::uint32_t end) {
+      for (std::uint32_t stage = begin; stage < end; ++stage) {
+        if (stages_[stage].everybody || schedule_.stages[stage].plain) {
+          return true;
+        }
+      }
+      return false;
+    };
+    return distance == 0 ? meets(earlier + 1, later + 1)
+                         : meets(earlier + 1, static_cast<std::uint32_t>(schedule_.repeat_end)) ||
+                               meets(static_cast<std::uint32_t>(schedule_.repeat_begin), later + 1);
+  }
+
+  // The first stage of the phase that the stage is in: all groups meet between phases.
+  [[nodiscard]] std::uint32_t phase_begin(std::uint32_t stage) const {
+    return static_cast<std::uint32_t>(stage < schedule_.repeat_begin ? 0
+                                      : stage < schedule_.repeat_end ? schedule_.repeat_begin
+                                                                     : schedule_.repeat_end);
+  }
+
+  // Where each group has the same tiles of both waves there is nobody else to wait for.
+  [[nodiscard]] bool same_group(std::uint32_t a, std::uint32_t c, const Relation& relation) const {
+    const Stage& from = schedule_.stages[stage_of_[a]];
+    const Stage& to = schedule_.stages[stage_of_[c]];
+    return relation.halo == 0 && from.packs == to.packs && first_pack(a) == first_pack(c);
+  }
+
+  [[nodiscard]] std::uint64_t first_pack(std::uint32_t wave) const {
+    std::uint64_t packs = 0;
+    for (const std::uint32_t other : schedule_.stages[stage_of_[wave]].waves) {
+      if (other == wave) {
+        break;
+      }
+      packs += schedule_.packs(program_, other);
+    }
+    return packs;
+  }
+
+  // Where most tiles wait for most of an earlier stage, arriving at one counter is cheaper than looking at
+  // each group's.
+  [[nodiscard]] bool nearly_everybody(std::uint32_t stage, const std::vector<Wait>& waits) const {
+    constexpr std::uint64_t few = 8; // packs, in as many groups at most
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> packs; // by wave and stage it waits for
+    for (const Wait& wait : waits) {
+      if (!wait.halo) {
+        packs[{wait.wave, stage_of_[wait.producer]}] += schedule_.packs(program_, wait.producer);
+      }
+    }
+    double looks = 0; // of all tiles at all of a stage, at most 1 if each wave waits for one
+    for (const auto& [pair, producers] : packs) {
+      if (producers > few) {
+        looks += static_cast<double>(schedule_.packs(program_, pair.first)) * static_cast<double>(producers) /
+                 schedule_.stages[pair.second].packs / schedule_.stages[stage].packs;
+      }
+    }
+    return looks > 0.75;
+  }
+
+  static std::uint32_t narrowed(std::uint64_t halo) {
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(halo, std::numeric_limits<std::int32_t>::max()));
+  }
+
+  const ResolvedProgram& program_;
+  const Schedule& schedule_;
+  const Orders orders_;
+  std::vector<StageWaits> stages_;
+  std::vector<std::uint32_t> stage_of_;
+  std::vector<std::map<Key, Relation>> known_;       // by wave, what is ordered before it
+  std::map<std::uint32_t, std::vector<Key>> direct_; // by wave, what it waits for itself
+};
+
+} // namespace
+
+Synchronization synchronize(const ResolvedProgram& program, const Schedule& schedule,
+                            const MemoryLayout& memory, Strategy strategy) {
+  // Every pair of waves is looked at: beyond so many that would take longer than the waits save.
+  constexpr std::size_t most_waves = 2048;
+  Synchronization result;
+  if (strategy == Strategy::counters && program.waves.size() <= most_waves) {
+    result.order = TileOrder::blocked;
+    result.stages = Synchronizer(program, schedule, memory).run();
+    // Phases are divided by all groups.
+    if (schedule.repeat_end < result.stages.size()) {
+      result.stages[schedule.repeat_end].everybody = true;
+    }
+  } else {
+    result.stages.assign(schedule.stages.size(), {.everybody = true});
+  }
+  return result;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,405 @@
+#include "engine/timeline.hpp"
+
+#include "engine/compile.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using engine::StageRow;
+using engine::WaitRow;
+
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+class Names {
+public:
+  std::uint32_t index_of(const std::string& name) {
+    const auto [at, added] = indices_.emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (added) {
+      names_.push_back(name);
+    }
+    return at->second;
+  }
+  std::vector<std::string> take() { return std::move(names_); }
+
+private:
+  std::map<std::string, std::uint32_t> indices_;
+  std::vector<std::string> names_;
+};
+
+// Which stages of the schedule the rows of the tables are, and which packs of a row are whose.
+struct RowOfWaves {
+  std::uint32_t stage = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> waves; // and the first pack of each
+  std::uint32_t packs = 0;
+};
+
+std::vector<RowOfWaves> rows_of(const CompiledProgram& compiled) {
+  std::vector<RowOfWaves> rows;
+  for (std::uint32_t stage = 0; stage < compiled.schedule.stages.size(); ++stage) {
+    if (compiled.schedule.stages[stage].plain) {
+      continue;
+    }
+    RowOfWaves row{.stage = stage, .waves = {}};
+    for (const std::uint32_t wave : compiled.schedule.stages[stage].waves) {
+      row.waves.emplace_back(wave, row.packs);
+      row.packs += compiled.schedule.packs(compiled.program, wave);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// The waves of a row that own any pack of a run.
+std::vector<std::uint32_t> waves_in(const RowOfWaves& row, const TileRun& tiles) {
+  std::vector<std::uint32_t> waves;
+  const std::uint32_t stride = std::max<std::uint32_t>(static_cast<std::uint32_t>(std::abs(tiles.step)), 1);
+  const std::uint32_t lowest =
+      tiles.step < 0 ? tiles.first - (tiles.count - 1) * stride : tiles.first; // serpentine walks backwards
+  for (std::size_t i = 0; i < row.waves.size() && tiles.count != 0; ++i) {
+    const std::uint32_t begin = row.waves[i].second;
+    const std::uint32_t end = i + 1 < row.waves.size() ? row.waves[i + 1].second : row.packs;
+    const std::uint32_t skipped = begin <= lowest ? 0 : (begin - lowest + stride - 1) / stride;
+    if (skipped < tiles.count && lowest + skipped * stride < end) {
+      waves.push_back(row.waves[i].first);
+    }
+  }
+  return waves;
+}
+
+std::string text_of(const CompiledProgram& compiled, const std::vector<std::uint32_t>& waves) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(waves.size(), most); ++i) {
+    text += (i == 0 ? "" : " + ") + compiled.program.wave_text(waves[i]);
+  }
+  return waves.size() > most ? fmt::format("{} + {} more", text, waves.size() - most) : text;
+}
+
+class TimelineMaker {
+public:
+  TimelineMaker(const CompiledProgram& compiled, const Trace& trace, std::uint32_t workers)
+      : compiled_(compiled), trace_(trace), workers_(workers), rows_(rows_of(compiled)) {}
+
+  Timeline make(bool until_met) {
+    Timeline timeline{.clock = compiled_.clock, .names = {}, .left_out = trace_.left_out};
+    timeline.measured.push_back(launch_lane());
+    timeline.measured.push_back(iteration_lane());
+    const auto groups = static_cast<std::uint32_t>(timeline.measured.size());
+    for (Lane& lane : group_lanes()) {
+      timeline.measured.push_back(std::move(lane));
+    }
+    timeline.arrows = arrows(timeline.measured, groups);
+    timeline.planned = trace_.tasks.empty() ? planned_launches() : planned_groups();
+    if (until_met) {
+      timeline.until_met_ns = last_end(timeline.measured[1]);
+    }
+    timeline.names = names_.take();
+    return timeline;
+  }
+
+private:
+  Lane launch_lane() {
+    Lane lane{.name = "launches", .spans = {}};
+    for (const LaunchSpan& launch : trace_.launches) {
+      const std::string name =
+          launch.stage ? text_of(compiled_, compiled_.schedule.stages[*launch.stage].waves) : "slice";
+      lane.spans.push_back({.kind = launch.stage ? SpanKind::launch : SpanKind::slice,
+                            .begin_ns = launch.begin_ns,
+                            .end_ns = launch.end_ns,
+                            .name = names_.index_of(name),
+                            .iteration = launch.iteration,
+                            .stage = launch.stage});
+    }
+    return lane;
+  }
+
+  // Iterations overlap where work-groups wait for few others: each is drawn until the next one begins.
+  Lane iteration_lane() {
+    std::map<std::uint32_t, std::uint64_t> begins;
+    std::uint64_t end = 0;
+    const auto see = [&](std::uint32_t iteration, std::size_t stage, std::uint64_t begin,
+                         std::uint64_t ended) {
+      end = std::max(end, ended);
+      if (stage >= compiled_.schedule.repeat_begin && stage < compiled_.schedule.repeat_end) {
+        const auto at = begins.emplace(iteration, begin).first;
+        at->second = std::min(at->second, begin);
+      }
+    };
+    for (const LaunchSpan& launch : trace_.launches) {
+      if (launch.stage) {
+        see(launch.iteration, *launch.stage, launch.begin_ns, launch.end_ns);
+      }
+    }
+    for (const TaskSpan& task : trace_.tasks) {
+      if (task.row) {
+        see(task.iteration, rows_[*task.row].stage, task.began_ns, task.ended_ns);
+      }
+    }
+    Lane lane{.name = "iterations", .spans = {}};
+    for (auto at = begins.begin(); at != begins.end(); ++at) {
+      const auto next = std::next(at);
+      lane.spans.push_back({.kind = SpanKind::iteration,
+                            .begin_ns = at->second,
+                            .end_ns = next == begins.end() ? end : std::max(at->second, next->second),
+                            .name = names_.index_of(fmt::format("iteration {}", at->first)),
+                            .iteration = at->first});
+    }
+    return lane;
+  }
+
+  std::vector<Lane> group_lanes() {
+    std::vector<Lane> lanes;
+    for (const TaskSpan& task : trace_.tasks) {
+      while (lanes.size() <= task.group) {
+        lanes.push_back({.name = fmt::format("work-group {}", lanes.size()), .spans = {}});
+      }
+      std::vector<TimelineSpan>& spans = lanes[task.group].spans;
+      if (task.began_ns > task.asked_ns) {
+        spans.push_back({.kind = SpanKind::wait,
+                         .begin_ns = task.asked_ns,
+                         .end_ns = task.began_ns,
+                         .name = names_.index_of("wait"),
+                         .iteration = task.iteration,
+                         .stage = task.row ? std::optional(rows_[*task.row].stage) : std::nullopt});
+      }
+      if (!task.row) {
+        spans.push_back({.kind = SpanKind::until,
+                         .begin_ns = task.began_ns,
+                         .end_ns = task.ended_ns,
+                         .name = names_.index_of("until"),
+                         .iteration = task.iteration});
+      } else if (task.count != 0) {
+        const TileRun tiles{.first = task.first, .step = task.step, .count = task.count};
+        spans.push_back(work_span(task, tiles, task.began_ns, task.ended_ns));
+      }
+    }
+    return lanes;
+  }
+
+  TimelineSpan work_span(const TaskSpan& task, const TileRun& tiles, std::uint64_t begin, std::uint64_t end) {
+    return {.kind = SpanKind::work,
+            .begin_ns = begin,
+            .end_ns = end,
+            .name = names_.index_of(text_of(compiled_, waves_in(rows_[*task.row], tiles))),
+            .iteration = task.iteration,
+            .stage = rows_[*task.row].stage,
+            .tiles = tiles};
+  }
+
+  static std::uint64_t last_end(const Lane& lane) {
+    return lane.spans.empty() ? 0 : lane.spans.back().end_ns;
+  }
+
+  // The waves that a span of work or a launch runs.
+  [[nodiscard]] std::vector<std::uint32_t> waves_of(const TimelineSpan& span) const {
+    const Stage& stage = compiled_.schedule.stages[*span.stage];
+    if (!span.tiles) {
+      return stage.waves;
+    }
+    const auto row = std::ranges::find(rows_, *span.stage, &RowOfWaves::stage);
+    return waves_in(*row, *span.tiles);
+  }
+
+  // Of each dependency in each iteration the one that decides: from the last task of the earlier wave to end
+  // to the first of the later one to begin.
+  std::vector<Arrow> arrows(const std::vector<Lane>& lanes, std::uint32_t first_group) {
+    struct Ends {
+      std::uint32_t last_lane = 0, first_lane = 0;
+      std::uint64_t last_begin = 0, last_end = 0, first_begin = never;
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Ends> ends; // by wave and iteration
+    for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+      for (const TimelineSpan& span : lanes[lane].spans) {
+        if (span.kind != (lane < first_group ? SpanKind::launch : SpanKind::work)) {
+          continue;
+        }
+        for (const std::uint32_t wave : waves_of(span)) {
+          Ends& of = ends[{wave, span.iteration}];
+          if (span.end_ns >= of.last_end) {
+            of.last_lane = lane;
+            of.last_begin = span.begin_ns;
+            of.last_end = span.end_ns;
+          }
+          if (span.begin_ns < of.first_begin) {
+            of.first_lane = lane;
+            of.first_begin = span.begin_ns;
+          }
+        }
+      }
+    }
+    std::vector<Arrow> arrows;
+    for (const auto& [key, to] : ends) {
+      for (const engine::ResolvedDependency& dependency : compiled_.program.dependencies) {
+        if (dependency.after != key.first) {
+          continue;
+        }
+        const auto from = ends.find({dependency.before, key.second});
+        if (from == ends.end() || from->second.last_end > to.first_begin) {
+          continue; // of the neighbours alone: some of the later wave ran before the earlier one had ended
+        }
+        const Ends& of = from->second;
+        arrows.push_back(
+            {.from_lane = of.last_lane,
+             .to_lane = to.first_lane,
+             .from_ns = of.last_end > of.last_begin ? of.last_end - 1 : of.last_end,
+             .to_ns = to.first_begin,
+             .name = names_.index_of(fmt::format("{} to {}", compiled_.program.wave_text(dependency.before),
+                                                 compiled_.program.wave_text(dependency.after)))});
+      }
+    }
+    return arrows;
+  }
+
+  // Nanoseconds of a pack of each row, in the mean.
+  [[nodiscard]] std::vector<double> mean_pack_ns() const {
+    std::vector<double> ns(rows_.size(), 0);
+    std::vector<double> packs(rows_.size(), 0);
+    for (const TaskSpan& task : trace_.tasks) {
+      if (task.row) {
+        ns[*task.row] += static_cast<double>(task.ended_ns - task.began_ns);
+        packs[*task.row] += task.count;
+      }
+    }
+    for (std::size_t row = 0; row < ns.size(); ++row) {
+      ns[row] = packs[row] == 0 ? 0 : ns[row] / packs[row];
+    }
+    return ns;
+  }
+
+  // The group whose run holds a pack, of so many dealt out in runs.
+  [[nodiscard]] std::uint32_t owner(std::uint64_t packs, std::uint64_t pack) const {
+    return static_cast<std::uint32_t>(((pack + 1) * workers_ - 1) / packs);
+  }
+
+  // When a task may begin: after those that its waits name, each of them in some step of some group.
+  [[nodiscard]] std::uint64_t
+  earliest(const TaskSpan& task, const std::map<std::uint64_t, std::vector<std::uint64_t>>& ends) const {
+    const StageRow& stage = compiled_.tables.stages[*task.row];
+    const std::uint64_t step = std::uint64_t{task.iteration} * compiled_.tables.steps + *task.row;
+    std::uint64_t begin = 0;
+    const auto after = [&](std::uint64_t earlier, std::uint32_t first, std::uint32_t last) {
+      const auto found = ends.find(earlier);
+      for (std::uint32_t group = first; found != ends.end() && group <= last; ++group) {
+        begin = std::max(begin, found->second[group]);
+      }
+    };
+    if ((stage.flags & StageRow::everybody) != 0) {
+      if (step != 0) {
+        after(step - 1, 0, workers_ - 1);
+      }
+      return begin;
+    }
+    const std::uint32_t low = task.step < 0 ? task.first + 1 - task.count : task.first;
+    for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
+      const WaitRow& wait = compiled_.tables.waits[i];
+      const std::uint32_t own_begin = std::max(low, wait.begin);
+      const std::uint32_t own_end = std::min(low + task.count, wait.end);
+      if (own_begin >= own_end || wait.steps > step) {
+        continue;
+      }
+      std::uint64_t from = wait.from_begin;
+      std::uint64_t to = wait.from_end;
+      if (wait.halo != WaitRow::whole) {
+        const std::uint32_t above = own_begin - wait.begin;
+        from += above > wait.halo ? above - wait.halo : 0;
+        to = std::min<std::uint64_t>(to, std::uint64_t{wait.from_begin} + own_end - wait.begin + wait.halo);
+      }
+      after(step - wait.steps, owner(wait.from_tiles, from), owner(wait.from_tiles, to - 1));
+    }
+    return begin;
+  }
+
+  // The tasks that were measured, as they would run if nothing took longer than the mean.
+  std::vector<Lane> planned_groups() {
+    const std::vector<double> pack_ns = mean_pack_ns();
+    std::vector<const TaskSpan*> tasks;
+    for (const TaskSpan& task : trace_.tasks) {
+      if (task.row) {
+        tasks.push_back(&task);
+      }
+    }
+    std::ranges::stable_sort(tasks, {},
+                             [](const TaskSpan* task) { return std::pair(task->iteration, *task->row); });
+    std::vector<Lane> lanes(workers_);
+    for (std::uint32_t group = 0; group < workers_; ++group) {
+      lanes[group].name = fmt::format("work-group {}", group);
+    }
+    const std::uint64_t start = trace_.launches.empty() ? 0 : trace_.launches.front().begin_ns;
+    std::vector<std::uint64_t> free(workers_, start);
+    std::map<std::uint64_t, std::vector<std::uint64_t>> ends; // by step and group
+    for (const TaskSpan* task : tasks) {
+      const std::uint64_t step = std::uint64_t{task->iteration} * compiled_.tables.steps + *task->row;
+      const std::uint64_t begin = std::max(free[task->group], earliest(*task, ends));
+      const std::uint64_t end = begin + static_cast<std::uint64_t>(pack_ns[*task->row] * task->count);
+      if (task->count != 0) {
+        const TileRun tiles{.first = task->first, .step = task->step, .count = task->count};
+        lanes[task->group].spans.push_back(work_span(*task, tiles, begin, end));
+      }
+      free[task->group] = end;
+      const auto of_step = ends.emplace(step, std::vector<std::uint64_t>(workers_, start)).first;
+      of_step->second[task->group] = std::max(of_step->second[task->group], end);
+    }
+    return lanes;
+  }
+
+  // Launches back to back, each as long as those of its stage are in the mean.
+  std::vector<Lane> planned_launches() {
+    std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> sums; // by stage: nanoseconds, launches
+    for (const LaunchSpan& launch : trace_.launches) {
+      if (launch.stage) {
+        auto& [ns, count] = sums[*launch.stage];
+        ns += launch.end_ns - launch.begin_ns;
+        ++count;
+      }
+    }
+    Lane lane{.name = "launches", .spans = {}};
+    std::uint64_t now = trace_.launches.empty() ? 0 : trace_.launches.front().begin_ns;
+    for (const LaunchSpan& launch : trace_.launches) {
+      if (launch.stage) {
+        const auto& [ns, count] = sums[*launch.stage];
+        lane.spans.push_back(
+            {.kind = SpanKind::launch,
+             .begin_ns = now,
+             .end_ns = now + ns / count,
+             .name = names_.index_of(text_of(compiled_, compiled_.schedule.stages[*launch.stage].waves)),
+             .iteration = launch.iteration,
+             .stage = launch.stage});
+        now += ns / count;
+      }
+    }
+    return {lane};
+  }
+
+  const CompiledProgram& compiled_;
+  const Trace& trace_;
+  const std::uint32_t workers_;
+  const std::vector<RowOfWaves> rows_;
+  Names names_;
+};
+
+} // namespace
+
+std::uint64_t Timeline::span_count() const {
+  std::uint64_t count = 0;
+  for (const Lane& lane : measured) {
+    count += lane.spans.size();
+  }
+  return count;
+}
+
+Timeline timeline_of(const CompiledProgram& compiled, const Trace& trace, std::uint32_t workers,
+                     bool until_met) {
+  return TimelineMaker(compiled, trace, workers).make(until_met);
+}
+
+} // namespace tidegate::engine

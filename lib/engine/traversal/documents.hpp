@@ -1,0 +1,97 @@
+// Frontier programs, and what `check graph` tells of graph files, as documents.
+#pragma once
+#include "device/documents.hpp"
+#include "engine/documents.hpp"
+#include "engine/traversal/report.hpp"
+#include "graph/program.hpp"
+#include <tidegate/core/describe.hpp>
+#include <tidegate/graph/format.hpp>
+#include <tidegate/graph/serial.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::documents {
+
+// The values behind the edges of a file.
+struct GraphValues {
+  graphs::ValueColumn type = graphs::ValueColumn::none;
+  std::optional<Number> least, greatest;
+  std::uint64_t negative = 0;
+};
+
+struct GraphContents {
+  graphs::FileFormat format = graphs::FileFormat::edge_list;
+  bool compressed = false;
+  std::uint64_t lines = 0;
+  std::uint64_t entries = 0;
+  bool both_directions = false;
+  graphs::GraphSummary summary; // its fields lie flat in the document
+  GraphValues values;
+};
+
+struct CheckedGraph {
+  std::string file;
+  Verdict verdict = Verdict::valid;
+  std::optional<GraphContents> graph;
+  std::optional<Error> error;
+};
+
+struct GraphReport {
+  std::uint64_t checked = 0;
+  std::uint64_t valid = 0;
+  std::uint64_t failed = 0;
+  std::vector<CheckedGraph> graphs;
+};
+
+template <>
+struct Choices<graphs::FileFormat> {
+  static constexpr std::span<const std::string_view> names = graphs::file_format_names;
+};
+template <>
+struct Choices<graphs::ValueColumn> {
+  static constexpr std::span<const std::string_view> names = graphs::value_column_names;
+};
+template <>
+struct Choices<graphs::Algorithm> {
+  static constexpr std::span<const std::string_view> names = graphs::algorithm_names;
+};
+template <>
+struct Choices<graphs::ProgramWeights> {
+  static constexpr std::span<const std::string_view> names = graphs::program_weights_names;
+};
+
+template <>
+struct DocumentOf<graphs::FrontierProgram> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<GraphReport> {
+  static const Document document;
+};
+
+// What the run of a frontier program tells, as a document.
+
+inline constexpr std::array<std::string_view, 3> weight_type_names{"none", "u32", "f32"};
+
+template <>
+struct Choices<graphs::WeightType> {
+  static constexpr std::span<const std::string_view> names = weight_type_names;
+};
+template <>
+struct Choices<policy::TopologyRule> {
+  static constexpr std::span<const std::string_view> names = policy::topology_rule_names;
+};
+template <>
+struct Choices<traversal::Trend> {
+  static constexpr std::span<const std::string_view> names = traversal::trend_names;
+};
+
+template <>
+struct DocumentOf<traversal::FrontierReport> {
+  static const Document document;
+};
+
+} // namespace tidegate::documents

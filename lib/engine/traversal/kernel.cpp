@@ -1,0 +1,90 @@
+#include "engine/traversal/kernel.hpp"
+
+#include "device/kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <string_view>
+
+namespace tidegate::traversal {
+namespace {
+
+// What the headers that C++ compiles too ask of their reader.
+constexpr std::string_view types =
+    "typedef uint tg_u32;\ntypedef ulong tg_u64;\n#define TG_U32(value) ((tg_u32)(value))\n";
+
+} // namespace
+
+device::TraversalProfile traversal_profile(const device::DeviceInfo& device) {
+  return device.profile ? device.profile->traversal.value_or(device::TraversalProfile())
+                        : device::TraversalProfile();
+}
+
+FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
+                              std::optional<std::uint32_t> alone_vertices) {
+  const bool cpu = device.type == device::DeviceType::cpu;
+  const device::TraversalProfile profile = traversal_profile(device);
+  // An H200 has 128 registers for each work-item of 512, and 64 for 1024: those keep a barrier waiting
+  // longer.
+  constexpr std::uint32_t gpu_group = 512;
+  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, 1024));
+  FrontierGeometry geometry;
+  geometry.group_size = std::bit_floor(std::clamp(group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
+  geometry.lanes = std::min(geometry.group_size, 4U);
+  geometry.wide_lanes = std::min(geometry.group_size, 32U);
+  geometry.word_lanes = std::min(geometry.group_size, 8U);
+  // On an H200 one group is faster alone up to 256 vertices (`tidegate tune measure`: of those 512 were 1 %
+  // slower for levels, 5 % for distances). On a CPU a thread is until a wave takes longer than a launch; the
+  // number is a guess.
+  constexpr std::uint32_t gpu_alone = 256;
+  constexpr std::uint32_t cpu_alone = 2048;
+  geometry.alone_room = cpu ? 2 * cpu_alone : 4 * gpu_alone;
+  const std::uint32_t usual = profile.alone_up_to.value_or(cpu ? cpu_alone : gpu_alone);
+  geometry.alone_vertices = std::min(alone_vertices.value_or(usual), geometry.alone_room);
+  geometry.eager = !cpu;
+  geometry.wide_near = !cpu;  // on PoCL grids take 1.4 to 1.7 times as long with three times the width
+  geometry.hubs_first = !cpu; // on PoCL it takes five times as long as it saves a search
+  return geometry;
+}
+
+engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
+                                     const FrontierGeometry& geometry,
+                                     std::optional<device::Ordering> ordering,
+                                     const std::string& opencl_version) {
+  const auto algorithm = static_cast<std::size_t>(shape.algorithm);
+  const std::string family = fmt::format("frontier_{}.cl", graphs::algorithm_names[algorithm]);
+  std::string source = device::with_place("device_barrier.cl", device::device_barrier_source()) +
+                       device::with_place("occupancy.cl", device::occupancy_source()) + std::string(types);
+  for (const std::string_view file :
+       {std::string_view("frontier_policy.h"), std::string_view("frontier_state.h"),
+        std::string_view("frontier_job.cl"), std::string_view(family), std::string_view("frontier_edges.cl"),
+        std::string_view("frontier_pull.cl"), std::string_view("frontier_topologies.cl"),
+        std::string_view("frontier_choice.cl"), std::string_view("frontier_sums.cl"),
+        std::string_view("frontier_alone.cl"), std::string_view("frontier_together.cl"),
+        std::string_view("frontier.cl")}) {
+    source += device::with_place(file, device::frontier_source(file));
+  }
+  constexpr std::uint32_t few_edges = 65'536; // too few to keep the memory busy
+  const device::Ordering used = ordering.value_or(device::Ordering::classic);
+  const std::string_view standard = used == device::Ordering::classic        ? "CL1.2"
+                                    : opencl_version.starts_with("OpenCL 3") ? "CL3.0"
+                                                                             : "CL2.0";
+  return {.source = std::move(source),
+          .options = fmt::format(
+              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
+              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
+              "-DTG_ALONE_ROOM={}u -DTG_EAGER={} -DTG_EAGER_EDGES={}",
+              standard, static_cast<int>(used), algorithm, geometry.group_size, geometry.lanes,
+              geometry.wide_lanes, geometry.word_lanes,
+              static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
+              static_cast<int>(float_weights), static_cast<int>(shape.weights),
+              static_cast<int>(shape.parents), geometry.alone_room, geometry.eager,
+              geometry.eager ? few_edges : 0),
+          .kernel = "tidegate_frontier"};
+}
+
+} // namespace tidegate::traversal

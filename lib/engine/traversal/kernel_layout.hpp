@@ -1,0 +1,13 @@
+// What kernels and host share, as the kernels' own headers have it; not installed with the others.
+#pragma once
+#include "policy/topology_layout.hpp"
+
+namespace tidegate::traversal {
+
+using policy::tg_policy;
+using policy::tg_u32;
+using policy::tg_u64;
+
+#include <frontier_state.h>
+
+} // namespace tidegate::traversal

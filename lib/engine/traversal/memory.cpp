@@ -1,0 +1,157 @@
+#include "engine/traversal/memory.hpp"
+
+#include "engine/traversal/kernel_layout.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::Algorithm;
+
+constexpr std::uint64_t word = sizeof(std::uint32_t);
+constexpr std::uint64_t entry_bytes = 16;
+
+// Of a queue, as kernels/frontier_state.h has it.
+std::uint64_t entries(const TraversalShape& shape) {
+  return shape.vertices + shape.edges / TG_CHUNK;
+}
+
+std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) {
+  const std::uint64_t n = shape.vertices;
+  const std::uint64_t words = (n + 31) / 32;
+  const std::uint64_t offset = shape.edges > std::numeric_limits<std::uint32_t>::max() ? 2 * word : word;
+  const bool ranks = shape.algorithm == Algorithm::pagerank;
+  const std::uint64_t rows = (n + 1) * offset + shape.edges * (shape.weights ? 2 * word : word);
+  std::vector<MemoryPart> parts{{"graph", rows}};
+  const auto add = [&parts](std::string name, std::uint64_t bytes) {
+    if (bytes != 0) {
+      parts.push_back({std::move(name), bytes});
+    }
+  };
+  add("transpose", constrained || shape.symmetric ? 0 : rows);
+  add("values", n * word);
+  add("parents", shape.parents ? n * word : 0);
+  add("passed on", ranks ? 2 * n * word : 0);
+  add("stamps", constrained && !ranks ? 0 : n * word); // of pagerank what has been received
+  add("bitmaps", (ranks ? 1 : 3) * words * word);
+  add("queues", constrained ? 0 : (ranks ? 1 : 2) * entries(shape) * entry_bytes);
+  add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
+  add("state and log", sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row));
+  return parts;
+}
+
+std::uint64_t sum(const std::vector<MemoryPart>& parts) {
+  std::uint64_t bytes = 0;
+  for (const MemoryPart& part : parts) {
+    bytes += part.bytes;
+  }
+  return bytes;
+}
+
+Error too_large(const FrontierMemory& memory) {
+  std::string list;
+  for (const MemoryPart& part : memory.parts) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part.name, bytes_text(part.bytes));
+  }
+  Error error{
+      .code = ErrorCode::device_out_of_memory,
+      .message = fmt::format("the traversal takes {} of device memory, and the budget is {}: {}",
+                             bytes_text(memory.bytes), bytes_text(memory.budget_bytes), list),
+      .fix = memory.constrained
+                 ? "give device_memory_budget_bytes more, or a smaller graph: this is the smallest layout"
+                 : fmt::format("give device_memory_budget_bytes more; memory_constrained takes {}",
+                               bytes_text(memory.constrained_bytes)),
+      .pointer = "/device_memory_budget_bytes"};
+  error.requested = memory.bytes;
+  error.available = memory.budget_bytes;
+  return error;
+}
+
+} // namespace
+
+TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
+  return {.vertices = graphs::vertex_count(graph),
+          .edges = graphs::edge_count(graph),
+          .symmetric = graph.symmetric,
+          .weights = graphs::weight_type(graph.out) != graphs::WeightType::none,
+          .parents = program.algorithm == Algorithm::bfs && program.outputs.parents.has_value(),
+          .algorithm = program.algorithm,
+          .sources = program.sources.size()};
+}
+
+Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::LaunchPolicy& policy,
+                                   std::uint64_t budget_bytes, std::uint64_t device_bytes,
+                                   std::optional<policy::Topology> forced) {
+  FrontierMemory memory{.budget_bytes = budget_bytes != 0 ? budget_bytes : device_bytes,
+                        .queue_room = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                            entries(shape), std::numeric_limits<std::uint32_t>::max()))};
+  auto full = parts_of(shape, false);
+  auto constrained = parts_of(shape, true);
+  memory.full_bytes = sum(full);
+  memory.constrained_bytes = sum(constrained);
+  memory.pressure_bps =
+      memory.full_bytes >= memory.budget_bytes
+          ? policy::full_scale_bps
+          : static_cast<std::uint16_t>(static_cast<double>(memory.full_bytes) /
+                                       static_cast<double>(memory.budget_bytes) * policy::full_scale_bps);
+  memory.constrained = forced ? *forced == policy::Topology::memory_constrained
+                              : memory.pressure_bps >= policy.memory_pressure_threshold_bps;
+  memory.parts = std::move(memory.constrained ? constrained : full);
+  memory.bytes = memory.constrained ? memory.constrained_bytes : memory.full_bytes;
+  if (memory.bytes > memory.budget_bytes) {
+    return tl::unexpected(too_large(memory));
+  }
+  return memory;
+}
+
+std::uint64_t part_bytes(const FrontierMemory& memory, std::string_view name) {
+  const auto found = std::ranges::find(memory.parts, name, &MemoryPart::name);
+  return found == memory.parts.end() ? 0 : found->bytes;
+}
+
+namespace {
+
+double mean_weight(const graphs::Rows& rows) {
+  double sum = 0;
+  std::visit(
+      [&sum](const auto& weights) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(weights)>, std::monostate>) {
+          for (const auto weight : weights) {
+            sum += static_cast<double>(weight);
+          }
+        }
+      },
+      rows.weights);
+  return rows.edges() == 0 || rows.weights.index() == 0 ? 1 : sum / static_cast<double>(rows.edges());
+}
+
+} // namespace
+
+double near_width(const graphs::Rows& rows, bool wide) {
+  constexpr double warp = 32;
+  constexpr double wide_warp = 384; // at a degree of 1
+  constexpr double least_warp = 24;
+  constexpr double most_warp = 96;
+  const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));
+  const double width = wide ? std::clamp(wide_warp / degree, least_warp, most_warp) : warp;
+  return std::max(width * mean_weight(rows) / degree, 1e-30);
+}
+
+std::uint32_t near_width_bits(const graphs::Rows& rows, bool wide) {
+  const double width = near_width(rows, wide);
+  if (graphs::weight_type(rows) == graphs::WeightType::f32) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(width));
+  }
+  return static_cast<std::uint32_t>(std::clamp(width, 1.0, 4e9));
+}
+
+} // namespace tidegate::traversal

@@ -1,0 +1,167 @@
+#include "engine/traversal/resident.hpp"
+
+#include "device/kernels.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/traversal/kernel_layout.hpp"
+#include "engine/traversal/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <span>
+#include <string>
+#include <variant>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::Algorithm;
+using graphs::Rows;
+
+template <class T>
+cl::Buffer upload_all(const device::Session& session, std::span<const T> values, std::uint64_t& bytes) {
+  cl::Buffer memory =
+      engine::allocate(session, std::max<std::uint64_t>(values.size_bytes(), sizeof(cl_ulong)));
+  engine::upload(session, memory, 0, std::as_bytes(values));
+  bytes += values.size_bytes();
+  return memory;
+}
+
+// Places among the edges are as narrow as they can be.
+cl::Buffer upload_offsets(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
+  if (rows.edges() > std::numeric_limits<std::uint32_t>::max()) {
+    return upload_all<std::uint64_t>(session, rows.offsets, bytes);
+  }
+  const std::vector<std::uint32_t> narrow(rows.offsets.begin(), rows.offsets.end());
+  return upload_all<std::uint32_t>(session, narrow, bytes);
+}
+
+cl::Buffer upload_weights(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
+  if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
+    return upload_all<std::uint32_t>(session, *whole, bytes);
+  }
+  if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
+    return upload_all<float>(session, *floats, bytes);
+  }
+  return engine::allocate(session, sizeof(cl_ulong));
+}
+
+} // namespace
+
+ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
+                            const graphs::Graph& graph, const FrontierMemory& memory,
+                            const FrontierGeometry& geometry, const TraversalPolicy& policy) {
+  ResidentGraph resident{.parts = {},
+                         .setting = make_setting(program, graph, memory, geometry, policy),
+                         .vertices = graphs::vertex_count(graph)};
+  std::uint64_t& bytes = resident.uploaded_bytes;
+  const auto put = [&resident](Part part, cl::Buffer buffer) {
+    resident.parts[static_cast<std::size_t>(part)] = std::move(buffer);
+  };
+  const auto room = [&](Part part, std::string_view name) {
+    put(part, engine::allocate(session, std::max<std::uint64_t>(part_bytes(memory, name), sizeof(cl_ulong))));
+  };
+  put(Part::offsets, upload_offsets(session, graph.out, bytes));
+  put(Part::neighbours, upload_all<std::uint32_t>(session, graph.out.neighbours, bytes));
+  put(Part::weights, upload_weights(session, graph.out, bytes));
+  if (part_bytes(memory, "transpose") != 0) {
+    put(Part::in_offsets, upload_offsets(session, *graph.in, bytes));
+    put(Part::in_neighbours, upload_all<std::uint32_t>(session, graph.in->neighbours, bytes));
+    put(Part::in_weights, upload_weights(session, *graph.in, bytes));
+  } else { // the same rows, or of a constrained layout never looked at
+    put(Part::in_offsets, resident.part(Part::offsets));
+    put(Part::in_neighbours, resident.part(Part::neighbours));
+    put(Part::in_weights, resident.part(Part::weights));
+  }
+  room(Part::values, "values");
+  room(Part::others, program.algorithm == Algorithm::pagerank ? "passed on" : "parents");
+  room(Part::stamps, "stamps");
+  room(Part::bitmaps, "bitmaps");
+  room(Part::queues, "queues");
+  room(Part::far, "far queues");
+  put(Part::state, engine::allocate(session, sizeof(tg_state)));
+  put(Part::sources, upload_all<std::uint32_t>(session, program.sources, bytes));
+  put(Part::log, engine::allocate(session, log_rows * sizeof(tg_log_row)));
+  return resident;
+}
+
+std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                                    const FrontierMemory& memory, const FrontierGeometry& geometry,
+                                    const TraversalPolicy& policy) {
+  const policy::LaunchPolicy& launch = program.policy.launch;
+  const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
+  tg_setting setting{};
+  setting.policy = {.edges = graphs::edge_count(graph),
+                    .vertices = graphs::vertex_count(graph),
+                    .switch_rule = static_cast<tg_u32>(policy.switch_rule),
+                    .forced = static_cast<tg_u32>(policy.forced.value_or(policy::Topology::empty)),
+                    .pressure_bps = memory.pressure_bps,
+                    .sparse_bps = launch.sparse_frontier_threshold_bps,
+                    .dense_bps = launch.dense_frontier_threshold_bps,
+                    .memory_bps = launch.memory_pressure_threshold_bps,
+                    .fusion_edges = launch.fusion_edge_threshold,
+                    .hot_waves = launch.hot_window_threshold,
+                    .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U,
+                    .leaves_early = program.algorithm == Algorithm::sssp ? 0U : 1U,
+                    .alone_vertices = geometry.alone_vertices};
+  setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
+  setting.vertices = graphs::vertex_count(graph);
+  setting.words = setting.vertices / 32 + (setting.vertices % 32 != 0 ? 1 : 0);
+  setting.queue_room = memory.queue_room;
+  setting.source_count = static_cast<tg_u32>(program.sources.size());
+  setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
+  setting.delta = program.algorithm == Algorithm::sssp ? near_width_bits(graph.out, geometry.wide_near) : 0;
+  setting.constrained = memory.constrained ? 1 : 0;
+  setting.most_waves = ranks.max_iterations;
+  setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
+  const auto bytes = std::as_bytes(std::span(&setting, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
+                           const TraversalShape& shape) {
+  TraversalResults results{.values = std::vector<std::uint32_t>(shape.vertices),
+                           .parents = std::vector<std::uint32_t>(shape.parents ? shape.vertices : 0)};
+  engine::download(session, resident.part(Part::values), 0,
+                   std::as_writable_bytes(std::span(results.values)));
+  engine::download(session, resident.part(Part::others), 0,
+                   std::as_writable_bytes(std::span(results.parents)));
+  return results;
+}
+
+using device::require;
+
+bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
+                     const FrontierGeometry& geometry) {
+  constexpr std::uint64_t least_degree = 8; // on average: below, a row is looked through as fast
+  return geometry.hubs_first && !memory.constrained && shape.algorithm == graphs::Algorithm::bfs &&
+         shape.edges >= least_degree * shape.vertices;
+}
+
+engine::BuiltKernel build_hubs_first(const device::Session& session, const device::DeviceInfo& device,
+                                     const TraversalShape& shape, const std::filesystem::path& cache_folder) {
+  constexpr std::string_view file = "frontier_rows.cl";
+  const bool wide = shape.edges > std::numeric_limits<std::uint32_t>::max();
+  return engine::build_kernel(
+      session, device,
+      {.source = device::with_place(file, device::frontier_source(file)),
+       .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={}", static_cast<int>(wide)),
+       .kernel = "tidegate_hubs_first"},
+      0, cache_folder);
+}
+
+void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,
+                    const ResidentGraph& resident) {
+  constexpr const char* doing = "putting hubs first";
+  require(kernel.kernel.setArg(0, resident.part(Part::in_offsets)), doing);
+  require(kernel.kernel.setArg(1, resident.part(Part::in_neighbours)), doing);
+  require(kernel.kernel.setArg(2, cl_uint{resident.vertices}), doing);
+  constexpr std::size_t group = 64;
+  const std::size_t groups = (std::size_t{resident.vertices} + group - 1) / group;
+  require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, cl::NDRange(groups * group)),
+          doing);
+}
+
+} // namespace tidegate::traversal

@@ -1,0 +1,469 @@
+#include "engine/traversal/run.hpp"
+
+#include "core/duration.hpp"
+#include "core/files.hpp"
+#include "core/interrupt.hpp"
+#include "core/npy.hpp"
+#include "device/monitor.hpp"
+#include "engine/report.hpp"
+#include "engine/traversal/resident.hpp"
+#include "engine/traversal/setup.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace tidegate::traversal {
+namespace {
+
+using engine::RunStatus;
+using engine::Strategy;
+using graphs::Algorithm;
+using Clock = std::chrono::steady_clock;
+
+// What a kernel that is past the wall time still gets to come back.
+constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
+
+struct OutputFile {
+  std::string_view name;
+  std::string path;
+  bool parents = false; // the values otherwise
+};
+
+std::vector<OutputFile> outputs_of(const graphs::FrontierProgram& program, const std::string& folder) {
+  const graphs::FrontierOutputs& outputs = program.outputs;
+  std::vector<OutputFile> files;
+  const auto add = [&](std::string_view name, const std::optional<std::string>& path, bool parents = false) {
+    if (path) {
+      files.push_back(
+          {name, (std::filesystem::path(folder.empty() ? "." : folder) / *path).string(), parents});
+    }
+  };
+  add("levels", outputs.levels);
+  add("parents", outputs.parents, true);
+  add("reached", outputs.reached);
+  add("distances", outputs.distances);
+  add("components", outputs.components);
+  add("ranks", outputs.ranks);
+  return files;
+}
+
+Result<void> check_outputs(const graphs::FrontierProgram& program, const std::string& folder) {
+  for (const OutputFile& file : outputs_of(program, folder)) {
+    if (auto probe = Output::open(file.path, FileKinds::no_named_pipes); !probe) {
+      probe.error().pointer = fmt::format("/outputs/{}", file.name);
+      return tl::unexpected(std::move(probe.error()));
+    }
+  }
+  return {};
+}
+
+Result<void> write_outputs(const graphs::FrontierProgram& program, const std::string& folder,
+                           const TraversalResults& results, bool floats,
+                           std::vector<engine::WrittenFile>& written) {
+  for (const OutputFile& file : outputs_of(program, folder)) {
+    const std::vector<std::uint32_t>& values = file.parents ? results.parents : results.values;
+    const auto bytes = std::as_bytes(std::span(values));
+    const ElementType type = floats && !file.parents ? ElementType::f32 : ElementType::u32;
+    const std::array<std::uint64_t, 1> shape{values.size()};
+    TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
+    if (file.path.ends_with(".npy")) {
+      TIDEGATE_CHECK(output.write(npy_header(type, shape)));
+    }
+    TIDEGATE_CHECK(output.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    TIDEGATE_CHECK(output.commit());
+    written.push_back(engine::written_file(file.path, std::string(file.name)));
+  }
+  return {};
+}
+
+Result<void> write_kernel(const std::string& path, const engine::KernelSource& source) {
+  if (path.empty()) {
+    return {};
+  }
+  TIDEGATE_TRY(Output file, Output::open(path));
+  TIDEGATE_CHECK(file.write(fmt::format("// {}\n{}", source.options, source.source)));
+  return file.commit();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+std::string seconds(std::uint64_t ns) {
+  return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
+}
+
+// Why there are no outputs; nothing where there are.
+std::optional<Error> error_of(const FrontierReport& report, const TraversalOptions& options, bool waited) {
+  const std::string done = fmt::format("{} done", plural(report.waves.size(), "wave"));
+  switch (report.status) {
+  case RunStatus::deadline:
+    return Error{.code = ErrorCode::wall_time_exceeded,
+                 .message =
+                     fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns), done,
+                                 waited ? "; work-groups were waiting for others whose core is busy, or that "
+                                          "do not arrive"
+                                        : ""),
+                 .fix = waited ? "--strategy launch does without waits on the device; no output was written"
+                               : "give --max-wall-time more; no output was written"};
+  case RunStatus::interrupted:
+    return Error{.code = ErrorCode::interrupted,
+                 .message = "interrupted: " + done,
+                 .fix = "no output was written; run it again"};
+  case RunStatus::hang: {
+    const bool told = !report.stuck_groups.empty();
+    return Error{
+        .code = ErrorCode::device_hang,
+        .message = told ? fmt::format("a wait on the device ran out: behind wave {}, work-group {} waits for "
+                                      "{} to be {} and saw {}",
+                                      report.stuck_groups.front().iteration,
+                                      report.stuck_groups.front().group, report.stuck_groups.front().counter,
+                                      report.stuck_groups.front().expected, report.stuck_groups.front().seen)
+                        : "a persistent launch came back without having done anything",
+        .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+  }
+  case RunStatus::outputs_differ:
+    return report.replay && report.replay->first_difference
+               ? std::optional(Error{
+                     .code = ErrorCode::outputs_differ,
+                     .message =
+                         fmt::format("replay_differs: the device chose another topology for wave {} than the "
+                                     "policy makes of the logged numbers",
+                                     *report.replay->first_difference),
+                     .fix =
+                         "this is a bug in tidegate or in the device's compiler: please report the program",
+                     .field = "replay_differs"})
+               : report.verification->error;
+  default: return {};
+  }
+}
+
+FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                         const FrontierMemory& memory, const StrategyChoice& strategy,
+                         const device::DeviceInfo* device, const TraversalPolicy& policy) {
+  FrontierReport report{.error = {},
+                        .device = {},
+                        .strategy = strategy.strategy,
+                        .strategy_reason = strategy.reason,
+                        .ordering = {},
+                        .algorithm = program.algorithm,
+                        .semiring = std::string(semiring_of(program.algorithm)),
+                        .switch_rule = policy.switch_rule,
+                        .forced_topology = policy.forced,
+                        .graph = {.vertices = graphs::vertex_count(graph),
+                                  .edges = graphs::edge_count(graph),
+                                  .weights = graphs::weight_type(graph.out),
+                                  .symmetric = graph.symmetric},
+                        .memory = memory};
+  if (device != nullptr) {
+    report.device = engine::DeviceReport{
+        .name = device->name, .platform = device->platform, .driver_version = device->driver_version};
+    report.ordering =
+        strategy.strategy == Strategy::barrier && device->profile ? device->profile->ordering : std::nullopt;
+  }
+  return report;
+}
+
+// What is known of a run whose device does not come back.
+FrontierReport report_of_silence(FrontierReport report, const engine::Monitor& monitor, bool interrupted,
+                                 const TraversalOptions& options) {
+  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
+  const auto activity = static_cast<std::size_t>(monitor.activity.load());
+  report.error = Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
+                       .message = fmt::format("{} and the device has not come back since: the host is {}",
+                                              interrupted ? "interrupted,"
+                                                          : fmt::format("the wall time of {} is over,",
+                                                                        seconds(options.max_wall_time_ns)),
+                                              engine::activity_names[activity]),
+                       .fix = "give --max-wall-time more; no output was written"};
+  return report;
+}
+
+void note_convergence(const graphs::PageRankOptions& options, double change, FrontierReport& report) {
+  report.rank_change = change;
+  report.converged = change < options.tolerance;
+  if (!*report.converged) {
+    report.warnings.push_back(
+        {.message = fmt::format("the ranks have not converged after {}: the last changed them by {:.3g} "
+                                "in sum, and the tolerance is {:.3g}",
+                                plural(report.waves.size(), "iteration"), change, options.tolerance),
+         .fix = "raise max_iterations, or the tolerance: ranks have 24 bits",
+         .pointer = "/pagerank"});
+  }
+}
+
+// Bytes that the host can still give out; 0 where it does not say.
+std::uint64_t available_memory() {
+  constexpr std::size_t most = 4096;
+  constexpr std::string_view name = "MemAvailable:";
+  const std::string text = read_all("/proc/meminfo", most).value_or("");
+  const std::size_t at = text.find(name);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + name.size(), nullptr, 10) << 10U;
+}
+
+// Decides whether this run's result is checked as a first run's; `compared` without `kept` says that it is.
+engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                                  const TraversalOptions& options) {
+  engine::FirstRun first{.budget_ns = options.verify_budget_ns};
+  std::error_code unknown;
+  if (!options.verify_first) {
+    first.reason = "not checked: --no-verify-first";
+  } else if (!options.checked.empty() && std::filesystem::exists(options.checked, unknown)) {
+    first.compared = first.equal = first.kept = true;
+    first.reason = "checked on an earlier run here, right by the serial algorithm";
+  } else {
+    const VerificationCost cost = verification_cost(program, graph);
+    const std::uint64_t memory = available_memory();
+    first.compared = cost.ns <= first.budget_ns && cost.bytes <= memory;
+    if (!first.compared) {
+      const std::string edges = plural(graphs::edge_count(graph), "edge");
+      first.reason =
+          cost.ns > first.budget_ns
+              ? fmt::format("not checked: by estimate the serial check of {} takes {}, and "
+                            "--measure-budget is {}",
+                            edges, seconds(cost.ns), seconds(first.budget_ns))
+              : fmt::format("not checked: the serial check of {} may take {} of the host's memory, "
+                            "and {} are available",
+                            edges, bytes_text(cost.bytes), bytes_text(memory));
+    }
+  }
+  return first;
+}
+
+// Notes for later runs that the program's result is right here; a folder that cannot be written costs them
+// another check.
+bool keep_checked(const std::filesystem::path& file) {
+  if (file.empty()) {
+    return false;
+  }
+  std::error_code unwritable;
+  std::filesystem::create_directories(file.parent_path(), unwritable);
+  auto output = Output::open(file.string());
+  return output && output->write("right by the serial algorithm\n") && output->commit();
+}
+
+// Checks the result as the program's first run or --verify wants it.
+void check_result(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                  TraversalResults& results, const TraversalOptions& options, engine::Monitor& monitor,
+                  FrontierReport& report) {
+  engine::FirstRun first = plan_first_check(program, graph, options);
+  if (options.verify || (first.compared && !first.kept)) {
+    monitor.begin(engine::Activity::verifying);
+    const auto start = Clock::now();
+    monitor.deadline = start + engine::build_limit; // a serial algorithm takes as long as it takes
+    spoil(options.fault, results);
+    report.verification = verify(program, graph, results);
+    report.verify_ns = elapsed_ns(start);
+    first.elapsed_ns = report.verify_ns;
+    first.runs = 1;
+    first.iterations = report.waves.size();
+    first.compared = true;
+    first.equal = report.verification->right;
+    first.kept = first.equal && !report.replay->first_difference && keep_checked(options.checked);
+    first.reason = first.equal ? "right by the serial algorithm" : report.verification->error->message;
+    if (!first.equal && !options.verify) {
+      report.warnings.push_back(
+          {.message = fmt::format("the result of this program's first run here is wrong after {}: {}",
+                                  plural(report.waves.size(), "wave"), first.reason),
+           .fix = "this is a bug in tidegate or in the device's compiler: please report it, with the program "
+                  "and this report",
+           .pointer = "/algorithm"});
+    }
+  }
+  report.first_run = std::move(first);
+}
+
+// The traversal again and again, as it ran and, where that is persistent, launch by launch.
+RepeatedTimes time_again(const device::Session& session, engine::BuiltKernel& kernel,
+                         const ResidentGraph& resident, const FrontierGeometry& geometry,
+                         const DispatchLimits& limits, std::uint64_t rounds, engine::Monitor& monitor) {
+  RepeatedTimes times{.launches_ns = {}, .speedup = {}};
+  DispatchLimits launches = limits;
+  launches.arrivals_per_barrier = 0;
+  for (; times.rounds < rounds; ++times.rounds) {
+    const TraversalOutcome once = traverse(session, kernel, resident, geometry, limits, monitor);
+    if (once.status != RunStatus::done) {
+      break;
+    }
+    times.run_rounds_ns.push_back(static_cast<double>(once.dispatch_ns));
+    if (limits.arrivals_per_barrier != 0) {
+      const TraversalOutcome stepwise = traverse(session, kernel, resident, geometry, launches, monitor);
+      times.launches_rounds_ns.push_back(static_cast<double>(stepwise.dispatch_ns));
+    }
+  }
+  times.run_ns = median(times.run_rounds_ns);
+  if (!times.launches_rounds_ns.empty()) {
+    times.launches_ns = median(times.launches_rounds_ns);
+    times.speedup = *times.launches_ns / std::max(times.run_ns, 1.0);
+  }
+  return times;
+}
+
+// On the device: build, upload, traverse, replay, verify, write.
+Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder,
+                     const graphs::Graph& graph, const device::DeviceInfo& device,
+                     const FrontierGeometry& geometry, const engine::KernelSource& source,
+                     const TraversalPolicy& policy, const TraversalOptions& options, engine::Monitor& monitor,
+                     FrontierReport& report) {
+  const TraversalShape shape = shape_of(program, graph);
+  TIDEGATE_TRY(const device::Session session, device::open_session(device));
+
+  monitor.begin(engine::Activity::building);
+  auto start = Clock::now();
+  engine::BuiltKernel kernel = engine::build_kernel(session, device, source, 0, options.cache_folder);
+  TIDEGATE_TRY(const FrontierGroups groups, find_groups(session, device, kernel, geometry, report.memory,
+                                                        program.policy.launch, report.strategy, options));
+  if (session.on_host) {
+    compile_now(session, kernel, geometry, groups);
+  }
+  std::optional<engine::BuiltKernel> hubs_first;
+  if (hubs_come_first(shape, report.memory, geometry)) {
+    hubs_first = build_hubs_first(session, device, shape, options.cache_folder);
+  }
+  report.build_ns = elapsed_ns(start);
+  report.built_from_cache = kernel.from_cache;
+  report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.groups};
+
+  monitor.begin(engine::Activity::filling);
+  start = Clock::now();
+  const ResidentGraph resident = make_resident(session, program, graph, report.memory, geometry, policy);
+  if (hubs_first) {
+    put_hubs_first(session, *hubs_first, resident);
+  }
+  device::require(session.queue.finish(), "filling the buffers");
+  report.upload_ns = elapsed_ns(start);
+  report.bytes_uploaded = resident.uploaded_bytes;
+
+  // The run itself; its wall time begins here.
+  monitor.begin(engine::Activity::running);
+  const DispatchLimits limits = limits_of(device, options, groups, report.strategy);
+  monitor.deadline = limits.deadline;
+  TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, monitor);
+  report.status = outcome.status;
+  report.traversal_ns = outcome.dispatch_ns;
+  report.slices_ns = std::move(outcome.slices_ns);
+  report.kernel_launches = outcome.launches;
+  report.sync_points = outcome.sync_points;
+  report.bytes_read_back = outcome.bytes_read_back;
+  report.stuck_groups = std::move(outcome.stuck_groups);
+  report.waves = std::move(outcome.waves);
+  report.summary = summarise(report.waves, report.traversal_ns);
+  if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
+    note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
+  }
+  report.evidence = topology_evidence(report.waves, report.memory, groups.groups * geometry.group_size);
+  if (report.status != RunStatus::done) {
+    report.error = error_of(report, options, outcome.waited);
+    return {};
+  }
+
+  // What the device chose, the policy must choose again; then the results themselves.
+  if (options.fault == Fault::wrong_log && !report.waves.empty()) {
+    report.waves.back().rule = policy::TopologyRule::queue_empty;
+  }
+  report.replay = replay(replay_policy(program, graph, report.memory, geometry, policy), report.waves);
+  monitor.begin(engine::Activity::reading);
+  TraversalResults results = read_back(session, resident, shape);
+  report.bytes_read_back += (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
+  results.rank_change = outcome.rank_change;
+  TIDEGATE_CHECK(check_distances_fit(graph, results));
+  check_result(program, graph, results, options, monitor, report);
+  if (report.replay->first_difference || (report.verification && !report.verification->right)) {
+    report.status = RunStatus::outputs_differ;
+    report.error = error_of(report, options, false);
+    return {};
+  }
+  if (options.compare_rounds != 0) {
+    monitor.begin(engine::Activity::comparing);
+    DispatchLimits again = limits_of(device, options, groups, report.strategy);
+    monitor.deadline = again.deadline;
+    report.comparison =
+        time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
+  }
+  monitor.begin_writing();
+  const bool floats =
+      program.algorithm == Algorithm::pagerank || graphs::weight_type(graph.out) == graphs::WeightType::f32;
+  return write_outputs(program, folder, results, floats, report.files_written);
+}
+
+} // namespace
+
+Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
+                                     const device::DeviceInfo* device, const TraversalOptions& options,
+                                     engine::Monitor& monitor) {
+  const auto start = Clock::now();
+  const InterruptWatch interrupts;
+  const device::TraversalProfile profile =
+      device == nullptr ? device::TraversalProfile() : traversal_profile(*device);
+  const TraversalPolicy policy = traversal_policy(program, profile, options);
+
+  // Load and check, without touching the device.
+  TIDEGATE_CHECK(graphs::check_program(program));
+  TIDEGATE_CHECK(check_files(program, folder, options));
+  if (!options.dry_run) {
+    TIDEGATE_CHECK(check_outputs(program, folder));
+  }
+  monitor.begin(engine::Activity::loading);
+  TIDEGATE_TRY(const graphs::LoadedGraph loaded, load(program, folder, options));
+  const graphs::Graph& graph = loaded.graph;
+  const std::uint64_t load_ns = elapsed_ns(start);
+
+  // Memory: every part, before any is allocated.
+  const TraversalShape shape = shape_of(program, graph);
+  const std::uint64_t device_bytes =
+      device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
+  TIDEGATE_TRY(const FrontierMemory memory,
+               plan_memory(shape, program.policy.launch, program.device_memory_budget_bytes, device_bytes,
+                           options.force_topology));
+
+  // The kernels' source.
+  const StrategyChoice strategy = choose_strategy(options, device);
+  FrontierReport report = report_of(program, graph, memory, strategy, device, policy);
+  report.load_ns = load_ns;
+  const FrontierGeometry geometry = geometry_of(
+      program,
+      device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
+                        : *device,
+      options);
+  const engine::KernelSource source =
+      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
+                      report.ordering, device == nullptr ? "" : device->opencl_version);
+  TIDEGATE_CHECK(write_kernel(options.emit_kernel, source));
+  if (!options.emit_kernel.empty()) {
+    report.files_written.push_back(engine::written_file(options.emit_kernel, "generated kernel"));
+  }
+  if (options.dry_run) {
+    report.status = RunStatus::planned;
+    report.wall_time_ns = elapsed_ns(start);
+    return report;
+  }
+
+  // On the device; a kernel that does not come back is told of from another thread.
+  monitor.counted = "wave";
+  monitor.most_iterations = engine::Monitor::unlimited;
+  monitor.deadline = Clock::now() + engine::build_limit;
+  const engine::Watchdog watchdog(monitor, grace, [&, known = report](bool interrupted) {
+    options.abandon(report_of_silence(known, monitor, interrupted, options));
+  });
+  try {
+    TIDEGATE_CHECK(
+        execute(program, folder, graph, *device, geometry, source, policy, options, monitor, report));
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+  report.wall_time_ns = elapsed_ns(start);
+  return report;
+}
+
+} // namespace tidegate::traversal

@@ -1,0 +1,453 @@
+#include "engine/wait_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+namespace {
+
+// Which work-group runs which tiles and asks which others is read in the kernels' own source.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+namespace as_on_device {
+using uint = std::uint32_t;
+using ulong = std::uint64_t;
+using std::max;
+using std::min;
+#define global
+#include "tables.h"
+#include "tasks.cl"
+#undef global
+} // namespace as_on_device
+#pragma GCC diagnostic pop
+
+struct Run { // from the first to before the last
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  [[nodiscard]] bool empty() const { return begin >= end; }
+};
+
+Run common(Run a, Run b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+// The bytes of the arena that a run of tiles touches: those of its work-items, and some before and after.
+struct Footprint {
+  std::uint64_t begin = 0; // of the buffer
+  std::uint64_t end = 0;
+  std::uint64_t first = 0;         // from the buffer's begin to the first tile's own
+  std::uint64_t bytes_of_tile = 0; // 0: any tile may touch all of the buffer
+  std::uint64_t around = 0;        // before and after a tile's own
+
+  [[nodiscard]] Run of(Run tiles) const {
+    if (bytes_of_tile == 0) {
+      return {begin, end};
+    }
+    const std::uint64_t low = first + tiles.begin * bytes_of_tile;
+    const std::uint64_t high = first + tiles.end * bytes_of_tile + around;
+    return common({begin + (low > around ? low - around : 0), begin + high}, {begin, end});
+  }
+};
+
+// Tiles of two waves that touch the same memory, one of them writing.
+struct Conflict {
+  std::optional<std::uint64_t> tiles; // between tiles at most so far apart; else by their bytes
+  Footprint a, c;
+  bool buffers_differ = false; // that share memory
+
+  [[nodiscard]] bool between(Run a_tiles, Run c_tiles) const {
+    if (tiles) {
+      const Run reached{c_tiles.begin > *tiles ? c_tiles.begin - *tiles : 0, c_tiles.end + *tiles};
+      return !common(a_tiles, reached).empty();
+    }
+    return !common(a.of(a_tiles), c.of(c_tiles)).empty();
+  }
+};
+
+constexpr std::uint64_t any_distance = std::uint64_t{1} << 40U; // more tiles than a wave has
+
+// Tiles counted in x first that a halo reaches at most.
+std::uint64_t reach(const std::array<std::uint32_t, 3>& halo, const NdRange& range) {
+  const std::uint64_t rows = halo[1] + std::uint64_t{range.groups[1]} * halo[2];
+  return std::min(any_distance, halo[0] + range.groups[0] * std::min(rows, any_distance / range.groups[0]));
+}
+
+// A wave in an iteration, as it was run.
+struct Instance {
+  std::uint32_t wave = 0;
+  std::uint64_t iteration = 0;
+  std::uint64_t step = 0; // that a group has reached when it has run it
+};
+
+class WaitSimulation {
+public:
+  WaitSimulation(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+                 const LaunchTables& tables, TileOrder order, std::uint32_t groups)
+      : program_(program), schedule_(schedule), memory_(memory), tables_(tables), order_(order),
+        groups_(groups), known_(groups, std::vector<std::uint64_t>(groups, 0)), announced_(groups),
+        packs_(program.waves.size()), tiles_(program.waves.size()),
+        latest_(program.waves.size() * schedule.phases()) {
+    std::size_t row = 0;
+    for (const Stage& stage : schedule.stages) {
+      std::uint64_t first = 0;
+      for (const std::uint32_t wave : stage.waves) {
+        packs_[wave] = {.row = row, .first = first, .count = schedule.packs(program, wave)};
+        first += packs_[wave].count;
+        for (std::uint32_t group = 0; group < groups && !stage.plain; ++group) {
+          tiles_[wave].push_back(tiles_of(wave, group));
+        }
+      }
+      if (!stage.plain) {
+        rows_.push_back(&stage);
+      }
+      row_of_stage_.push_back(row);
+      row += stage.plain ? 0 : 1;
+    }
+    row_of_stage_.push_back(row);
+    for (const WaitRow& wait : tables.waits) {
+      longest_wait_ = std::max<std::uint64_t>(longest_wait_, wait.steps);
+    }
+    for (const ResolvedDependency& dependency : program.dependencies) {
+      stated_[{dependency.before, dependency.after}] = &dependency;
+    }
+  }
+
+  std::string run() {
+    const std::size_t begin = row_of_stage_[schedule_.repeat_begin];
+    const std::size_t end = row_of_stage_[schedule_.repeat_end];
+    const std::uint64_t iterations = std::min<std::uint64_t>(program_.iterations, schedule_.phases() + 2U);
+    for (std::size_t row = 0; row < begin; ++row) {
+      if (!step(row, 0)) {
+        return violation_;
+      }
+    }
+    for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+      for (std::size_t row = begin; row < end; ++row) {
+        if (!step(row, iteration)) {
+          return violation_;
+        }
+      }
+      if (program_.until && !schedule_.any_plain()) {
+        everybody();
+      }
+    }
+    for (std::size_t row = end; row < rows_.size(); ++row) {
+      if (!step(row, iterations)) {
+        return violation_;
+      }
+    }
+    return {};
+  }
+
+private:
+  // One stage of one iteration, in every group.
+  bool step(std::size_t row, std::uint64_t iteration) {
+    const StageRow& stage = tables_.stages[row];
+    const std::uint64_t before = iteration * tables_.steps + row; // steps that lie before this one
+    if (previous_ && begins_launch(row)) {
+      everybody();
+    } else if (previous_) {
+      const bool arrived = (tables_.stages[*previous_].flags & StageRow::arrives) != 0;
+      if ((stage.flags & StageRow::everybody) != 0 ||
+          *previous_ + 1 == row_of_stage_[schedule_.repeat_begin]) {
+        if (!arrived) {
+          return failed(
+              fmt::format("stage {} waits for arrivals that stage {} does not make", row, *previous_));
+        }
+        everybody();
+      } else if (!meet(stage, row, before)) {
+        return false;
+      }
+    }
+    settle();
+    if (!apart(rows_[row]->waves, schedule_.places[iteration % schedule_.phases()])) {
+      return false;
+    }
+    for (const std::uint32_t wave : rows_[row]->waves) {
+      if (!ordered(wave, iteration)) {
+        return false;
+      }
+    }
+    for (std::uint32_t group = 0; group < groups_; ++group) {
+      known_[group][group] = before + 1;
+      if ((stage.flags & StageRow::announced) != 0) {
+        announced_[group].emplace_back(before + 1, known_[group]);
+      }
+      while (!announced_[group].empty() && announced_[group].front().first + longest_wait_ <= before) {
+        announced_[group].pop_front(); // too long ago for any wait
+      }
+    }
+    for (const std::uint32_t wave : rows_[row]->waves) {
+      latest_[iteration % schedule_.phases() * packs_.size() + wave] = {
+          .wave = wave, .iteration = iteration, .step = before + 1};
+    }
+    previous_ = row;
+    return true;
+  }
+
+  // Whether a launch ends between this row and the one that ran before: at plain waves, and with those about,
+  // at the end of each iteration and phase.
+  [[nodiscard]] bool begins_launch(std::size_t row) const {
+    if (!schedule_.any_plain()) {
+      return false;
+    }
+    const std::size_t from = stage_of(*previous_);
+    const std::size_t to = stage_of(row);
+    bool ends = from >= to;
+    for (std::size_t stage = from + 1; stage <= to && !ends; ++stage) {
+      ends =
+          schedule_.stages[stage].plain || stage == schedule_.repeat_begin || stage == schedule_.repeat_end;
+    }
+    return ends;
+  }
+
+  [[nodiscard]] std::size_t stage_of(std::size_t row) const {
+    std::size_t stage = 0;
+    while (schedule_.stages[stage].plain || row_of_stage_[stage] != row) {
+      ++stage;
+    }
+    return stage;
+  }
+
+  void everybody() {
+    std::vector<std::uint64_t> all(groups_);
+    for (std::uint32_t group = 0; group < groups_; ++group) {
+      all[group] = known_[group][group];
+    }
+    known_.assign(groups_, all);
+  }
+
+  // The waits of a stage, with what each group learns from those that it waits for.
+  bool meet(const StageRow& stage, std::size_t row, std::uint64_t before) {
+    for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
+      const WaitRow& wait = tables_.waits[i];
+      if (wait.steps == 0) {
+        return failed(fmt::format("stage {} waits for itself", row));
+      }
+      if (wait.steps > before) {
+        continue; // for an iteration that there was none of
+      }
+      const std::uint64_t wanted = before + 1 - wait.steps;
+      const as_on_device::tg_wait as_read{wait.begin,      wait.end,  wait.from_begin, wait.from_end,
+                                          wait.from_tiles, wait.halo, wait.steps};
+      for (std::uint32_t group = 0; group < groups_; ++group) {
+        const auto share = share_of(stage.tiles, group);
+        const auto poll = as_on_device::tg_poll_of(as_read, share.first, share.first + share.count, groups_);
+        for (std::uint32_t other = poll.first; other < poll.first + poll.count; ++other) {
+          if (other != group && !learn(group, other, wanted, row)) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  bool learn(std::uint32_t group, std::uint32_t other, std::uint64_t wanted, std::size_t row) {
+    if (other >= groups_) {
+      return failed(fmt::format("stage {} waits for group {} of {}", row, other, groups_));
+    }
+    // The announcement of that step or of a later one.
+    const auto found =
+        std::ranges::find_if(announced_[other], [wanted](const auto& each) { return each.first >= wanted; });
+    if (found == announced_[other].end()) {
+      return failed(fmt::format("stage {} waits for group {} to announce step {}, which it never does", row,
+                                other, wanted));
+    }
+    for (std::uint32_t third = 0; third < groups_; ++third) {
+      known_[group][third] = std::max(known_[group][third], found->second[third]);
+    }
+    return true;
+  }
+
+  // Nothing can conflict with what every group knows to have ended in all of them.
+  void settle() {
+    settled_ = std::numeric_limits<std::uint64_t>::max();
+    for (const auto& known : known_) {
+      settled_ = std::min(settled_, *std::ranges::min_element(known));
+    }
+  }
+
+  // Waves of one stage run at the same time: their buffers share no memory, and no buffer conflicts unless
+  // the program lists its dependencies and leaves these two out.
+  bool apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& places) {
+    for (auto a = waves.begin(); a != waves.end(); ++a) {
+      for (auto c = a + 1; c != waves.end(); ++c) {
+        for (const Conflict& conflict : find_conflicts(*a, places, *c, places, false)) {
+          if (program_.derived || conflict.buffers_differ) {
+            return failed(fmt::format("{} and {} run at the same time and touch the same memory",
+                                      program_.wave_text(*a), program_.wave_text(*c)));
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  // Every group that runs tiles of the wave knows that whatever they conflict with has ended.
+  bool ordered(std::uint32_t wave, std::uint64_t iteration) {
+    const auto& places = schedule_.places[iteration % schedule_.phases()];
+    for (const Instance& earlier : latest_) {
+      if (earlier.step <= settled_) {
+        continue;
+      }
+      const bool same_iteration =
+          earlier.iteration == iteration && program_.waves[earlier.wave].phase == program_.waves[wave].phase;
+      const auto conflicts =
+          find_conflicts(earlier.wave, schedule_.places[earlier.iteration % schedule_.phases()], wave, places,
+                         same_iteration);
+      for (std::uint32_t group = 0; group < groups_ && !conflicts.empty(); ++group) {
+        const Run own = tiles_[wave][group];
+        for (std::uint32_t other = 0; other < groups_ && !own.empty(); ++other) {
+          const Run theirs = tiles_[earlier.wave][other];
+          if (other == group || theirs.empty() || known_[group][other] >= earlier.step) {
+            continue;
+          }
+          if (std::ranges::any_of(conflicts,
+                                  [&](const Conflict& conflict) { return conflict.between(theirs, own); })) {
+            return failed(
+                fmt::format("{} of iteration {} begins in group {} before group {} has ended {} of iteration "
+                            "{}",
+                            program_.wave_text(wave), iteration, group, other,
+                            program_.wave_text(earlier.wave), earlier.iteration));
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Conflict>
+  find_conflicts(std::uint32_t a, const std::vector<std::uint32_t>& a_places, std::uint32_t c,
+                 const std::vector<std::uint32_t>& c_places, bool same_iteration) const {
+    const ProgramWave& before = program_.waves[a];
+    const ProgramWave& after = program_.waves[c];
+    std::vector<Conflict> conflicts;
+    const auto add_tiles = [&conflicts](std::uint64_t tiles) {
+      conflicts.push_back({.tiles = tiles, .a = {}, .c = {}});
+    };
+    // What the program says of their tiles; without swaps it holds in other iterations, too.
+    std::optional<std::uint64_t> stated;
+    for (const auto& pair : {std::pair(a, c), std::pair(c, a)}) {
+      const auto found = stated_.find(pair);
+      if (found != stated_.end() && found->second->halo && (same_iteration || program_.swaps.empty())) {
+        stated = reach(*found->second->halo, after.range);
+      }
+    }
+    if (same_iteration && !program_.derived && stated_.contains({a, c})) {
+      add_tiles(stated.value_or(any_distance)); // it may be for what no argument shows
+    }
+    for (const ProgramArgument& x : before.arguments) {
+      for (const ProgramArgument& y : after.arguments) {
+        if (!x.is_memory() || !y.is_memory() || (x.access == Access::read && y.access == Access::read)) {
+          continue;
+        }
+        const std::uint32_t from = a_places[x.buffer];
+        const std::uint32_t to = c_places[y.buffer];
+        const Footprint first = footprint(before, x, from);
+        const Footprint second = footprint(after, y, to);
+        const bool same_tiles = x.halo && y.halo && before.range == after.range;
+        if (from == to && stated) {
+          add_tiles(*stated);
+        } else if (from == to && same_tiles && (x.element_bytes == 0 || y.element_bytes == 0)) {
+          add_tiles(reach(*x.halo, before.range) + reach(*y.halo, after.range));
+        } else if (from == to && program_.buffers[from].image) {
+          add_tiles(any_distance);
+        } else if (!common({first.begin, first.end}, {second.begin, second.end}).empty()) {
+          conflicts.push_back({.tiles = {}, .a = first, .c = second, .buffers_differ = from != to});
+        }
+      }
+    }
+    return conflicts;
+  }
+
+  // Elements that follow from the kernel belong to a work-item each; whatever else is stated of an argument
+  // says nothing of bytes.
+  [[nodiscard]] Footprint footprint(const ProgramWave& wave, const ProgramArgument& argument,
+                                    std::uint32_t place) const {
+    const ProgramBuffer& buffer = program_.buffers[place];
+    if (!buffer.in_arena()) {
+      return {}; // no byte of the arena
+    }
+    Footprint found{.begin = memory_.offsets[place], .end = memory_.offsets[place] + buffer.bytes};
+    constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items: their bytes are counted in 64 bits
+    if (argument.halo && argument.element_bytes != 0 && argument.element_bytes < 256 &&
+        wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0]) {
+      found.first = wave.range.offset[0] * argument.element_bytes;
+      found.bytes_of_tile = std::uint64_t{wave.range.local[0]} * argument.element_bytes;
+      found.around = (*argument.halo)[0] * found.bytes_of_tile;
+    }
+    return found;
+  }
+
+  // Strided tiles are taken for everything between the first and the last.
+  [[nodiscard]] as_on_device::tg_task share_of(std::uint32_t tiles, std::uint32_t group) const {
+    return as_on_device::tg_share_of(tiles, group, groups_, static_cast<std::uint32_t>(order_));
+  }
+
+  // Tiles of the wave that a group runs, or that lie between those.
+  [[nodiscard]] Run tiles_of(std::uint32_t wave, std::uint32_t group) const {
+    const Packs& packs = packs_[wave];
+    const auto share = share_of(tables_.stages[packs.row].tiles, group);
+    if (share.count == 0) {
+      return {};
+    }
+    const Run own = common({share.first, share.first + std::uint64_t{share.step} * (share.count - 1) + 1},
+                           {packs.first, packs.first + packs.count});
+    const std::uint64_t tiles = schedule_.tiles_per_pack[wave];
+    return own.empty() ? Run{} : Run{(own.begin - packs.first) * tiles, (own.end - packs.first) * tiles};
+  }
+
+  bool failed(std::string violation) {
+    violation_ = std::move(violation);
+    return false;
+  }
+
+  struct Packs { // of a wave, in its stage
+    std::size_t row = 0;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  using Announcement =
+      std::pair<std::uint64_t, std::vector<std::uint64_t>>; // a step, and what was known then
+
+  const ResolvedProgram& program_;
+  const Schedule& schedule_;
+  const MemoryLayout& memory_;
+  const LaunchTables& tables_;
+  const TileOrder order_;
+  const std::uint32_t groups_;
+  std::vector<const Stage*> rows_;
+  std::vector<std::size_t> row_of_stage_;
+  std::vector<std::vector<std::uint64_t>> known_;   // known_[g][h]: steps that group g knows h to have run
+  std::vector<std::deque<Announcement>> announced_; // by group
+  std::vector<Packs> packs_;
+  std::vector<std::vector<Run>> tiles_; // by wave and group
+  std::uint64_t longest_wait_ = 0;      // steps
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated_;
+  // By phase of the swaps and wave: who knows that it has ended knows it of those before.
+  std::vector<Instance> latest_;
+  std::uint64_t settled_ = 0; // steps that all groups know all to have run
+  std::optional<std::size_t> previous_;
+  std::string violation_;
+};
+
+} // namespace
+
+std::string wait_violation(const ResolvedProgram& program, const Schedule& schedule,
+                           const MemoryLayout& memory, const LaunchTables& tables, TileOrder order,
+                           std::uint32_t groups) {
+  return WaitSimulation(program, schedule, memory, tables, order, groups).run();
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,518 @@
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/graph/entries.hpp>
+#include <tidegate/graph/graph.hpp>
+#include <tidegate/graph/rows.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace tidegate::graphs {
+
+// What may be wrong with a line of a graph file, as the loop over the lines notes it, and in words.
+
+inline bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct EntryFlaw {
+  enum class Kind : std::uint8_t {
+    keyword,      // the word before an entry is missing
+    vertex,       // no number where a vertex belongs
+    vertex_range, // a number that is no vertex
+    gap,          // no blank behind a part of the entry, or the line ends before its next part
+    integer,      // no integer where one belongs
+    integer_range,
+    real, // no number where a value belongs
+    not_finite,
+    line_end,    // something behind the entry
+    on_diagonal, // of a skew-symmetric matrix
+    negative,    // a weight below 0
+    opposite_negative,
+    not_whole, // a weight that u32 does not hold
+    beyond_u32,
+    beyond_f32,
+  };
+
+  Kind kind = Kind::line_end;
+  const char* at = nullptr; // in the text
+  std::size_t part = 0;     // 0 and 1, the vertices; 2, the value
+  Edge edge;                // of weights
+};
+
+// bad_graph at the place of the flaw, whose line begins at `line` and has the number `line_number`.
+Error to_error(const EntryFlaw& flaw, const EntryRules& rules, const char* line, std::uint64_t line_number);
+
+namespace {
+
+bool is_digit(char c) {
+  return static_cast<unsigned char>(c - '0') <= 9;
+}
+
+struct BlockEntries {
+  std::uint64_t index = 0;
+  std::uint64_t lines = 0;
+  EdgeChunk chunk;
+  std::optional<Vertex> last_vertex;
+  ValueRange values;
+  std::optional<Error> error; // with the line in the block
+};
+
+constexpr std::ptrdiff_t most_digits = 19; // that always fit 64 bits
+
+// The digits at this place, of which there is one at least, as a number, which is none if there are more than
+// most_digits. Eight are taken at once, without a branch that depends on how many there are: numbers of
+// changing length would be mispredicted at every end.
+[[gnu::always_inline]] inline const char* take_digits(const char* at, std::uint64_t& number) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  constexpr std::uint64_t pairs = 0x000000ff000000ff;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes); // the text is padded
+  bytes ^= ones * '0';
+  // The lowest byte above 9 gets its high bit set, whatever is carried out of it.
+  const std::uint64_t others = ((bytes + ones * 0x76) | bytes) & (ones * 0x80);
+  const auto bits = static_cast<unsigned>(std::countr_zero(others)) & ~7U; // of the digits; 64 if all are
+  at += bits / 8;
+  bytes <<= 64U - bits; // zeros before them
+  // Neighbouring digits become pairs, pairs fours, fours the number.
+  bytes = bytes * 10 + (bytes >> 8U);
+  number = ((bytes & pairs) * (100 + (std::uint64_t{1000000} << 32U)) +
+            (bytes >> 16U & pairs) * (1 + (std::uint64_t{10000} << 32U))) >>
+           32U;
+  if (others == 0) {
+    while (is_digit(*at)) {
+      number = number * 10 + static_cast<std::uint64_t>(*at++ - '0');
+    }
+  }
+  return at;
+}
+
+// A decimal number of up to 15 digits, as nearly all are, that a blank follows; nullptr for any other. Its
+// digits and the power of ten are exact as doubles, and so their quotient is the nearest one. Source:
+// Clinger, How to Read Floating Point Numbers Accurately (PLDI 1990).
+inline const char* take_short_decimal(const char* at, double& value) {
+  constexpr std::ptrdiff_t exact_digits = 15;
+  constexpr std::array<double, exact_digits + 1> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const bool negative = *at == '-';
+  const char* const digits = at + (negative ? 1 : 0);
+  if (!is_digit(*digits)) {
+    return nullptr;
+  }
+  std::uint64_t whole = 0, fraction = 0;
+  const char* const point = take_digits(digits, whole);
+  const bool has_fraction = *point == '.' && is_digit(point[1]);
+  const char* const end = has_fraction ? take_digits(point + 1, fraction) : point;
+  const std::ptrdiff_t decimals = has_fraction ? end - point - 1 : 0;
+  if (end - digits > exact_digits || (!is_blank(*end) && *end != '\n')) {
+    return nullptr;
+  }
+  const auto power = powers[static_cast<std::size_t>(decimals)];
+  const double magnitude = (static_cast<double>(whole) * power + static_cast<double>(fraction)) / power;
+  value = negative ? -magnitude : magnitude;
+  return end;
+}
+
+// The entries of whole lines, padded behind. Every scan ends at the newline at the latest, so none looks for
+// the text's end. A step takes a place in the text and returns the one behind what it has read, or notes the
+// flaw that it has met and returns nullptr; what the flaw means to people is no matter of the loop
+// (entry_flaw.hpp).
+template <ValueColumn column>
+class BlockScanner {
+public:
+  BlockScanner(std::string_view text, const EntryRules& rules) : text_(text), rules_(rules) {}
+
+  BlockEntries scan() {
+    reserve();
+    const char* const end = text_.data() + text_.size();
+    const char usual = rules_.keyword; // or a digit
+    for (const char* at = text_.data(); at != end; ++block_.lines) {
+      const char* const line = at;
+      at = skip_blanks(at);
+      if (*at != usual && !is_digit(*at) &&
+          (*at == '\n' || rules_.comments.find(*at) != std::string_view::npos)) {
+        at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
+        continue;
+      }
+      at = entry(keyword(at));
+      if (at == nullptr) {
+        block_.error = to_error(flaw_, rules_, line, block_.lines + 1);
+        break;
+      }
+    }
+    if (!block_.chunk.edges.empty()) {
+      block_.last_vertex = last_vertex_;
+    }
+    if (column != ValueColumn::none && least_ <= greatest_) {
+      block_.values.least = number(least_);
+      block_.values.greatest = number(greatest_);
+    }
+    return std::move(block_);
+  }
+
+private:
+  using Value = std::conditional_t<column == ValueColumn::real, double, std::int64_t>;
+  using Kind = EntryFlaw::Kind;
+
+  static Number number(Value value) {
+    if constexpr (column == ValueColumn::real) {
+      return value;
+    } else {
+      return value < 0 ? Number(value) : Number(static_cast<std::uint64_t>(value));
+    }
+  }
+
+  // Room for as many entries as there are lines, by the length of the first ones.
+  void reserve() {
+    constexpr std::size_t looked_at = 4096;
+    const std::string_view sample = text_.substr(0, looked_at);
+    const auto lines = static_cast<std::size_t>(std::ranges::count(sample, '\n')) + 1;
+    const std::size_t entries = text_.size() / (sample.size() / lines + 1) + lines;
+    block_.chunk.edges.reserve(entries);
+    block_.chunk.weights.reserve(rules_.weights == WeightType::none ? 0 : entries);
+  }
+
+  static const char* skip_blanks(const char* at) {
+    while (is_blank(*at)) {
+      ++at;
+    }
+    return at;
+  }
+
+  const char* keyword(const char* at) {
+    if (rules_.keyword == '\0') {
+      return at;
+    }
+    return *at == rules_.keyword && is_blank(at[1]) ? skip_blanks(at + 1) : flaw(Kind::keyword, at);
+  }
+
+  const char* entry(const char* at) {
+    Edge edge;
+    if (at == nullptr || (at = vertex(at, 0, edge.source)) == nullptr || (at = gap(at, 1)) == nullptr ||
+        (at = vertex(at, 1, edge.target)) == nullptr) {
+      return nullptr;
+    }
+    if (rules_.skew && edge.source == edge.target) {
+      return flaw(Kind::on_diagonal, at);
+    }
+    std::uint32_t weight = unit_weight(rules_.weights);
+    if constexpr (column != ValueColumn::none) {
+      constexpr std::size_t value_part = 2;
+      if ((at = gap(at, value_part)) == nullptr || (at = value_of(at, edge, weight)) == nullptr) {
+        return nullptr;
+      }
+    }
+    at = skip_blanks(at);
+    if (*at != '\n') {
+      return flaw(Kind::line_end, at);
+    }
+    last_vertex_ = std::max({last_vertex_, edge.source, edge.target});
+    block_.chunk.edges.push_back(edge);
+    if (rules_.weights != WeightType::none) {
+      block_.chunk.weights.push_back(weight);
+    }
+    return at + 1;
+  }
+
+  // Between the parts of an entry.
+  const char* gap(const char* at, std::size_t next) {
+    return is_blank(*at) ? skip_blanks(at + 1) : flaw(Kind::gap, at, next);
+  }
+
+  [[gnu::always_inline]] const char* vertex(const char* at, std::size_t part, Vertex& vertex) {
+    if (!is_digit(*at)) {
+      return flaw(Kind::vertex, at, part);
+    }
+    std::uint64_t number = 0;
+    const char* const end = take_digits(at, number);
+    if (number < rules_.first_vertex || number > rules_.last_vertex || end - at > most_digits) {
+      return flaw(Kind::vertex_range, at, part);
+    }
+    vertex = static_cast<Vertex>(number - rules_.first_vertex);
+    return end;
+  }
+
+  const char* value_of(const char* at, const Edge& edge, std::uint32_t& weight) {
+    Value value{};
+    const char* const end = read_value(at, value);
+    if (end == nullptr) {
+      return nullptr;
+    }
+    least_ = std::min(least_, value);
+    greatest_ = std::max(greatest_, value);
+    block_.values.negative += value < 0 ? 1U : 0U;
+    if (rules_.weights == WeightType::none) {
+      return end;
+    }
+    flaw_.edge = edge;
+    if (value < 0 || (rules_.skew && value != 0)) {
+      return flaw(value < 0 ? Kind::negative : Kind::opposite_negative, at);
+    }
+    if (rules_.weights == WeightType::f32) {
+      const auto narrow = static_cast<float>(value);        // nearest to the 64 bits
+      weight = std::bit_cast<std::uint32_t>(narrow + 0.0F); // -0 is 0
+      return std::isfinite(narrow) ? end : flaw(Kind::beyond_f32, at);
+    }
+    if constexpr (column == ValueColumn::real) {
+      if (value != std::trunc(value)) {
+        return flaw(Kind::not_whole, at);
+      }
+    }
+    if (value > static_cast<Value>(std::numeric_limits<std::uint32_t>::max())) {
+      return flaw(Kind::beyond_u32, at);
+    }
+    weight = static_cast<std::uint32_t>(value);
+    return end;
+  }
+
+  const char* read_value(const char* at, std::int64_t& value) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    const bool negative = *at == '-';
+    const char* const digits = at + (negative || *at == '+' ? 1 : 0);
+    if (!is_digit(*digits)) {
+      return flaw(Kind::integer, at);
+    }
+    std::uint64_t magnitude = 0;
+    const char* const end = take_digits(digits, magnitude);
+    if (!is_blank(*end) && *end != '\n') {
+      return flaw(Kind::integer, at);
+    }
+    value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+    if (end - digits > most_digits || magnitude > most + (negative ? 1 : 0) || value < rules_.least_value ||
+        value > rules_.greatest_value) {
+      return flaw(Kind::integer_range, at);
+    }
+    return end;
+  }
+
+  const char* read_value(const char* at, double& value) {
+    const char* const begin = at + (*at == '+' && at[1] != '-' ? 1 : 0);
+    if (const char* const end = take_short_decimal(begin, value); end != nullptr) {
+      return end;
+    }
+    const auto [end, code] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (code == std::errc::invalid_argument || (!is_blank(*end) && *end != '\n')) {
+      return flaw(Kind::real, at);
+    }
+    return code == std::errc() && std::isfinite(value) ? end : flaw(Kind::not_finite, at);
+  }
+
+  const char* flaw(Kind kind, const char* at, std::size_t part = 0) {
+    flaw_.kind = kind;
+    flaw_.at = at;
+    flaw_.part = part;
+    return nullptr;
+  }
+
+  std::string_view text_;
+  const EntryRules& rules_;
+  BlockEntries block_;
+  Vertex last_vertex_ = 0;
+  Value least_ = std::numeric_limits<Value>::max(), greatest_ = std::numeric_limits<Value>::lowest();
+  EntryFlaw flaw_;
+};
+
+BlockEntries scan(std::string_view text, const EntryRules& rules) {
+  switch (rules.values) {
+  case ValueColumn::integer: return BlockScanner<ValueColumn::integer>(text, rules).scan();
+  case ValueColumn::real: return BlockScanner<ValueColumn::real>(text, rules).scan();
+  case ValueColumn::none: break;
+  }
+  return BlockScanner<ValueColumn::none>(text, rules).scan();
+}
+
+// What the threads have found, and whether they may stop.
+class Findings {
+public:
+  explicit Findings(std::uint64_t most_entries) : most_entries_(most_entries) {}
+
+  void add(BlockEntries block) {
+    const std::lock_guard lock(mutex_);
+    entries_ += block.chunk.edges.size();
+    stopped_ = stopped_ || block.error || entries_ > most_entries_;
+    blocks_.push_back(std::move(block));
+  }
+
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+  // In the order of the file.
+  std::vector<BlockEntries> take() {
+    std::ranges::sort(blocks_, {}, &BlockEntries::index);
+    return std::move(blocks_);
+  }
+
+private:
+  std::mutex mutex_;
+  std::vector<BlockEntries> blocks_;
+  std::uint64_t entries_ = 0;
+  std::uint64_t most_entries_;
+  std::atomic<bool> stopped_ = false;
+};
+
+// Exact, as the values of a file are all 64-bit integers or all of them doubles.
+bool below(const Number& a, const Number& b) {
+  return std::visit([](auto x, auto y) { return static_cast<long double>(x) < static_cast<long double>(y); },
+                    a, b);
+}
+
+void merge(ValueRange& all, const ValueRange& more) {
+  if (more.least) {
+    all.least = all.least ? std::min(*all.least, *more.least, below) : more.least;
+    all.greatest = all.greatest ? std::max(*all.greatest, *more.greatest, below) : more.greatest;
+  }
+  all.negative += more.negative;
+}
+
+} // namespace
+
+Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
+                             const EntryRules& rules, unsigned threads) {
+  Findings findings(rules.most_entries);
+  on_threads(blocks.ended() ? 1 : thread_count(threads), [&](unsigned thread) {
+    if (thread == 0) {
+      findings.add(scan(first, rules));
+    }
+    TextBlock block;
+    while (!findings.stopped()) {
+      const auto more = blocks.next(block);
+      BlockEntries found;
+      if (!more) {
+        found.error = more.error();
+        if (found.error->code == ErrorCode::bad_graph) {
+          found.error->line = 1; // behind what was read
+        }
+      } else if (*more) {
+        found = scan(block.text(), rules);
+      } else {
+        return;
+      }
+      found.index = block.index + 1; // behind `first`
+      findings.add(std::move(found));
+    }
+  });
+  Entries entries{.chunks = {}, .count = 0, .last_vertex = {}, .values = {}, .lines = lines_before};
+  for (BlockEntries& block : findings.take()) {
+    if (block.error) {
+      if (block.error->line) {
+        *block.error->line += entries.lines;
+      }
+      return tl::unexpected(std::move(*block.error));
+    }
+    entries.lines += block.lines;
+    entries.count += block.chunk.edges.size();
+    entries.last_vertex = std::max(entries.last_vertex, block.last_vertex);
+    merge(entries.values, block.values);
+    entries.chunks.push_back(std::move(block.chunk));
+  }
+  return entries;
+}
+
+namespace {
+
+// What stands at this place, up to a blank.
+std::string_view word_at(const char* at) {
+  const char* end = at;
+  while (!is_blank(*end) && *end != '\n') {
+    ++end;
+  }
+  return {at, static_cast<std::size_t>(end - at)};
+}
+
+struct Wording {
+  std::string message;
+  std::string fix;
+};
+
+Wording expected(std::string_view what, std::string_view word) {
+  return {fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
+          word.find(',') != std::string_view::npos ? "write blanks where the commas are"
+                                                   : "give an edge on each line, as the header says"};
+}
+
+std::string_view part_name(const EntryFlaw& flaw, const EntryRules& rules) {
+  return flaw.part < rules.ends.size() ? rules.ends[flaw.part] : "value";
+}
+
+Wording in_words(const EntryFlaw& flaw, const EntryRules& rules) {
+  using Kind = EntryFlaw::Kind;
+  const std::string_view word = word_at(flaw.at);
+  const std::string number = shortened(word);
+  const std::string_view part = part_name(flaw, rules);
+  const std::uint64_t from = flaw.edge.source + rules.first_vertex;
+  const std::uint64_t to = flaw.edge.target + rules.first_vertex;
+  constexpr std::string_view correct_range = "correct it, or the size that the file states";
+  constexpr std::string_view other_weights =
+      "shift the weights, or choose an algorithm that does not look at them";
+  switch (flaw.kind) {
+  case Kind::keyword: return expected(fmt::format("\"{}\" and an edge, or a comment", rules.keyword), word);
+  case Kind::vertex: return expected(fmt::format("the {}, a whole number", part), word);
+  case Kind::vertex_range:
+    if (rules.last_vertex < rules.first_vertex) {
+      return {fmt::format("the {} is {}, and there are no vertices", part, number),
+              std::string(correct_range)};
+    }
+    return {fmt::format("the {} is {}, and vertices are {} to {}", part, number, rules.first_vertex,
+                        rules.last_vertex),
+            std::string(correct_range)};
+  case Kind::gap:
+    return expected(word.empty() ? fmt::format("the {}", part) : fmt::format("a blank and the {}", part),
+                    word);
+  case Kind::integer: return expected("an integer", word);
+  case Kind::integer_range:
+    return {fmt::format("the value {} is not {}: {} to {}", number, rules.value_type, rules.least_value,
+                        rules.greatest_value),
+            "correct it, or the type that the file states"};
+  case Kind::real: return expected("a number", word);
+  case Kind::not_finite:
+    return {fmt::format("the value {} is not a finite number of 64 bits", number), "correct it"};
+  case Kind::line_end: return expected("the end of the line", word);
+  case Kind::on_diagonal: return {"a skew-symmetric matrix has no entries on its diagonal", "leave it out"};
+  case Kind::negative:
+    return {fmt::format("the edge from {} to {} weighs {}, and weights are from 0 on", from, to, number),
+            std::string(other_weights)};
+  case Kind::opposite_negative:
+    return {fmt::format(
+                "the edge from {} to {}, opposite in a skew-symmetric matrix, weighs -{}, and weights are "
+                "from 0 on",
+                to, from, number),
+            std::string(other_weights)};
+  case Kind::not_whole:
+    return {fmt::format("the weight {} is no whole number", number), "take the weights as f32"};
+  case Kind::beyond_u32:
+    return {fmt::format("the weight {} is above {}", number, std::numeric_limits<std::uint32_t>::max()),
+            "scale the weights down, or take them as f32"};
+  case Kind::beyond_f32:
+    return {fmt::format("the weight {} does not fit 32 bits", number), "scale the weights down"};
+  }
+  return {};
+}
+
+} // namespace
+
+Error to_error(const EntryFlaw& flaw, const EntryRules& rules, const char* line, std::uint64_t line_number) {
+  auto [message, fix] = in_words(flaw, rules);
+  return {.code = ErrorCode::bad_graph,
+          .message = std::move(message),
+          .fix = std::move(fix),
+          .line = line_number,
+          .column = character_count({line, static_cast<std::size_t>(flaw.at - line)}) + 1};
+}
+
+} // namespace tidegate::graphs

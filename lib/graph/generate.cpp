@@ -1,0 +1,244 @@
+#include "core/npy.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/graph/generate.hpp>
+#include <tidegate/graph/rows.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace tidegate::graphs {
+namespace {
+
+constexpr std::uint64_t edges_of_a_chunk = std::uint64_t{1} << 16U;
+
+// The high half of a product of halves: even over [0, range) if `bits` are even.
+constexpr std::uint32_t scaled(std::uint32_t bits, std::uint32_t range) {
+  return static_cast<std::uint32_t>((std::uint64_t{bits} * range) >> 32U);
+}
+
+constexpr std::uint32_t high_half(std::uint64_t bits) {
+  return static_cast<std::uint32_t>(bits >> 32U);
+}
+
+// The weights of edges by their number, from 1 to the greatest.
+class EdgeWeights {
+public:
+  EdgeWeights(std::uint64_t seed, std::uint32_t greatest, WeightType type)
+      : numbers_(mixed(seed)), greatest_(greatest), type_(type) {}
+
+  void append(EdgeChunk& chunk, std::uint64_t edge) const {
+    if (type_ != WeightType::none) {
+      chunk.weights.push_back(bits(edge));
+    }
+  }
+
+private:
+  [[nodiscard]] std::uint32_t bits(std::uint64_t edge) const {
+    if (greatest_ == 0) {
+      return unit_weight(type_);
+    }
+    const std::uint32_t weight = 1 + scaled(high_half(numbers_.bits(edge)), greatest_);
+    return type_ == WeightType::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(weight)) : weight;
+  }
+
+  RandomNumbers numbers_;
+  std::uint32_t greatest_;
+  WeightType type_;
+};
+
+// The numbers below 2^scale in another order: every step can be undone.
+class Renumbering {
+public:
+  Renumbering(unsigned scale, const RandomNumbers& numbers)
+      : mask_((std::uint64_t{1} << scale) - 1), shift_(std::max(scale / 2, 1U)) {
+    for (std::size_t i = 0; i < rounds; ++i) {
+      factors_[i] = numbers.bits(2 * i) | 1U;
+      summands_[i] = numbers.bits(2 * i + 1);
+    }
+  }
+
+  [[nodiscard]] Vertex of(std::uint64_t v) const {
+    for (std::size_t i = 0; i < rounds; ++i) {
+      v = (v * factors_[i] + summands_[i]) & mask_;
+      v ^= v >> shift_;
+    }
+    return static_cast<Vertex>(v);
+  }
+
+private:
+  static constexpr std::size_t rounds = 3;
+  std::uint64_t mask_;
+  unsigned shift_;
+  std::array<std::uint64_t, rounds> factors_{}, summands_{};
+};
+
+class RmatEdges {
+public:
+  explicit RmatEdges(const RmatSpec& spec)
+      : numbers_(spec.seed), scale_(spec.scale), words_((spec.scale + 1) / 2),
+        renumbering_(spec.scale, RandomNumbers(mixed(~spec.seed))) {
+    constexpr double unit = 4294967296.0;
+    const std::array<double, 3> probabilities{spec.a, spec.b, spec.c};
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < below_.size(); ++i) {
+      sum += static_cast<std::uint64_t>(probabilities[i] * unit);
+      below_[i] = sum;
+    }
+  }
+
+  [[nodiscard]] Edge operator()(std::uint64_t edge) const {
+    std::uint64_t source = 0, target = 0, bits = 0;
+    for (unsigned level = 0; level < scale_; ++level) {
+      bits = level % 2 == 0 ? numbers_.bits(edge * words_ + level / 2) : bits >> 32U;
+      const std::uint64_t at = bits & 0xffffffffU;
+      const unsigned quadrant =
+          (at >= below_[0] ? 1U : 0U) + (at >= below_[1] ? 1U : 0U) + (at >= below_[2] ? 1U : 0U);
+      source = source << 1U | quadrant >> 1U;
+      target = target << 1U | (quadrant & 1U);
+    }
+    return {renumbering_.of(source), renumbering_.of(target)};
+  }
+
+private:
+  RandomNumbers numbers_;
+  unsigned scale_;
+  std::uint64_t words_; // of 64 bits that an edge takes
+  Renumbering renumbering_;
+  std::array<std::uint64_t, 3> below_{}; // of the first three quadrants, in 2^-32
+};
+
+// Edges by number, in chunks.
+template <class EdgeOf>
+std::vector<EdgeChunk> numbered_edges(std::uint64_t edges, const EdgeOf& edge_of, const EdgeWeights& weights,
+                                      unsigned threads) {
+  std::vector<EdgeChunk> chunks((edges + edges_of_a_chunk - 1) / edges_of_a_chunk);
+  for_each_index(threads, chunks.size(), [&](std::size_t i) {
+    const std::uint64_t begin = i * edges_of_a_chunk;
+    const std::uint64_t end = std::min(begin + edges_of_a_chunk, edges);
+    chunks[i].edges.reserve(end - begin);
+    for (std::uint64_t edge = begin; edge < end; ++edge) {
+      chunks[i].edges.push_back(edge_of(edge));
+      weights.append(chunks[i], edge);
+    }
+  });
+  return chunks;
+}
+
+// The edges to the right and downwards of some rows each; an edge's number is twice its left or upper vertex.
+std::vector<EdgeChunk> grid_edges(const GridSpec& spec, const EdgeWeights& weights, unsigned threads) {
+  const std::uint64_t rows_of_a_chunk = edges_of_a_chunk / std::max(spec.width, 1U) + 1;
+  std::vector<EdgeChunk> chunks((spec.height + rows_of_a_chunk - 1) / rows_of_a_chunk);
+  for_each_index(threads, chunks.size(), [&](std::size_t i) {
+    EdgeChunk& chunk = chunks[i];
+    const std::uint64_t last = std::min<std::uint64_t>((i + 1) * rows_of_a_chunk, spec.height);
+    for (std::uint64_t y = i * rows_of_a_chunk; y < last; ++y) {
+      for (std::uint64_t x = 0; x < spec.width; ++x) {
+        const std::uint64_t v = y * spec.width + x;
+        if (x + 1 < spec.width) {
+          chunk.edges.push_back({static_cast<Vertex>(v), static_cast<Vertex>(v + 1)});
+          weights.append(chunk, 2 * v);
+        }
+        if (y + 1 < spec.height) {
+          chunk.edges.push_back({static_cast<Vertex>(v), static_cast<Vertex>(v + spec.width)});
+          weights.append(chunk, 2 * v + 1);
+        }
+      }
+    }
+  });
+  return chunks;
+}
+
+Error impossible(std::string message, std::string fix, std::string pointer) {
+  return {.code = ErrorCode::invalid_program,
+          .message = std::move(message),
+          .fix = std::move(fix),
+          .pointer = std::move(pointer)};
+}
+
+Result<GeneratedSize> size_of(const RmatSpec& spec) {
+  constexpr std::uint32_t most_scale = 31;
+  if (spec.scale > most_scale) {
+    return tl::unexpected(
+        impossible(fmt::format("the scale is {}, and vertices are numbers of 32 bits", spec.scale),
+                   fmt::format("give a scale up to {}", most_scale), "/rmat/scale"));
+  }
+  for (const auto& [name, value] : {std::pair{"a", spec.a}, std::pair{"b", spec.b}, std::pair{"c", spec.c}}) {
+    if (!(value >= 0 && value <= 1)) {
+      return tl::unexpected(impossible(fmt::format("the probability {} is {}", name, value),
+                                       "give a number from 0 to 1", fmt::format("/rmat/{}", name)));
+    }
+  }
+  if (spec.a + spec.b + spec.c > 1) {
+    return tl::unexpected(impossible(
+        fmt::format("the probabilities a, b and c have the sum {}", spec.a + spec.b + spec.c),
+        "what they leave of 1 is the probability of the fourth quadrant: make them smaller", "/rmat"));
+  }
+  const std::uint64_t vertices = std::uint64_t{1} << spec.scale;
+  return GeneratedSize{.vertices = vertices, .edges = vertices * spec.edge_factor};
+}
+
+Result<GeneratedSize> size_of(const GridSpec& spec) {
+  const std::uint64_t vertices = std::uint64_t{spec.width} * spec.height;
+  if (vertices > most_vertices) {
+    return tl::unexpected(
+        impossible(fmt::format("the grid has {} vertices, more than {}", vertices, most_vertices),
+                   "make it smaller", "/grid"));
+  }
+  // Right of all but the last column, below all but the last row.
+  return GeneratedSize{.vertices = vertices,
+                       .edges = vertices == 0 ? 0 : 2 * vertices - spec.width - spec.height};
+}
+
+Result<GeneratedSize> size_of(const UniformSpec& spec) {
+  if (spec.vertices == 0 && spec.edges != 0) {
+    return tl::unexpected(
+        impossible("a graph without vertices has no edges", "give it vertices", "/uniform/vertices"));
+  }
+  return GeneratedSize{.vertices = spec.vertices, .edges = spec.edges};
+}
+
+std::uint32_t max_weight(const GeneratorSpec& spec) {
+  return spec.rmat ? spec.rmat->max_weight : spec.grid ? spec.grid->max_weight : spec.uniform->max_weight;
+}
+
+} // namespace
+
+Result<GeneratedSize> generated_size(const GeneratorSpec& spec) {
+  const int said = int{spec.rmat.has_value()} + int{spec.grid.has_value()} + int{spec.uniform.has_value()};
+  if (said != 1) {
+    return tl::unexpected(
+        impossible(fmt::format("generate says {} of rmat, grid and uniform", said), "say one of them", ""));
+  }
+  return spec.rmat ? size_of(*spec.rmat) : spec.grid ? size_of(*spec.grid) : size_of(*spec.uniform);
+}
+
+Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& options) {
+  TIDEGATE_TRY(const GeneratedSize size, generated_size(spec));
+  const WeightType type = kept_weights(options.weights, ValueColumn::integer);
+  const unsigned threads = thread_count(options.build.threads);
+  EdgeChunks edges{.vertices = size.vertices,
+                   .chunks = {},
+                   .weights = type,
+                   .both_directions = options.undirected || spec.grid.has_value()};
+  TIDEGATE_CHECK(check_memory(size.vertices, size.edges, type, options.build));
+  const auto weights = [&](std::uint64_t seed) { return EdgeWeights(seed, max_weight(spec), type); };
+  if (spec.rmat) {
+    edges.chunks = numbered_edges(size.edges, RmatEdges(*spec.rmat), weights(spec.rmat->seed), threads);
+  } else if (spec.grid) {
+    edges.chunks = grid_edges(*spec.grid, weights(spec.grid->seed), threads);
+  } else {
+    const RandomNumbers numbers(spec.uniform->seed);
+    const auto end = [&](std::uint64_t i) {
+      return scaled(high_half(numbers.bits(i)), spec.uniform->vertices);
+    };
+    const auto edge = [&](std::uint64_t i) { return Edge{end(2 * i), end(2 * i + 1)}; };
+    edges.chunks = numbered_edges(size.edges, edge, weights(spec.uniform->seed), threads);
+  }
+  return build_graph(std::move(edges), options.build);
+}
+
+} // namespace tidegate::graphs

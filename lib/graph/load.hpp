@@ -1,0 +1,84 @@
+// A graph from its file: recognise, header, entries, rows.
+#pragma once
+#include <tidegate/core/error.hpp>
+#include <tidegate/graph/format.hpp>
+#include <tidegate/graph/graph.hpp>
+#include <tidegate/graph/rows.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tidegate::graphs {
+
+// What weights a graph gets. Edges of a file without values weigh 1. Negative weights are refused wherever
+// weights are taken: no algorithm here has a use for them.
+enum class WeightUse : std::uint8_t {
+  ignored,
+  as_given, // whole numbers as u32, others as f32
+  u32,      // values that are not whole numbers below 2^32 are refused
+  f32,      // rounded to nearest
+};
+
+struct LoadOptions {
+  WeightUse weights = WeightUse::ignored;
+  bool undirected = false; // each edge of the file stands for its opposite as well
+  bool cache = false;      // keep the rows in a binary file beside this one (cache.hpp)
+  BuildOptions build;
+  std::size_t block_bytes = TextBlocks::usual_block_bytes; // of text, that a thread works on at a time
+};
+
+struct FileFacts {
+  FileFormat format = FileFormat::edge_list;
+  bool compressed = false;
+  std::uint64_t lines = 0;
+  std::uint64_t entries = 0;
+  bool both_directions = false; // by its header
+  ValueColumn values = ValueColumn::none;
+  ValueRange value_range;
+};
+
+enum class CacheUse : std::uint8_t { unused, read, written, not_written };
+
+struct LoadedGraph {
+  Graph graph;
+  std::optional<FileFacts> facts; // nothing where the rows come from a cache
+  CacheUse cache = CacheUse::unused;
+};
+
+// "-" is standard input. cannot_read; bad_graph with its line; input_too_large.
+Result<LoadedGraph> load_graph(const std::string& path, const LoadOptions& options);
+
+// The type that weights are kept as.
+WeightType kept_weights(WeightUse use, ValueColumn given);
+
+// The rows of a graph file in a binary file beside it, FILE.rows, so that the text is read once.
+//
+// A cache belongs to one state of its file (size and times) and to one way of reading it. One that belongs to
+// another, is damaged, or was not written here counts as none, and a file of somebody else's that has its
+// name stays as it is.
+
+struct CacheKey {
+  std::string path; // of the cache
+  std::uint64_t file_bytes = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;
+  WeightUse weights = WeightUse::ignored;
+  bool undirected = false;
+
+  bool operator==(const CacheKey&) const = default;
+};
+
+// Nothing for what is no regular file.
+std::optional<CacheKey> cache_key(const std::string& path, const LoadOptions& options);
+
+// The graph, with in rows as the options say, which are not in the cache.
+std::optional<Graph> read_cache(const CacheKey& key, const BuildOptions& options);
+
+// Whether it could be written.
+bool write_cache(const CacheKey& key, const Graph& graph);
+
+} // namespace tidegate::graphs

@@ -1,0 +1,210 @@
+#include "graph/program.hpp"
+
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+namespace tidegate::graphs {
+namespace {
+
+struct OutputOf {
+  std::string_view name;
+  std::optional<std::string> FrontierOutputs::*path;
+  Algorithm algorithm;
+};
+constexpr std::array outputs{
+    OutputOf{"levels", &FrontierOutputs::levels, Algorithm::bfs},
+    OutputOf{"parents", &FrontierOutputs::parents, Algorithm::bfs},
+    OutputOf{"reached", &FrontierOutputs::reached, Algorithm::reach},
+    OutputOf{"distances", &FrontierOutputs::distances, Algorithm::sssp},
+    OutputOf{"components", &FrontierOutputs::components, Algorithm::cc},
+    OutputOf{"ranks", &FrontierOutputs::ranks, Algorithm::pagerank},
+};
+
+std::string_view name(Algorithm algorithm) {
+  return algorithm_names[static_cast<std::size_t>(algorithm)];
+}
+
+Result<void> refuse(std::string message, std::string fix, std::string pointer) {
+  return tl::unexpected(Error{.code = ErrorCode::invalid_program,
+                              .message = std::move(message),
+                              .fix = std::move(fix),
+                              .pointer = std::move(pointer)});
+}
+
+Result<void> check_graph(const FrontierProgram& program) {
+  const GraphSpec& graph = program.graph;
+  if (graph.file.has_value() == graph.generate.has_value()) {
+    return refuse(graph.file ? "the graph has both file and generate"
+                             : "the graph has neither file nor generate",
+                  "give one of them", "/graph");
+  }
+  if (graph.cache && !graph.file) {
+    return refuse("a generated graph has no file to keep a cache beside", "leave cache out", "/graph/cache");
+  }
+  if (graph.generate) {
+    auto size = generated_size(*graph.generate);
+    if (!size) {
+      size.error().pointer = "/graph/generate" + size.error().pointer.value_or("");
+      return tl::unexpected(std::move(size.error()));
+    }
+    return check_sources(program, size->vertices);
+  }
+  return {};
+}
+
+Result<void> check_algorithm_weights(const FrontierProgram& program) {
+  return !program.graph.weights || program.algorithm == Algorithm::sssp
+             ? Result<void>()
+             : refuse(fmt::format("{} does not look at weights", name(program.algorithm)),
+                      "leave weights out", "/graph/weights");
+}
+
+Result<void> check_source_count(const FrontierProgram& program) {
+  constexpr std::size_t most_reach_sources = 32; // a bit of a word each
+  const std::size_t count = program.sources.size();
+  switch (program.algorithm) {
+  case Algorithm::cc:
+  case Algorithm::pagerank:
+    return count == 0 ? Result<void>()
+                      : refuse(fmt::format("{} starts from no source", name(program.algorithm)),
+                               "leave sources out", "/sources");
+  case Algorithm::reach:
+    if (count > most_reach_sources) {
+      return refuse(
+          fmt::format("reach follows {} sources at once, and there are {}", most_reach_sources, count),
+          "divide them among several programs", "/sources");
+    }
+    break;
+  case Algorithm::bfs:
+  case Algorithm::sssp: break;
+  }
+  return count != 0 ? Result<void>()
+                    : refuse(fmt::format("{} needs a source", name(program.algorithm)),
+                             "give the number of a vertex, counted from 0", "/sources");
+}
+
+Result<void> check_outputs(const FrontierProgram& program) {
+  ErrorList errors;
+  for (const OutputOf& output : outputs) {
+    if (program.outputs.*output.path && output.algorithm != program.algorithm) {
+      errors.check(refuse(fmt::format("{} has no {}", name(program.algorithm), output.name),
+                          fmt::format("leave it out, or run {}", name(output.algorithm)),
+                          fmt::format("/outputs/{}", output.name)));
+    }
+  }
+  return errors.result();
+}
+
+Result<void> check_rank_use(const FrontierProgram& program) {
+  const RankSettings& settings = program.pagerank;
+  const bool given = settings.damping || settings.tolerance || settings.max_iterations;
+  return !given || program.algorithm == Algorithm::pagerank
+             ? Result<void>()
+             : refuse(fmt::format("{} has no use for them", name(program.algorithm)), "leave pagerank out",
+                      "/pagerank");
+}
+
+Result<void> check_rank_settings(const RankSettings& settings) {
+  ErrorList errors;
+  if (settings.damping && !(*settings.damping >= 0 && *settings.damping < 1)) {
+    errors.check(refuse(fmt::format("the damping is {}", *settings.damping),
+                        "give a number from 0 to below 1", "/pagerank/damping"));
+  }
+  if (settings.tolerance && !(*settings.tolerance > 0)) {
+    errors.check(refuse(fmt::format("the tolerance is {}", *settings.tolerance), "give a number above 0",
+                        "/pagerank/tolerance"));
+  }
+  return errors.result();
+}
+
+// A path of the document; never the "-" that stands for a standard stream.
+std::string beside(const std::string& folder, const std::string& file) {
+  return (std::filesystem::path(folder.empty() ? "." : folder) / file).string();
+}
+
+} // namespace
+
+Result<void> check_program(const FrontierProgram& program, const UnreadPlaces& unread) {
+  ErrorList errors;
+  if (unread.spare("/algorithm")) {
+    errors.check(check_source_count(program));
+    errors.check(check_algorithm_weights(program));
+    errors.check(check_outputs(program));
+    errors.check(check_rank_use(program));
+  }
+  if (unread.spare("/graph")) {
+    errors.check(check_graph(program));
+  }
+  errors.check(check_rank_settings(program.pagerank));
+  return errors.result();
+}
+
+Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices) {
+  ErrorList errors;
+  for (std::size_t i = 0; i < program.sources.size() && !errors.full(); ++i) {
+    if (program.sources[i] >= vertices) {
+      errors.add(
+          {.code = ErrorCode::out_of_range,
+           .message = vertices == 0
+                          ? fmt::format("the source is {}, and the graph has no vertices", program.sources[i])
+                          : fmt::format("the source is {}, and the vertices of the graph are 0 to {}",
+                                        program.sources[i], vertices - 1),
+           .fix = "give the number of a vertex; they are counted from 0, also those of files that "
+                  "count from 1",
+           .pointer = fmt::format("/sources/{}", i)});
+    }
+  }
+  return errors.result();
+}
+
+FileUses files_of(const FrontierProgram& program, const std::string& folder) {
+  FileUses files;
+  if (program.graph.file) {
+    files.inputs.push_back({beside(folder, *program.graph.file), "the graph", "/graph/file"});
+  }
+  for (const OutputOf& output : outputs) {
+    if (const auto& path = program.outputs.*output.path) {
+      files.outputs.push_back({beside(folder, *path), fmt::format("the output {}", output.name),
+                               fmt::format("/outputs/{}", output.name)});
+    }
+  }
+  return files;
+}
+
+LoadOptions load_options(const FrontierProgram& program) {
+  LoadOptions options{.undirected = program.graph.undirected, .cache = program.graph.cache};
+  if (program.algorithm == Algorithm::sssp) {
+    options.weights = !program.graph.weights                         ? WeightUse::as_given
+                      : program.graph.weights == ProgramWeights::u32 ? WeightUse::u32
+                                                                     : WeightUse::f32;
+  }
+  return options;
+}
+
+Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string& folder,
+                               const LoadOptions& options) {
+  auto loaded = program.graph.file ? load_graph(beside(folder, *program.graph.file), options)
+                                   : generate_graph(*program.graph.generate, options).map([](Graph&& graph) {
+                                       return LoadedGraph{.graph = std::move(graph), .facts = {}};
+                                     });
+  if (loaded) {
+    TIDEGATE_CHECK(check_sources(program, vertex_count(loaded->graph)));
+  } else if (loaded.error().code == ErrorCode::cannot_read) {
+    loaded.error().pointer = "/graph/file";
+  }
+  return loaded;
+}
+
+PageRankOptions page_rank_options(const FrontierProgram& program) {
+  const PageRankOptions standard;
+  return {.damping = program.pagerank.damping.value_or(standard.damping),
+          .tolerance = program.pagerank.tolerance.value_or(standard.tolerance),
+          .max_iterations = program.pagerank.max_iterations.value_or(standard.max_iterations)};
+}
+
+} // namespace tidegate::graphs

@@ -1,0 +1,214 @@
+#include <tidegate/graph/graph.hpp>
+#include <tidegate/graph/serial.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tidegate::graphs {
+namespace {
+
+template <class Distance, class Weight>
+std::vector<Distance> dijkstra(const Graph& graph, std::span<const Vertex> sources, Distance far) {
+  const Rows& rows = graph.out;
+  const auto* const weights = std::get_if<std::vector<Weight>>(&rows.weights);
+  std::vector<Distance> distances(rows.vertices(), far);
+  using Visit = std::pair<Distance, Vertex>;
+  std::priority_queue<Visit, std::vector<Visit>, std::greater<>> queue;
+  for (const Vertex source : sources) {
+    distances[source] = 0;
+    queue.emplace(Distance{0}, source);
+  }
+  while (!queue.empty()) {
+    const auto [distance, v] = queue.top();
+    queue.pop();
+    if (distance != distances[v]) {
+      continue; // a shorter way was found since
+    }
+    for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
+      const Vertex w = rows.neighbours[e];
+      const Distance through = distance + (weights != nullptr ? (*weights)[e] : Weight{1});
+      if (through < distances[w]) {
+        distances[w] = through;
+        queue.emplace(through, w);
+      }
+    }
+  }
+  return distances;
+}
+
+} // namespace
+
+BreadthFirstTree breadth_first(const Graph& graph, std::span<const Vertex> sources) {
+  BreadthFirstTree tree{.levels = std::vector(vertex_count(graph), unreached),
+                        .parents = std::vector(vertex_count(graph), no_vertex)};
+  std::vector<Vertex> frontier;
+  for (const Vertex source : sources) {
+    if (tree.levels[source] != 0) {
+      tree.levels[source] = 0;
+      tree.parents[source] = source;
+      frontier.push_back(source);
+    }
+  }
+  for (std::uint32_t level = 1; !frontier.empty(); ++level) {
+    std::vector<Vertex> next;
+    for (const Vertex v : frontier) {
+      for (const Vertex w : graph.out.row(v)) {
+        if (tree.levels[w] == unreached) {
+          tree.levels[w] = level;
+          next.push_back(w);
+        }
+        if (tree.levels[w] == level) {
+          tree.parents[w] = std::min(tree.parents[w], v);
+        }
+      }
+    }
+    frontier = std::move(next);
+  }
+  return tree;
+}
+
+std::vector<std::uint32_t> reached_from(const Graph& graph, std::span<const Vertex> sources) {
+  std::vector<std::uint32_t> words(vertex_count(graph), 0);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::uint32_t bit = std::uint32_t{1} << i;
+    std::vector<Vertex> stack{sources[i]};
+    words[sources[i]] |= bit;
+    while (!stack.empty()) {
+      const Vertex v = stack.back();
+      stack.pop_back();
+      for (const Vertex w : graph.out.row(v)) {
+        if ((words[w] & bit) == 0) {
+          words[w] |= bit;
+          stack.push_back(w);
+        }
+      }
+    }
+  }
+  return words;
+}
+
+std::vector<std::uint64_t> shortest_distances_u32(const Graph& graph, std::span<const Vertex> sources) {
+  return dijkstra<std::uint64_t, std::uint32_t>(graph, sources, far_away);
+}
+
+std::vector<float> shortest_distances_f32(const Graph& graph, std::span<const Vertex> sources) {
+  return dijkstra<float, float>(graph, sources, std::numeric_limits<float>::infinity());
+}
+
+std::vector<Vertex> components(const Graph& graph) {
+  std::vector<Vertex> labels(vertex_count(graph), no_vertex);
+  std::vector<Vertex> stack;
+  const auto visit = [&](const Rows& rows, Vertex v) {
+    for (const Vertex w : rows.row(v)) {
+      if (labels[w] == no_vertex) {
+        labels[w] = labels[v];
+        stack.push_back(w);
+      }
+    }
+  };
+  for (Vertex first = 0; first < vertex_count(graph); ++first) {
+    if (labels[first] != no_vertex) {
+      continue;
+    }
+    labels[first] = first;
+    stack.push_back(first);
+    while (!stack.empty()) {
+      const Vertex v = stack.back();
+      stack.pop_back();
+      visit(graph.out, v);
+      visit(*in_rows(graph), v);
+    }
+  }
+  return labels;
+}
+
+PageRanks page_ranks(const Graph& graph, const PageRankOptions& options) {
+  const std::uint32_t n = vertex_count(graph);
+  PageRanks result{.ranks = std::vector<double>(n, 1.0 / n), .iterations = 0, .change = 0};
+  const Rows& in = *in_rows(graph);
+  std::vector<double> passed(n); // by a vertex to each of its edges
+  std::vector<double> next(n);
+  do {
+    double idle = 0; // the rank of vertices without edges
+    for (Vertex v = 0; v < n; ++v) {
+      const std::uint64_t degree = graph.out.degree(v);
+      passed[v] = degree == 0 ? 0 : result.ranks[v] / static_cast<double>(degree);
+      idle += degree == 0 ? result.ranks[v] : 0;
+    }
+    result.change = 0;
+    for (Vertex v = 0; v < n; ++v) {
+      double received = idle / n;
+      for (const Vertex u : in.row(v)) {
+        received += passed[u];
+      }
+      next[v] = (1 - options.damping) / n + options.damping * received;
+      result.change += std::abs(next[v] - result.ranks[v]);
+    }
+    result.ranks.swap(next);
+    ++result.iterations;
+  } while (result.change >= options.tolerance && result.iterations < options.max_iterations);
+  return result;
+}
+
+namespace {
+
+DegreeRange degree_range(const Rows& rows) {
+  if (rows.vertices() == 0) {
+    return {};
+  }
+  std::vector<std::uint64_t> degrees(rows.vertices());
+  for (Vertex v = 0; v < rows.vertices(); ++v) {
+    degrees[v] = rows.degree(v);
+  }
+  const auto middle = degrees.begin() + (rows.vertices() - 1) / 2;
+  std::ranges::nth_element(degrees, middle);
+  return {.min = *std::min_element(degrees.begin(), middle + 1),
+          .median = *middle,
+          .max = *std::max_element(middle, degrees.end())};
+}
+
+// Loops and repetitions of a row, whose neighbours are in order.
+void count_edges(const Rows& rows, Vertex v, GraphSummary& summary) {
+  const auto row = rows.row(v);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    summary.self_loops += row[i] == v ? 1U : 0U;
+    summary.repeated_edges += i != 0 && row[i] == row[i - 1] ? 1U : 0U;
+  }
+}
+
+} // namespace
+
+GraphSummary summarise(const Graph& graph) {
+  const Rows& out = graph.out;
+  const Rows& in = *in_rows(graph);
+  GraphSummary summary{.vertices = vertex_count(graph),
+                       .edges = edge_count(graph),
+                       .symmetric = out.offsets == in.offsets && out.neighbours == in.neighbours,
+                       .out_degree = degree_range(out),
+                       .in_degree = degree_range(in)};
+  DisjointSets sets(vertex_count(graph));
+  for (Vertex v = 0; v < vertex_count(graph); ++v) {
+    count_edges(out, v, summary);
+    for (const Vertex w : out.row(v)) {
+      sets.join(v, w);
+    }
+  }
+  std::vector<std::uint32_t> sizes(vertex_count(graph));
+  for (Vertex v = 0; v < vertex_count(graph); ++v) {
+    ++sizes[sets.root(v)];
+  }
+  for (const std::uint32_t size : sizes) {
+    summary.components += size != 0 ? 1U : 0U;
+    summary.isolated_vertices += size == 1 ? 1U : 0U;
+    summary.largest_component = std::max<std::uint64_t>(summary.largest_component, size);
+  }
+  return summary;
+}
+
+} // namespace tidegate::graphs

@@ -1,0 +1,89 @@
+// A text file, plain or gzip, as blocks of whole lines that threads take in turn.
+//
+// Reading and inflating happen under a lock, by whichever thread asks for the next block, while the others
+// work on theirs; so a file is read in parallel whether or not one can seek in it, and never lies in memory
+// as a whole.
+#pragma once
+#include <tidegate/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tidegate::graphs {
+
+// Inflating the members of gzip files.
+
+struct Inflated {
+  std::size_t taken = 0;         // bytes of the input
+  std::size_t given = 0;         // bytes of output
+  bool ended = false;            // the member, its check sum and its length being right
+  std::string_view problem = {}; // what is damaged; empty: nothing
+};
+
+class Inflater {
+public:
+  Inflater() = default;
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  virtual ~Inflater() = default;
+
+  // The next byte is the first of a member.
+  virtual void start() = 0;
+
+  // Goes on with the member. There may be output without input; nothing taken, given or ended for no input:
+  // it ends early.
+  virtual Inflated inflate(std::span<const char> from, std::span<char> to) = 0;
+};
+
+// zlib's.
+std::unique_ptr<Inflater> make_zlib_inflater();
+
+// That of ISA-L (Intel's Intelligent Storage Acceleration Library), more than twice as fast; nothing where it
+// is not installed. It is loaded when it is asked for: a shared library more takes a process longer to start
+// than most commands take.
+std::unique_ptr<Inflater> make_isal_inflater();
+
+struct TextBlock {
+  static constexpr std::size_t padding = 8; // bytes behind the text that may be looked at
+
+  std::uint64_t index = 0; // blocks are counted in the order of the file
+  std::size_t size = 0;
+  std::size_t capacity = 0; // without the padding
+  std::unique_ptr<char[]> buffer;
+
+  // Whole lines: it ends with a newline, also where the file does not. Empty at the end of the file.
+  [[nodiscard]] std::string_view text() const { return {buffer.get(), size}; }
+};
+
+class TextBlocks {
+public:
+  static constexpr std::size_t usual_block_bytes = std::size_t{1} << 20U;
+  static constexpr std::size_t longest_line = std::size_t{1} << 20U;
+
+  // "-" is standard input. cannot_read.
+  static Result<TextBlocks> open(const std::string& path, std::size_t block_bytes = usual_block_bytes);
+
+  TextBlocks(TextBlocks&&) noexcept;
+  TextBlocks& operator=(TextBlocks&&) noexcept;
+  ~TextBlocks();
+
+  [[nodiscard]] bool compressed() const;
+
+  // Whether all of the file is in the blocks that were given.
+  [[nodiscard]] bool ended() const;
+
+  // Gives the next lines; false at the end of the file. Any thread may call it. cannot_read, or bad_graph for
+  // damaged gzip data and for a line that is too long.
+  Result<bool> next(TextBlock& block);
+
+private:
+  struct State;
+  explicit TextBlocks(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+} // namespace tidegate::graphs

@@ -1,0 +1,442 @@
+#include <tidegate/graph/graph.hpp>
+#include <tidegate/graph/verify.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tidegate::graphs {
+namespace {
+
+using Found = std::optional<Violation>;
+
+template <class Value>
+Found wrong_length(const Graph& graph, std::string_view what, std::span<const Value> values) {
+  if (values.size() == vertex_count(graph)) {
+    return {};
+  }
+  return Violation{
+      .rule = "wrong_length",
+      .message = fmt::format("there are {} {} of {} vertices", values.size(), what, vertex_count(graph)),
+      .vertex = {},
+      .edge = {}};
+}
+
+Violation at_vertex(std::string_view rule, Vertex vertex, std::string message) {
+  return {.rule = rule, .message = std::move(message), .vertex = vertex, .edge = {}};
+}
+
+Violation at_edge(std::string_view rule, Vertex source, Vertex target, std::string message) {
+  return {.rule = rule, .message = std::move(message), .vertex = {}, .edge = Edge{source, target}};
+}
+
+// What `look(source, target, edge)` finds at the first edge where it finds something.
+template <class Look>
+Found first_at_edges(const Rows& rows, Look look) {
+  for (Vertex v = 0; v < rows.vertices(); ++v) {
+    for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
+      if (Found found = look(v, rows.neighbours[e], e)) {
+        return found;
+      }
+    }
+  }
+  return {};
+}
+
+template <class Look>
+Found first_at_vertices(const Graph& graph, Look look) {
+  for (Vertex v = 0; v < vertex_count(graph); ++v) {
+    if (Found found = look(v)) {
+      return found;
+    }
+  }
+  return {};
+}
+
+std::vector<bool> marked(const Graph& graph, std::span<const Vertex> sources) {
+  std::vector<bool> is_source(vertex_count(graph), false);
+  for (const Vertex source : sources) {
+    is_source[source] = true;
+  }
+  return is_source;
+}
+
+std::string level_text(std::uint32_t level) {
+  return level == unreached ? "unreached" : fmt::format("level {}", level);
+}
+
+// Every edge whose end is one level further, seen from that end.
+std::vector<bool> supported_levels(const Graph& graph, std::span<const std::uint32_t> levels) {
+  std::vector<bool> supported(levels.size(), false);
+  (void)first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
+    if (levels[v] != unreached && levels[w] == levels[v] + 1) {
+      supported[w] = true;
+    }
+    return {};
+  });
+  return supported;
+}
+
+std::uint64_t through(std::uint32_t distance, std::uint32_t weight) {
+  return std::uint64_t{distance} + weight;
+}
+
+float through(float distance, float weight) {
+  return distance + weight;
+}
+
+template <class Distance>
+Found check_distances_of(const Graph& graph, std::span<const Vertex> sources,
+                         std::span<const Distance> distances, Distance far) {
+  if (Found found = wrong_length(graph, "distances", distances)) {
+    return found;
+  }
+  for (const Vertex source : sources) {
+    if (distances[source] != 0) {
+      return at_vertex("source_distance", source,
+                       fmt::format("the source {} has the distance {}", source, distances[source]));
+    }
+  }
+  const auto* const weights = std::get_if<std::vector<Distance>>(&graph.out.weights);
+  const auto weight = [&](std::uint64_t e) { return weights != nullptr ? (*weights)[e] : Distance{1}; };
+  if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t e) -> Found {
+        if (distances[v] == far ||
+            (distances[w] != far && distances[w] <= through(distances[v], weight(e)))) {
+          return {};
+        }
+        return at_edge(
+            "triangle", v, w,
+            fmt::format("vertex {} has the distance {}, and over {} at {} and an edge of {} it is {}", w,
+                        distances[w], v, distances[v], weight(e), through(distances[v], weight(e))));
+      })) {
+    return found;
+  }
+  // Tight edges may close a circle where weights are 0, so they are followed from the sources.
+  std::vector<bool> tight = marked(graph, sources);
+  std::vector<Vertex> queue(sources.begin(), sources.end());
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const Vertex v = queue[i];
+    for (std::uint64_t e = graph.out.offsets[v]; e < graph.out.offsets[v + std::size_t{1}]; ++e) {
+      const Vertex w = graph.out.neighbours[e];
+      if (!tight[w] && distances[w] != far && distances[v] != far &&
+          distances[w] == through(distances[v], weight(e))) {
+        tight[w] = true;
+        queue.push_back(w);
+      }
+    }
+  }
+  return first_at_vertices(graph, [&](Vertex v) -> Found {
+    if (tight[v] || distances[v] == far) {
+      return {};
+    }
+    return at_vertex("loose_distance", v,
+                     fmt::format("vertex {} has the distance {}, and no way from a source has that length", v,
+                                 distances[v]));
+  });
+}
+
+template <class Value>
+Found difference(std::string_view what, std::span<const Value> expected, std::span<const Value> got) {
+  if (expected.size() != got.size()) {
+    return Violation{.rule = "wrong_length",
+                     .message =
+                         fmt::format("there are {} {} and should be {}", got.size(), what, expected.size()),
+                     .vertex = {},
+                     .edge = {}};
+  }
+  const auto [at, other] = std::ranges::mismatch(expected, got);
+  if (at == expected.end()) {
+    return {};
+  }
+  const auto v = static_cast<Vertex>(at - expected.begin());
+  return at_vertex("result_differs", v,
+                   fmt::format("of the {} that of vertex {} is {} and should be {}", what, v, *other, *at));
+}
+
+// What a rank of f32 may be off by after an iteration over `edges` that lead to its vertex.
+double rank_rounding(std::uint64_t edges, double rank, std::uint32_t vertices) {
+  constexpr double half_unit = 0x1p-24;
+  constexpr double of_formula = 16; // three divisions of 5 half units each, and the rest
+  return (static_cast<double>(edges) + of_formula) * half_unit * (rank + 1.0 / vertices);
+}
+
+} // namespace
+
+Found check_levels(const Graph& graph, std::span<const Vertex> sources,
+                   std::span<const std::uint32_t> levels) {
+  if (Found found = wrong_length(graph, "levels", levels)) {
+    return found;
+  }
+  const std::vector<bool> is_source = marked(graph, sources);
+  if (Found found = first_at_vertices(graph, [&](Vertex v) -> Found {
+        if (is_source[v] == (levels[v] == 0)) {
+          return {};
+        }
+        return at_vertex("source_level", v,
+                         is_source[v] ? fmt::format("the source {} is {}", v, level_text(levels[v]))
+                                      : fmt::format("vertex {} has level 0 and is no source", v));
+      })) {
+    return found;
+  }
+  if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
+        if (levels[v] == unreached || (levels[w] != unreached && levels[w] <= levels[v] + 1)) {
+          return {};
+        }
+        return at_edge("level_jump", v, w,
+                       fmt::format("the edge from {} at level {} leads to {}, {}", v, levels[v], w,
+                                   level_text(levels[w])));
+      })) {
+    return found;
+  }
+  const std::vector<bool> supported = supported_levels(graph, levels);
+  return first_at_vertices(graph, [&](Vertex v) -> Found {
+    if (supported[v] || levels[v] == 0 || levels[v] == unreached) {
+      return {};
+    }
+    return at_vertex("unsupported_level", v,
+                     fmt::format("vertex {} has level {}, and no edge leads to it from level {}", v,
+                                 levels[v], levels[v] - 1));
+  });
+}
+
+Found check_parents(const Graph& graph, std::span<const Vertex> sources,
+                    std::span<const std::uint32_t> levels, std::span<const Vertex> parents) {
+  if (Found found = wrong_length(graph, "parents", parents)) {
+    return found;
+  }
+  const std::vector<bool> is_source = marked(graph, sources);
+  return first_at_vertices(graph, [&](Vertex v) -> Found {
+    const Vertex parent = parents[v];
+    if (is_source[v] || levels[v] == unreached) {
+      const Vertex wanted = is_source[v] ? v : no_vertex;
+      return parent == wanted
+                 ? Found()
+                 : at_vertex(is_source[v] ? "source_parent" : "parent_level", v,
+                             fmt::format("the parent of vertex {}, {}, is {} and should be {}", v,
+                                         is_source[v] ? "a source" : "which is unreached", parent, wanted));
+    }
+    if (parent >= vertex_count(graph)) {
+      return at_vertex("parent_out_of_range", v,
+                       fmt::format("the parent of vertex {} is {}, which is no vertex", v, parent));
+    }
+    if (levels[parent] == unreached || levels[parent] + 1 != levels[v]) {
+      return at_vertex("parent_level", v,
+                       fmt::format("vertex {} has level {}, and its parent {} is {}", v, levels[v], parent,
+                                   level_text(levels[parent])));
+    }
+    if (!std::ranges::binary_search(graph.out.row(parent), v)) {
+      return at_edge(
+          "parent_not_adjacent", parent, v,
+          fmt::format("the parent of vertex {} is {}, and there is no edge between them", v, parent));
+    }
+    return {};
+  });
+}
+
+Found check_reached(const Graph& graph, std::span<const Vertex> sources,
+                    std::span<const std::uint32_t> words) {
+  if (Found found = wrong_length(graph, "words of reached sources", words)) {
+    return found;
+  }
+  std::vector<std::uint32_t> supported(words.size(), 0);
+  std::vector<Vertex> queue(sources.begin(), sources.end());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    supported[sources[i]] |= std::uint32_t{1} << i;
+    if ((words[sources[i]] >> i & 1U) == 0) {
+      return at_vertex("source_bit", sources[i],
+                       fmt::format("vertex {} is source {} and lacks its bit: {:#010x}", sources[i], i,
+                                   words[sources[i]]));
+    }
+  }
+  if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
+        if ((words[v] & ~words[w]) == 0) {
+          return {};
+        }
+        return at_edge("bit_not_passed", v, w,
+                       fmt::format("vertex {} has {:#010x}, and {} behind an edge from it {:#010x}", v,
+                                   words[v], w, words[w]));
+      })) {
+    return found;
+  }
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const Vertex v = queue[i];
+    for (const Vertex w : graph.out.row(v)) {
+      if ((supported[v] & ~supported[w]) != 0) {
+        supported[w] |= supported[v];
+        queue.push_back(w);
+      }
+    }
+  }
+  return first_at_vertices(graph, [&](Vertex v) -> Found {
+    if (words[v] == supported[v]) {
+      return {};
+    }
+    return at_vertex(
+        "unsupported_bit", v,
+        fmt::format("vertex {} has {:#010x}, and only {:#010x} have a way to it", v, words[v], supported[v]));
+  });
+}
+
+Found check_distances(const Graph& graph, std::span<const Vertex> sources,
+                      std::span<const std::uint32_t> distances) {
+  return check_distances_of(graph, sources, distances, unreached);
+}
+
+Found check_distances(const Graph& graph, std::span<const Vertex> sources, std::span<const float> distances) {
+  for (std::size_t v = 0; v < distances.size(); ++v) {
+    if (std::isnan(distances[v])) {
+      return at_vertex("loose_distance", static_cast<Vertex>(v),
+                       fmt::format("the distance of vertex {} is no number", v));
+    }
+  }
+  return check_distances_of(graph, sources, distances, std::numeric_limits<float>::infinity());
+}
+
+Found check_components(const Graph& graph, std::span<const Vertex> labels) {
+  if (Found found = wrong_length(graph, "labels", labels)) {
+    return found;
+  }
+  DisjointSets sets(vertex_count(graph));
+  if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
+        sets.join(v, w);
+        if (labels[v] == labels[w]) {
+          return {};
+        }
+        return at_edge("label_differs", v, w,
+                       fmt::format("an edge joins vertex {} with the label {} and {} with {}", v, labels[v],
+                                   w, labels[w]));
+      })) {
+    return found;
+  }
+  std::map<Vertex, Vertex> owners; // of labels: the first vertex of the component
+  return first_at_vertices(graph, [&](Vertex v) -> Found {
+    const Vertex root = sets.root(v);
+    const Vertex owner = owners.try_emplace(labels[v], root).first->second;
+    if (owner != root) {
+      return at_vertex(
+          "label_shared", v,
+          fmt::format("vertices {} and {} are not connected and have one label, {}", owner, v, labels[v]));
+    }
+    if (labels[v] != root) {
+      return at_vertex("label_not_smallest", v,
+                       fmt::format("vertex {} has the label {}, and the smallest of its component is {}", v,
+                                   labels[v], root));
+    }
+    return {};
+  });
+}
+
+Found check_ranks(const Graph& graph, std::span<const float> ranks, const PageRankOptions& options) {
+  if (Found found = wrong_length(graph, "ranks", ranks)) {
+    return found;
+  }
+  const std::uint32_t n = vertex_count(graph);
+  const Rows& in = *in_rows(graph);
+  const double least = (1 - options.damping) / n;
+  double sum = 0, idle = 0;
+  for (Vertex v = 0; v < n; ++v) {
+    if (!(ranks[v] >= least - rank_rounding(0, least, n)) || !std::isfinite(ranks[v])) {
+      return at_vertex(
+          "rank_range", v,
+          fmt::format("the rank of vertex {} is {}, and all have at least {}", v, ranks[v], least));
+    }
+    sum += ranks[v];
+    idle += graph.out.degree(v) == 0 ? double{ranks[v]} : 0.0;
+  }
+  const double allowed = allowed_rank_change(graph, ranks, options);
+  if (n != 0 && std::abs(sum - 1) > allowed / (1 - options.damping)) {
+    return Violation{.rule = "rank_sum",
+                     .message = fmt::format("the ranks have the sum {} and should have 1", sum),
+                     .vertex = {},
+                     .edge = {}};
+  }
+  double change = 0;
+  if (Found found = first_at_vertices(graph, [&](Vertex v) -> Found {
+        double received = idle / n;
+        for (const Vertex u : in.row(v)) {
+          received += double{ranks[u]} / static_cast<double>(graph.out.degree(u));
+        }
+        const double next = least + options.damping * received;
+        const double difference = std::abs(next - ranks[v]);
+        change += difference;
+        if (difference <= options.tolerance + rank_rounding(in.degree(v), ranks[v], n)) {
+          return {};
+        }
+        return at_vertex("residual", v,
+                         fmt::format("the rank of vertex {} is {}, and one more iteration makes it {}", v,
+                                     ranks[v], next));
+      })) {
+    return found;
+  }
+  if (change > allowed) {
+    return Violation{.rule = "residual",
+                     .message = fmt::format("one more iteration changes the ranks by {}, and {} is allowed",
+                                            change, allowed),
+                     .vertex = {},
+                     .edge = {}};
+  }
+  return {};
+}
+
+double allowed_rank_change(const Graph& graph, std::span<const float> ranks, const PageRankOptions& options) {
+  const Rows& in = *in_rows(graph);
+  double allowed = options.tolerance;
+  for (Vertex v = 0; v < vertex_count(graph); ++v) {
+    allowed += rank_rounding(in.degree(v), ranks[v], vertex_count(graph));
+  }
+  return allowed;
+}
+
+Found check_rank_distance(std::span<const double> expected, std::span<const float> ranks, double change,
+                          double damping) {
+  const double allowed = change / (1 - damping);
+  double distance = 0, most = -1;
+  std::size_t worst = 0;
+  for (std::size_t v = 0; v < ranks.size(); ++v) {
+    const double off = std::abs(expected[v] - double{ranks[v]});
+    distance += off;
+    if (!(off <= most) && !std::isnan(most)) {
+      most = off;
+      worst = v;
+    }
+  }
+  if (distance <= allowed) {
+    return {};
+  }
+  return at_vertex(
+      "result_differs", static_cast<Vertex>(worst),
+      fmt::format(
+          "the ranks are off by {} in sum, and {} is allowed; that of vertex {} is {} and should be {}",
+          distance, allowed, worst, ranks[worst], expected[worst]));
+}
+
+Found first_difference(std::string_view what, std::span<const std::uint32_t> expected,
+                       std::span<const std::uint32_t> got) {
+  return difference(what, expected, got);
+}
+
+Found first_difference(std::string_view what, std::span<const std::uint64_t> expected,
+                       std::span<const std::uint32_t> got) {
+  std::vector<std::uint64_t> wide(got.begin(), got.end());
+  std::ranges::replace(wide, std::uint64_t{unreached}, far_away);
+  return difference(what, expected, std::span<const std::uint64_t>(wide));
+}
+
+Found first_difference(std::string_view what, std::span<const float> expected, std::span<const float> got) {
+  return difference(what, expected, got);
+}
+
+Error to_error(const Violation& violation) {
+  return {.code = ErrorCode::outputs_differ,
+          .message = fmt::format("{}: {}", violation.rule, violation.message),
+          .fix = "run it again with another topology; if it stays wrong, report the program",
+          .field = std::string(violation.rule)};
+}
+
+} // namespace tidegate::graphs

@@ -1,0 +1,163 @@
+#include "planning/compact/list_schedule.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+
+namespace tidegate::planning {
+namespace {
+
+// Finds the first slot that holds a number of at most some limit. A complete binary tree in one array: node i
+// has the children 2 i and 2 i + 1 and holds the smaller of them; the slots are the leaves.
+class TournamentTree {
+public:
+  static constexpr std::uint64_t nothing = std::numeric_limits<std::uint64_t>::max();
+
+  explicit TournamentTree(std::size_t slots)
+      : leaves_(std::bit_ceil(std::max<std::size_t>(slots, 1))), least_(2 * leaves_, nothing) {}
+
+  void set(std::size_t slot, std::uint64_t value) {
+    std::size_t node = leaves_ + slot;
+    least_[node] = value;
+    while (node > 1) {
+      node /= 2;
+      const std::uint64_t least = std::min(least_[2 * node], least_[2 * node + 1]);
+      if (least_[node] == least) {
+        return;
+      }
+      least_[node] = least;
+    }
+  }
+
+  bool any(std::uint64_t limit) const { return least_[1] <= std::min(limit, nothing - 1); }
+
+  // Call when any(limit).
+  std::size_t first(std::uint64_t limit) const {
+    limit = std::min(limit, nothing - 1);
+    std::size_t node = 1;
+    while (node < leaves_) {
+      node = 2 * node + (least_[2 * node] <= limit ? 0 : 1);
+    }
+    return node - leaves_;
+  }
+
+  // The first slot from `from` on; the caller knows that there is one.
+  std::size_t first_from(std::size_t from, std::uint64_t limit) const {
+    std::size_t node = leaves_ + from;
+    while (least_[node] > limit) {
+      while (node % 2 == 1) {
+        node /= 2;
+      }
+      ++node;
+    }
+    while (node < leaves_) {
+      node = 2 * node + (least_[2 * node] <= limit ? 0 : 1);
+    }
+    return node - leaves_;
+  }
+
+private:
+  std::size_t leaves_;
+  std::vector<std::uint64_t> least_;
+};
+
+// 2^64 - 1 bytes pass for one byte less, since that number means nothing to the tree; the schedules look
+// again.
+std::uint64_t storable(std::uint64_t size) {
+  return std::min(size, TournamentTree::nothing - 1);
+}
+
+} // namespace
+
+Packing schedule_by_group(const PackingProblem& problem, std::span<const std::uint32_t> preference) {
+  const std::uint32_t count = problem.count();
+  std::vector<std::uint32_t> rank(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    rank[preference[i]] = i;
+  }
+  TournamentTree ready(count);
+  std::vector<std::uint32_t> waiting_for(count);
+  for (std::uint32_t item = 0; item < count; ++item) {
+    waiting_for[item] = static_cast<std::uint32_t>(problem.predecessors[item].size());
+    if (waiting_for[item] == 0) {
+      ready.set(rank[item], storable(problem.size[item]));
+    }
+  }
+  Packing packing{.group_of = std::vector<std::uint32_t>(count)};
+  std::vector<std::uint32_t> members;
+  for (std::uint32_t placed = 0; placed < count; ++packing.groups) {
+    members.clear();
+    std::uint64_t room = problem.capacity;
+    while (ready.any(room)) {
+      const std::size_t slot = ready.first(room);
+      const std::uint32_t item = preference[slot];
+      if (problem.size[item] > room) {
+        break;
+      }
+      ready.set(slot, TournamentTree::nothing);
+      packing.group_of[item] = packing.groups;
+      room -= problem.size[item];
+      members.push_back(item);
+    }
+    placed += static_cast<std::uint32_t>(members.size());
+    for (const std::uint32_t item : members) {
+      for (const std::uint32_t successor : problem.successors[item]) {
+        if (--waiting_for[successor] == 0) {
+          ready.set(rank[successor], storable(problem.size[successor]));
+        }
+      }
+    }
+  }
+  return packing;
+}
+
+Packing schedule_by_item(const PackingProblem& problem, std::span<const std::uint32_t> preference) {
+  const std::uint32_t count = problem.count();
+  Packing packing{.group_of = std::vector<std::uint32_t>(count)};
+  std::vector<std::uint32_t> earliest(count);
+  TournamentTree used(count); // bytes; slots past packing.groups count as empty
+  for (std::uint32_t group = 0; group < count; ++group) {
+    used.set(group, 0);
+  }
+  std::vector<std::uint64_t> bytes(count);
+  for (const std::uint32_t item : preference) {
+    const std::uint64_t limit = std::min(problem.capacity - problem.size[item], TournamentTree::nothing - 2);
+    const auto group = static_cast<std::uint32_t>(used.first_from(earliest[item], limit));
+    packing.group_of[item] = group;
+    packing.groups = std::max(packing.groups, group + 1);
+    bytes[group] += problem.size[item];
+    used.set(group, storable(bytes[group]));
+    for (const std::uint32_t successor : problem.successors[item]) {
+      earliest[successor] = std::max(earliest[successor], group + 1);
+    }
+  }
+  return packing;
+}
+
+std::vector<std::uint32_t> by_tail_then_size(const PackingProblem& problem,
+                                             std::span<const std::uint32_t> tail) {
+  std::vector<std::uint32_t> order(problem.count());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return tail[a] != tail[b]                   ? tail[a] > tail[b]
+           : problem.size[a] != problem.size[b] ? problem.size[a] > problem.size[b]
+                                                : problem.wave[a] < problem.wave[b];
+  });
+  return order;
+}
+
+std::vector<std::uint32_t> by_size_then_tail(const PackingProblem& problem,
+                                             std::span<const std::uint32_t> tail) {
+  std::vector<std::uint32_t> order(problem.count());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return problem.size[a] != problem.size[b] ? problem.size[a] > problem.size[b]
+           : tail[a] != tail[b]               ? tail[a] > tail[b]
+                                              : problem.wave[a] < problem.wave[b];
+  });
+  return order;
+}
+
+} // namespace tidegate::planning

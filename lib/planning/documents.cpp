@@ -1,0 +1,162 @@
+#include <tidegate/planning/documents.hpp>
+
+namespace tidegate::documents {
+
+template <>
+struct Description<NamedWave> {
+  static const Record record;
+};
+template <>
+struct Description<NamedDependency> {
+  static const Record record;
+};
+template <>
+struct Description<NamedWaveDag> {
+  static const Record record;
+};
+template <>
+struct Description<BarrierGroup> {
+  static const Record record;
+};
+template <>
+struct Description<NamedBuffer> {
+  static const Record record;
+};
+template <>
+struct Description<BufferLifetimes> {
+  static const Record record;
+};
+template <>
+struct Description<PlacedBuffer> {
+  static const Record record;
+};
+
+namespace {
+
+using planning::ArenaBuffer;
+using planning::Wave;
+
+constexpr Field named_wave_fields[] = {
+    optional<&NamedWave::name>("name", "name of the wave, unique in the DAG"),
+    required<&NamedWave::bytes, &Wave::frontier_bytes>("frontier_bytes", "bytes that the wave reads"),
+    required<&NamedWave::bytes, &Wave::scratch_bytes>("scratch_bytes",
+                                                      "bytes of scratch, of which a fused group keeps four"),
+    required<&NamedWave::bytes, &Wave::output_bytes>("output_bytes", "bytes that the wave writes"),
+};
+
+constexpr Field dependency_fields[] = {
+    required<&NamedDependency::before>("before", "index or name of the wave that writes"),
+    required<&NamedDependency::after>("after", "index or name of the wave that reads, behind a barrier"),
+};
+
+constexpr Field dag_fields[] = {
+    required<&NamedWaveDag::waves>("waves", "the waves, counted from 0"),
+    defaulted<&NamedWaveDag::dependencies>("dependencies", "which wave waits for which"),
+    defaulted<&NamedWaveDag::resident_graph_bytes>("resident_graph_bytes",
+                                                   "bytes of the budget that the graph takes throughout"),
+    required<&NamedWaveDag::budget_bytes>("budget_bytes", "device memory for the graph and one group"),
+    defaulted<&NamedWaveDag::readback_bytes>("readback_bytes", "bytes read back at least"),
+};
+
+constexpr Field group_fields[] = {
+    required<&BarrierGroup::waves>("waves", "indices of the waves that run together"),
+    required<&BarrierGroup::fused_bytes>("fused_bytes", "their frontier + 4 * scratch + output bytes"),
+};
+
+constexpr Field barriers_fields[] = {
+    required<&Barriers::groups>("groups", "what runs between two barriers, in order"),
+    required<&Barriers::global_barriers>("global_barriers", "barriers between the groups"),
+};
+
+constexpr Field plan_fields[] = {
+    required<&FrontierMemoryPlan::strategy>("strategy", "how the groups were formed"),
+    optional<&FrontierMemoryPlan::objective>("objective", "what compact minimised"),
+    required<&FrontierMemoryPlan::barriers>("barriers", "the groups and their barriers"),
+    required<&FrontierMemoryPlan::peak_frontier_bytes>("peak_frontier_bytes",
+                                                       "largest sum of frontier_bytes over a group"),
+    required<&FrontierMemoryPlan::peak_scratch_bytes>("peak_scratch_bytes",
+                                                      "largest sum of scratch_bytes over a group"),
+    required<&FrontierMemoryPlan::peak_output_bytes>("peak_output_bytes",
+                                                     "largest sum of output_bytes over a group"),
+    required<&FrontierMemoryPlan::amortized_readback_bytes>(
+        "amortized_readback_bytes", "readback_bytes, or peak_output_bytes where that is more"),
+    required<&FrontierMemoryPlan::max_group_width>("max_group_width", "waves of the widest group"),
+    required<&FrontierMemoryPlan::lower_bound_groups>("lower_bound_groups",
+                                                      "no plan of this DAG has fewer groups"),
+    required<&FrontierMemoryPlan::optimal>("optimal", "true when it is proved that no plan has fewer groups"),
+};
+
+constexpr Field buffer_fields[] = {
+    required<&NamedBuffer::id>("id", "number or name of the buffer, unique"),
+    required<&NamedBuffer::lifetime, &ArenaBuffer::lower>("lower", "first moment (group) it is alive in"),
+    required<&NamedBuffer::lifetime, &ArenaBuffer::upper>("upper",
+                                                          "first moment it is dead again, above lower"),
+    required<&NamedBuffer::lifetime, &ArenaBuffer::size>("size", "bytes"),
+    defaulted<&NamedBuffer::lifetime, &ArenaBuffer::alignment>(
+        "alignment", "bytes, a power of two that divides the offset"),
+};
+
+constexpr Field lifetimes_fields[] = {
+    required<&BufferLifetimes::buffers>("buffers", "the buffers and when they are alive"),
+    optional<&BufferLifetimes::capacity_bytes>(
+        "capacity_bytes", "bytes the arena may have; left out, it is as low as possible"),
+};
+
+constexpr Field placed_fields[] = {
+    required<&PlacedBuffer::id>("id", "number or name of the buffer"),
+    required<&PlacedBuffer::offset>("offset", "where it lies in the arena, in bytes"),
+};
+
+constexpr Field arena_fields[] = {
+    required<&ArenaPlanDocument::height_bytes>("height_bytes", "end of the topmost buffer"),
+    required<&ArenaPlanDocument::lower_bound_bytes>("lower_bound_bytes", "largest sum alive at one moment"),
+    required<&ArenaPlanDocument::optimal>("optimal", "true when it is proved that no arena is lower"),
+    required<&ArenaPlanDocument::proof>("proof", "how that is known"),
+    required<&ArenaPlanDocument::gave_up>(
+        "gave_up", "true when the effort ran out while a lower arena was still looked for"),
+    required<&ArenaPlanDocument::search_nodes>("search_nodes",
+                                               "nodes of the exact search; 0 when none was needed"),
+    required<&ArenaPlanDocument::buffers>("buffers", "every buffer with its offset, as they were given"),
+};
+
+} // namespace
+
+constinit const Record Description<NamedWave>::record = record_of<NamedWave>("wave", named_wave_fields);
+constinit const Record Description<NamedDependency>::record =
+    record_of<NamedDependency>("dependency", dependency_fields);
+constinit const Record Description<NamedWaveDag>::record = record_of<NamedWaveDag>("wave_dag", dag_fields);
+constinit const Record Description<BarrierGroup>::record =
+    record_of<BarrierGroup>("barrier_group", group_fields);
+constinit const Record Description<Barriers>::record = record_of<Barriers>("barriers", barriers_fields);
+constinit const Record Description<FrontierMemoryPlan>::record =
+    record_of<FrontierMemoryPlan>("frontier_memory_plan", plan_fields);
+constinit const Record Description<NamedBuffer>::record = record_of<NamedBuffer>("buffer", buffer_fields);
+constinit const Record Description<BufferLifetimes>::record =
+    record_of<BufferLifetimes>("buffer_lifetimes", lifetimes_fields);
+constinit const Record Description<PlacedBuffer>::record =
+    record_of<PlacedBuffer>("placed_buffer", placed_fields);
+constinit const Record Description<ArenaPlanDocument>::record =
+    record_of<ArenaPlanDocument>("arena_plan", arena_fields);
+
+constinit const Document DocumentOf<NamedWaveDag>::document{
+    .kind = "wave_dag",
+    .title = "Waves, their bytes, and which waits for which",
+    .direction = Direction::input,
+    .record = &Description<NamedWaveDag>::record};
+constinit const Document DocumentOf<FrontierMemoryPlan>::document{
+    .kind = "frontier_memory_plan",
+    .title = "Barrier groups of waves under a memory budget",
+    .direction = Direction::output,
+    .record = &Description<FrontierMemoryPlan>::record};
+constinit const Document DocumentOf<BufferLifetimes>::document{.kind = "buffer_lifetimes",
+                                                               .title = "Buffers and when they are alive",
+                                                               .direction = Direction::input,
+                                                               .record =
+                                                                   &Description<BufferLifetimes>::record};
+constinit const Document DocumentOf<ArenaPlanDocument>::document{.kind = "arena_plan",
+                                                                 .title = "Offsets of buffers in one arena",
+                                                                 .direction = Direction::output,
+                                                                 .record =
+                                                                     &Description<ArenaPlanDocument>::record};
+
+} // namespace tidegate::documents

@@ -1,0 +1,131 @@
+// Wave DAGs, memory plans, buffer lifetimes and arena plans as documents.
+#pragma once
+#include <tidegate/core/describe.hpp>
+#include <tidegate/planning/arena.hpp>
+#include <tidegate/planning/wave_dag.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::documents {
+
+struct NamedWave {
+  std::optional<std::string> name;
+  planning::Wave bytes;
+};
+
+struct NamedDependency {
+  Identifier before; // of waves
+  Identifier after;
+};
+
+struct NamedWaveDag {
+  std::vector<NamedWave> waves;
+  std::vector<NamedDependency> dependencies;
+  std::uint64_t resident_graph_bytes = 0;
+  std::uint64_t budget_bytes = 0;
+  std::uint64_t readback_bytes = 0;
+};
+
+enum class PlanStrategy : std::uint8_t { layered, compact };
+inline constexpr std::array<std::string_view, 2> plan_strategy_names{"layered", "compact"};
+
+enum class PlanObjective : std::uint8_t { groups, peak };
+inline constexpr std::array<std::string_view, 2> plan_objective_names{"groups", "peak"};
+
+struct BarrierGroup {
+  std::vector<std::uint32_t> waves;
+  std::uint64_t fused_bytes = 0;
+};
+
+struct Barriers {
+  std::vector<BarrierGroup> groups;
+  std::uint64_t global_barriers = 0;
+};
+
+struct FrontierMemoryPlan {
+  PlanStrategy strategy = PlanStrategy::layered;
+  std::optional<PlanObjective> objective; // compact only
+  Barriers barriers;
+  std::uint64_t peak_frontier_bytes = 0;
+  std::uint64_t peak_scratch_bytes = 0;
+  std::uint64_t peak_output_bytes = 0;
+  std::uint64_t amortized_readback_bytes = 0;
+  std::uint32_t max_group_width = 0;
+  std::uint64_t lower_bound_groups = 0;
+  bool optimal = false;
+};
+
+struct NamedBuffer {
+  Identifier id;
+  planning::ArenaBuffer lifetime;
+};
+
+struct BufferLifetimes {
+  std::vector<NamedBuffer> buffers;
+  std::optional<std::uint64_t> capacity_bytes;
+};
+
+struct PlacedBuffer {
+  Identifier id;
+  std::uint64_t offset = 0;
+};
+
+struct ArenaPlanDocument {
+  std::uint64_t height_bytes = 0;
+  std::uint64_t lower_bound_bytes = 0;
+  bool optimal = false;
+  planning::ArenaProof proof = planning::ArenaProof::none;
+  bool gave_up = false;
+  std::uint64_t search_nodes = 0;
+  std::vector<PlacedBuffer> buffers;
+};
+
+template <>
+struct Choices<PlanStrategy> {
+  static constexpr std::span<const std::string_view> names = plan_strategy_names;
+};
+template <>
+struct Choices<PlanObjective> {
+  static constexpr std::span<const std::string_view> names = plan_objective_names;
+};
+template <>
+struct Choices<planning::ArenaProof> {
+  static constexpr std::span<const std::string_view> names = planning::arena_proof_names;
+};
+
+template <>
+struct Description<Barriers> {
+  static const Record record;
+};
+template <>
+struct Description<FrontierMemoryPlan> {
+  static const Record record;
+};
+template <>
+struct Description<ArenaPlanDocument> {
+  static const Record record;
+};
+
+template <>
+struct DocumentOf<NamedWaveDag> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<FrontierMemoryPlan> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<BufferLifetimes> {
+  static const Document document;
+};
+template <>
+struct DocumentOf<ArenaPlanDocument> {
+  static const Document document;
+};
+
+} // namespace tidegate::documents

@@ -1,0 +1,423 @@
+#include <tidegate/policy/documents.hpp>
+
+namespace tidegate::documents {
+
+using policy::LaunchGeometry;
+using policy::LaunchPolicy;
+using policy::LaunchRecommendation;
+using policy::LaunchRequest;
+using policy::PromotionEvidence;
+using policy::SizingPolicy;
+using policy::TopologyEvidence;
+using policy::TraceNumber;
+using policy::TraceStep;
+
+template <>
+struct Description<LaunchRequestDocument> {
+  static const Record record;
+};
+template <>
+struct Description<LaunchGeometry> {
+  static const Record record;
+};
+template <>
+struct Description<PromotionEvidence> {
+  static const Record record;
+};
+template <>
+struct Description<EvidenceComplete> {
+  static const Record record;
+};
+template <>
+struct Description<TraceNumber> {
+  static const Record record;
+};
+template <>
+struct Description<TraceStep> {
+  static const Record record;
+};
+template <>
+struct Description<LaunchRecommendationDocument> {
+  static const Record record;
+};
+
+namespace {
+
+constexpr std::uint64_t u32_max = std::numeric_limits<std::uint32_t>::max();
+
+constexpr Field sizing_fields[] = {
+    defaulted<&SizingPolicy::default_worker_count>("default_worker_count",
+                                                   "workers when nothing else decides"),
+    defaulted<&SizingPolicy::occupancy_worker_divisor>(
+        "occupancy_worker_divisor", "derived worker groups are the per-dimension limit over this")
+        .between(1, u32_max),
+    defaulted<&SizingPolicy::max_dispatch_workgroups>(
+        "max_dispatch_workgroups", "ceiling of the dispatch grid and of derived worker groups")
+        .between(1, u32_max),
+    defaulted<&SizingPolicy::powerful_invocation_threshold>(
+        "powerful_invocation_threshold",
+        "invocations per work-group from which an adapter counts as powerful"),
+    defaulted<&SizingPolicy::powerful_min_worker_groups>(
+        "powerful_min_worker_groups", "derived worker groups of a powerful adapter, at least"),
+};
+
+constexpr auto policy_fields = launch_policy_fields<>();
+
+// A field of the launch request inside its document.
+template <auto Member>
+constexpr Field request_field(std::string_view name, std::string_view meaning,
+                              Presence presence = Presence::defaulted) {
+  return field<&LaunchRequestDocument::request, Member>(name, meaning, presence);
+}
+
+template <auto Target, auto Source>
+constexpr Field request_same_as(Field defaulting, std::string_view other) {
+  return same_as<Target, Source, &LaunchRequestDocument::request>(defaulting, other);
+}
+
+constexpr Field request_fields[] = {
+    request_field<&LaunchRequest::queue_len>("queue_len", "logical work items queued for this launch",
+                                             Presence::required),
+    request_field<&LaunchRequest::requested_worker_groups>(
+        "requested_worker_groups", "worker work-group ceiling; 0 derives it from the adapter limits",
+        Presence::required),
+    request_field<&LaunchRequest::max_workgroup_size_x>(
+        "max_workgroup_size_x", "adapter limit: work-items of a work-group in x", Presence::required),
+    request_same_as<&LaunchRequest::max_compute_workgroups_per_dimension,
+                    &LaunchRequest::requested_worker_groups>(
+        request_field<&LaunchRequest::max_compute_workgroups_per_dimension>(
+            "max_compute_workgroups_per_dimension", "adapter limit: work-groups in one dimension"),
+        "requested_worker_groups"),
+    request_same_as<&LaunchRequest::max_compute_invocations_per_workgroup,
+                    &LaunchRequest::max_workgroup_size_x>(
+        request_field<&LaunchRequest::max_compute_invocations_per_workgroup>(
+            "max_compute_invocations_per_workgroup", "adapter limit: work-items of a work-group"),
+        "max_workgroup_size_x"),
+    request_field<&LaunchRequest::requested_hit_capacity>("requested_hit_capacity",
+                                                          "explicit sparse-hit capacity; 0 derives it"),
+    request_field<&LaunchRequest::expected_hits_per_item>("expected_hits_per_item",
+                                                          "hits expected of one item; 0 counts as 1"),
+    request_field<&LaunchRequest::hot_opcode_count>("hot_opcode_count", "telemetry: opcodes seen hot"),
+    request_field<&LaunchRequest::hot_window_count>("hot_window_count", "telemetry: windows seen hot"),
+    request_field<&LaunchRequest::requeue_count>("requeue_count", "telemetry: requeues seen"),
+    request_field<&LaunchRequest::max_priority_age>("max_priority_age",
+                                                    "telemetry: oldest waiting item, in ticks"),
+    request_field<&LaunchRequest::graph_node_count>("graph_node_count", "nodes of the resident graph"),
+    request_field<&LaunchRequest::graph_edge_count>("graph_edge_count", "edges of the resident graph"),
+    request_field<&LaunchRequest::frontier_density_bps>(
+        "frontier_density_bps", "active share of the nodes; 0 infers it from the queue"),
+    request_field<&LaunchRequest::memory_pressure_bps>(
+        "memory_pressure_bps", "share of the budget in use; 0 infers it from the resident bytes"),
+    request_field<&LaunchRequest::resident_device_bytes>("resident_device_bytes",
+                                                         "bytes already on the device"),
+    request_field<&LaunchRequest::device_memory_budget_bytes>("device_memory_budget_bytes",
+                                                              "hard memory budget; 0 is unbounded"),
+    optional<&LaunchRequestDocument::previous_topology>(
+        "previous_topology", "topology of the launch before; switches hysteresis on"),
+    defaulted<&LaunchRequestDocument::policy>("policy", "overrides of the standard policy"),
+};
+
+constexpr Field geometry_fields[] = {
+    required<&LaunchGeometry::workgroup_size_x>("workgroup_size_x", "work-items of a work-group"),
+    required<&LaunchGeometry::slot_count>("slot_count", "queue slots, a multiple of the work-group size"),
+    required<&LaunchGeometry::dispatch_grid>("dispatch_grid", "work-groups in x, y and z"),
+};
+
+constexpr Field recommendation_fields[] = {
+    required<&LaunchRecommendation::geometry>("geometry", "shape of the dispatch"),
+    required<&LaunchRecommendation::worker_groups>("worker_groups",
+                                                   "worker work-groups after shedding and limits"),
+    required<&LaunchRecommendation::hit_capacity>("hit_capacity", "sparse hits to make room for"),
+    required<&LaunchRecommendation::pressure>("pressure", "queue length over the lanes of the dispatch"),
+    required<&LaunchRecommendation::execution_mode>("execution_mode",
+                                                    "interpret the queue or compile for it"),
+    required<&LaunchRecommendation::topology>("topology", "shape of the traversal"),
+    required<&LaunchRecommendation::promote_hot_opcodes>("promote_hot_opcodes", "specialise the hot opcodes"),
+    required<&LaunchRecommendation::promote_hot_windows>("promote_hot_windows", "fuse the hot windows"),
+    required<&LaunchRecommendation::age_priority_work>("age_priority_work",
+                                                       "raise the priority of waiting items"),
+    required<&LaunchRecommendation::estimated_peak_device_bytes>("estimated_peak_device_bytes",
+                                                                 "resident bytes and hit scratch"),
+    required<&LaunchRecommendation::device_memory_budget_bytes>("device_memory_budget_bytes",
+                                                                "the budget asked for; 0 is unbounded"),
+};
+
+constexpr Field topology_evidence_fields[] = {
+    required<&TopologyEvidence::schema_version>("schema_version", "version of the evidence; complete when 1"),
+    required<&TopologyEvidence::queue_pressure>("queue_pressure", "the recommendation's pressure"),
+    required<&TopologyEvidence::frontier_density_bps>("frontier_density_bps",
+                                                      "density that decided; complete when at most 10000"),
+    required<&TopologyEvidence::semiring_frontier_density_bps>("semiring_frontier_density_bps",
+                                                               "the same density, as the semiring sees it"),
+    required<&TopologyEvidence::selected_topology>("selected_topology", "the recommendation's topology"),
+    required<&TopologyEvidence::graphblas_switch_class>("graphblas_switch_class",
+                                                        "traversal class; dense covers fused_dense"),
+    required<&TopologyEvidence::resident_device_bytes>("resident_device_bytes",
+                                                       "bytes already on the device"),
+    required<&TopologyEvidence::estimated_peak_device_bytes>("estimated_peak_device_bytes",
+                                                             "the recommendation's peak"),
+    required<&TopologyEvidence::output_parity_required>(
+        "output_parity_required", "every topology must give equal output; complete when true"),
+};
+
+constexpr Field promotion_evidence_fields[] = {
+    required<&PromotionEvidence::schema_version>("schema_version",
+                                                 "version of the evidence; complete when 1"),
+    required<&PromotionEvidence::queue_len>("queue_len", "items queued"),
+    required<&PromotionEvidence::jit_queue_len_threshold>("jit_queue_len_threshold",
+                                                          "the policy's; complete when not 0"),
+    required<&PromotionEvidence::hot_opcode_count>("hot_opcode_count", "opcodes seen hot"),
+    required<&PromotionEvidence::hot_opcode_threshold>("hot_opcode_threshold",
+                                                       "the policy's; complete when not 0"),
+    required<&PromotionEvidence::hot_window_count>("hot_window_count", "windows seen hot"),
+    required<&PromotionEvidence::hot_window_threshold>("hot_window_threshold",
+                                                       "the policy's; complete when not 0"),
+    required<&PromotionEvidence::execution_mode>("execution_mode", "the recommendation's mode"),
+    required<&PromotionEvidence::promote_hot_opcodes>("promote_hot_opcodes", "hot opcodes are specialised"),
+    required<&PromotionEvidence::promote_hot_windows>("promote_hot_windows", "hot windows are fused"),
+    required<&PromotionEvidence::promotion_route>("promotion_route", "how the launch's kernel is made"),
+    required<&PromotionEvidence::fused_descriptor_window_required>(
+        "fused_descriptor_window_required", "complete when equal to promote_hot_windows"),
+    required<&PromotionEvidence::output_parity_required>(
+        "output_parity_required", "every route must give equal output; complete when true"),
+};
+
+constexpr Field complete_fields[] = {
+    optional<&EvidenceComplete::topology>("topology", "the topology evidence is complete"),
+    optional<&EvidenceComplete::promotion>("promotion", "the promotion evidence is complete"),
+};
+
+constexpr Field evidence_fields[] = {
+    optional<&Evidence::topology>("topology", "what the topology was chosen by"),
+    optional<&Evidence::promotion>("promotion", "what the mode and the promotions were chosen by"),
+    required<&Evidence::complete>("complete", "which evidence is complete"),
+};
+
+constexpr Field trace_number_fields[] = {
+    required<&TraceNumber::name>("name", "field of the request or the policy, or an intermediate value"),
+    required<&TraceNumber::value>("value", "its value"),
+};
+
+constexpr Field trace_step_fields[] = {
+    required<&TraceStep::step>("step", "what was decided"),
+    required<&TraceStep::outcome>("outcome", "what came out"),
+    required<&TraceStep::rule>("rule", "name of the rule that decided"),
+    required<&TraceStep::because>("because", "the rule with its numbers, in words"),
+    required<&TraceStep::numbers>("numbers", "the numbers that the rule looked at"),
+};
+
+constexpr Field recommendation_document_fields[] = {
+    required<&LaunchRecommendationDocument::recommendation>("recommendation", "the answer"),
+    optional<&LaunchRecommendationDocument::evidence>("evidence",
+                                                      "with --evidence: what the answer rests on"),
+    optional<&LaunchRecommendationDocument::explanation>("explanation",
+                                                         "with --explain: each step and its reason"),
+    optional<&LaunchRecommendationDocument::device>("device",
+                                                    "the device that --device took the limits from"),
+};
+
+} // namespace
+
+constinit const Record Description<SizingPolicy>::record =
+    record_of<SizingPolicy>("sizing_policy", sizing_fields);
+constinit const Record Description<LaunchPolicy>::record =
+    record_of<LaunchPolicy>("launch_policy", policy_fields);
+constinit const Record Description<LaunchRequestDocument>::record =
+    record_of<LaunchRequestDocument>("launch_request", request_fields);
+constinit const Record Description<LaunchGeometry>::record =
+    record_of<LaunchGeometry>("launch_geometry", geometry_fields);
+constinit const Record Description<LaunchRecommendation>::record =
+    record_of<LaunchRecommendation>("recommendation", recommendation_fields);
+constinit const Record Description<TopologyEvidence>::record =
+    record_of<TopologyEvidence>("topology_evidence", topology_evidence_fields);
+constinit const Record Description<PromotionEvidence>::record =
+    record_of<PromotionEvidence>("promotion_evidence", promotion_evidence_fields);
+constinit const Record Description<EvidenceComplete>::record =
+    record_of<EvidenceComplete>("evidence_complete", complete_fields);
+constinit const Record Description<Evidence>::record = record_of<Evidence>("evidence", evidence_fields);
+constinit const Record Description<TraceNumber>::record =
+    record_of<TraceNumber>("trace_number", trace_number_fields);
+constinit const Record Description<TraceStep>::record = record_of<TraceStep>("trace_step", trace_step_fields);
+constinit const Record Description<LaunchRecommendationDocument>::record =
+    record_of<LaunchRecommendationDocument>("launch_recommendation", recommendation_document_fields);
+
+constinit const Document DocumentOf<LaunchRequestDocument>::document{
+    .kind = "launch_request",
+    .title = "One launch to recommend a geometry, a topology and a mode for",
+    .direction = Direction::input,
+    .record = &Description<LaunchRequestDocument>::record};
+constinit const Document DocumentOf<LaunchPolicy>::document{
+    .kind = "launch_policy",
+    .title = "Thresholds of the launch policy; fields left out keep their standard values",
+    .direction = Direction::input,
+    .record = &Description<LaunchPolicy>::record};
+constinit const Document DocumentOf<LaunchRecommendationDocument>::document{
+    .kind = "launch_recommendation",
+    .title = "How to launch: geometry, topology, mode, hit capacity and memory",
+    .direction = Direction::output,
+    .record = &Description<LaunchRecommendationDocument>::record};
+
+using policy::DrainRecommendation;
+using policy::RequeueAccounting;
+
+template <>
+struct Description<RequeueAccounting> {
+  static const Record record;
+};
+template <>
+struct Description<SiblingDiffusion> {
+  static const Record record;
+};
+template <>
+struct Description<DiffusedPriorities> {
+  static const Record record;
+};
+
+namespace {
+
+constexpr std::string_view requeue_count_meaning = "requeues recorded";
+constexpr std::string_view aged_promotions_meaning = "promotions of items for their age";
+constexpr std::string_view max_priority_age_meaning = "longest wait recorded, in ticks";
+
+constexpr Field accounting_fields[] = {
+    required<&RequeueAccounting::requeue_count>("requeue_count", requeue_count_meaning),
+    required<&RequeueAccounting::aged_promotions>("aged_promotions", aged_promotions_meaning),
+    required<&RequeueAccounting::max_priority_age>("max_priority_age", max_priority_age_meaning),
+};
+
+constexpr Field drain_fields[] = {
+    required<&DrainRecommendation::should_drain>("should_drain", "true unless the reason is none"),
+    required<&DrainRecommendation::reason>("reason", "the first reason that applies"),
+    required<&DrainRecommendation::accounting, &RequeueAccounting::requeue_count>("requeue_count",
+                                                                                  requeue_count_meaning),
+    required<&DrainRecommendation::accounting, &RequeueAccounting::aged_promotions>("aged_promotions",
+                                                                                    aged_promotions_meaning),
+    required<&DrainRecommendation::accounting, &RequeueAccounting::max_priority_age>(
+        "max_priority_age", max_priority_age_meaning),
+    required<&DrainRecommendation::requeue_counter_headroom>("requeue_counter_headroom",
+                                                             "requeues left before the counter is full"),
+    required<&DrainRecommendation::aged_promotion_counter_headroom>(
+        "aged_promotion_counter_headroom", "aged promotions left before the counter is full"),
+    required<&DrainRecommendation::fix>("fix", "what to do, in one line"),
+};
+
+constexpr Field diffusion_fields[] = {
+    required<&SiblingDiffusion::priority_stalks>("priority_stalks", "priorities of the siblings"),
+    required<&SiblingDiffusion::restriction_diag>(
+        "restriction_diag",
+        "diagonal of the restriction map; another length leaves the priorities as they are"),
+    required<&SiblingDiffusion::damping>("damping", "step size"),
+    required<&SiblingDiffusion::iterations>("iterations", "steps to take"),
+};
+
+constexpr Field diffused_fields[] = {
+    required<&DiffusedPriorities::output>("output", "priorities after the last step"),
+    optional<&DiffusedPriorities::diagnostics>("diagnostics", diagnostics_meaning),
+};
+
+} // namespace
+
+constinit const Record Description<RequeueAccounting>::record =
+    record_of<RequeueAccounting>("requeue_accounting", accounting_fields);
+constinit const Record Description<DrainRecommendation>::record =
+    record_of<DrainRecommendation>("drain_recommendation", drain_fields);
+constinit const Record Description<SiblingDiffusion>::record =
+    record_of<SiblingDiffusion>("sibling_diffusion", diffusion_fields);
+constinit const Record Description<DiffusedPriorities>::record =
+    record_of<DiffusedPriorities>("diffused_priorities", diffused_fields);
+
+constinit const Document DocumentOf<RequeueAccounting>::document{
+    .kind = "requeue_accounting",
+    .title = "Counters of requeued and aged work items",
+    .direction = Direction::input,
+    .record = &Description<RequeueAccounting>::record};
+constinit const Document DocumentOf<DrainRecommendation>::document{
+    .kind = "drain_recommendation",
+    .title = "Whether the requeue counters should be read out and reset",
+    .direction = Direction::output,
+    .record = &Description<DrainRecommendation>::record};
+constinit const Document DocumentOf<SiblingDiffusion>::document{
+    .kind = "sibling_diffusion",
+    .title = "Priorities of siblings and how far they diffuse",
+    .direction = Direction::input,
+    .record = &Description<SiblingDiffusion>::record};
+constinit const Document DocumentOf<DiffusedPriorities>::document{
+    .kind = "diffused_priorities",
+    .title = "Priorities after diffusion",
+    .direction = Direction::output,
+    .record = &Description<DiffusedPriorities>::record};
+
+template <>
+struct Description<MeasuredCosts> {
+  static const Record record;
+};
+template <>
+struct Description<TuningChoice> {
+  static const Record record;
+};
+template <>
+struct Description<NaturalGradient> {
+  static const Record record;
+};
+template <>
+struct Description<NaturalGradientStep> {
+  static const Record record;
+};
+
+namespace {
+
+constexpr Field measured_costs_fields[] = {
+    required<&MeasuredCosts::candidates>("candidates", "values that were tried"),
+    required<&MeasuredCosts::costs>("costs",
+                                    "what each cost, in any one unit; paired up to the shorter list"),
+    required<&MeasuredCosts::current>("current", "the value in use, which stands when nothing was measured"),
+};
+
+constexpr Field choice_fields[] = {
+    required<&TuningChoice::value>("value", "the candidate with the lowest cost, the first of equals"),
+};
+
+constexpr Field gradient_fields[] = {
+    required<&NaturalGradient::m_inv_sqrt>("m_inv_sqrt", "the preconditioner, n times n, row by row"),
+    required<&NaturalGradient::grad>("grad", "the gradient, n values"),
+    required<&NaturalGradient::n>("n", "dimension"),
+    required<&NaturalGradient::learning_rate>("learning_rate", "step size"),
+};
+
+constexpr Field step_fields[] = {
+    required<&NaturalGradientStep::output>("output",
+                                           "the step; empty when the matrix or the gradient is too short"),
+    optional<&NaturalGradientStep::diagnostics>("diagnostics", diagnostics_meaning),
+};
+
+} // namespace
+
+constinit const Record Description<MeasuredCosts>::record =
+    record_of<MeasuredCosts>("measured_costs", measured_costs_fields);
+constinit const Record Description<TuningChoice>::record =
+    record_of<TuningChoice>("tuning_choice", choice_fields);
+constinit const Record Description<NaturalGradient>::record =
+    record_of<NaturalGradient>("natural_gradient", gradient_fields);
+constinit const Record Description<NaturalGradientStep>::record =
+    record_of<NaturalGradientStep>("natural_gradient_step", step_fields);
+
+constinit const Document DocumentOf<MeasuredCosts>::document{.kind = "measured_costs",
+                                                             .title = "Candidates and what they cost",
+                                                             .direction = Direction::input,
+                                                             .record = &Description<MeasuredCosts>::record};
+constinit const Document DocumentOf<TuningChoice>::document{.kind = "tuning_choice",
+                                                            .title = "The cheapest candidate",
+                                                            .direction = Direction::output,
+                                                            .record = &Description<TuningChoice>::record};
+constinit const Document DocumentOf<NaturalGradient>::document{.kind = "natural_gradient",
+                                                               .title = "A gradient and its preconditioner",
+                                                               .direction = Direction::input,
+                                                               .record =
+                                                                   &Description<NaturalGradient>::record};
+constinit const Document DocumentOf<NaturalGradientStep>::document{
+    .kind = "natural_gradient_step",
+    .title = "A natural-gradient step",
+    .direction = Direction::output,
+    .record = &Description<NaturalGradientStep>::record};
+
+} // namespace tidegate::documents

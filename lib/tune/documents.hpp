@@ -1,0 +1,24 @@
+// What `tidegate tune measure` tells, as a document.
+#pragma once
+#include "device/documents.hpp"
+#include "tune/report.hpp"
+#include <tidegate/core/describe.hpp>
+#include <tidegate/policy/documents.hpp>
+
+namespace tidegate::documents {
+
+template <>
+struct Choices<tuning::Knob> {
+  static constexpr std::span<const std::string_view> names = tuning::knob_names;
+};
+template <>
+struct Choices<tuning::Verdict> {
+  static constexpr std::span<const std::string_view> names = tuning::verdict_names;
+};
+
+template <>
+struct DocumentOf<tuning::TuningReport> {
+  static const Document document;
+};
+
+} // namespace tidegate::documents

@@ -1,0 +1,363 @@
+#include "tune/knobs.hpp"
+
+#include <tidegate/policy/tuning.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tidegate::tuning {
+namespace {
+
+using engine::CompiledProgram;
+using engine::Strategy;
+using policy::PromotionRoute;
+
+constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
+
+std::string slice_text(std::uint64_t ns) {
+  return fmt::format("{} ms", ns / 1'000'000);
+}
+
+std::uint32_t largest_open_group(const CompiledProgram& compiled, const engine::WaveProgram& program) {
+  std::uint32_t size = 0;
+  for (std::size_t i = 0; i < program.waves.size(); ++i) {
+    const engine::WaveSpec& wave = program.waves[i];
+    if (wave.op && !wave.local_size &&
+        !compiled.written.function(compiled.written.waves[i].op).required_local_size) {
+      size = std::max(size, compiled.written.waves[i].range.group_size());
+    }
+  }
+  return size;
+}
+
+// The most packs of tiles that a stage has: more work-groups would have nothing to do.
+std::uint32_t most_packs(const CompiledProgram& compiled) {
+  std::uint32_t packs = 1;
+  for (const engine::Stage& stage : compiled.schedule.stages) {
+    packs = stage.plain ? packs : std::max(packs, stage.packs);
+  }
+  return packs;
+}
+
+std::uint64_t tiles_side_by_side(const CompiledProgram& compiled) {
+  std::uint64_t most = 1;
+  for (const engine::Stage& stage : compiled.schedule.stages) {
+    const std::uint64_t packs = std::max<std::uint64_t>(stage.packs, 1);
+    most = stage.plain ? most : std::max<std::uint64_t>(most, (stage.tiles + packs - 1) / packs);
+  }
+  return most;
+}
+
+std::vector<PromotionRoute> routes_of(const policy::PromotionEvidence& evidence) {
+  std::vector<PromotionRoute> routes{PromotionRoute::interpreter, PromotionRoute::queue_jit};
+  if (evidence.hot_opcode_count != 0) {
+    routes.push_back(PromotionRoute::opcode_jit);
+  }
+  if (evidence.hot_window_count != 0) {
+    routes.push_back(PromotionRoute::window_jit);
+  }
+  if (evidence.hot_opcode_count != 0 && evidence.hot_window_count != 0) {
+    routes.push_back(PromotionRoute::opcode_and_window_jit);
+  }
+  return routes;
+}
+
+// Options that set one member to each of some values.
+template <class Value, class Text>
+void add_values(std::vector<Option>& options, const Settings& settings, Value device::Tuning::*member,
+                const std::vector<Value>& values, Text text) {
+  for (const Value& value : values) {
+    Option option{.value = text(value), .settings = settings};
+    option.settings.tuning.*member = value;
+    options.push_back(std::move(option));
+  }
+}
+
+template <class E, std::size_t N>
+std::string name_in(const std::array<std::string_view, N>& names, E value) {
+  return std::string(names[static_cast<std::size_t>(value)]);
+}
+
+} // namespace
+
+std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last) {
+  std::vector<std::uint32_t> values;
+  for (std::uint64_t value = first; value <= last; value *= 2) {
+    values.push_back(static_cast<std::uint32_t>(value));
+  }
+  return values;
+}
+
+std::string value_of(Knob knob, const Incumbent& incumbent) {
+  const CompiledProgram& compiled = incumbent.compiled;
+  const bool of_persistent_launches =
+      knob == Knob::side_by_side || knob == Knob::workers || knob == Knob::order || knob == Knob::slice;
+  if (of_persistent_launches && incumbent.workers == 0) {
+    return "-";
+  }
+  switch (knob) {
+  case Knob::workgroup_size: return fmt::format("{}", compiled.tuning.open_workgroup_size);
+  case Knob::strategy: return name_in(engine::strategy_names, compiled.strategy.strategy);
+  case Knob::route:
+    return name_in(policy::promotion_route_names, compiled.recommendation.promotion_evidence.promotion_route);
+  case Knob::side_by_side: return fmt::format("{}", tiles_side_by_side(compiled));
+  case Knob::workers: return fmt::format("{}", incumbent.workers);
+  case Knob::order: return name_in(engine::tile_order_names, compiled.synchronization.order);
+  case Knob::slice: return slice_text(compiled.tuning.slice_ns);
+  default: return "-"; // of frontier programs
+  }
+  return {};
+}
+
+std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
+                               const engine::WaveProgram& program, const device::DeviceInfo& device,
+                               bool self_test_passed) {
+  const CompiledProgram& compiled = incumbent.compiled;
+  const bool persistent = compiled.persistent() && incumbent.workers != 0;
+  const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
+  std::vector<Option> options;
+  switch (knob) {
+  case Knob::workgroup_size:
+    if (largest_open_group(compiled, program) != 0) {
+      add_values(options, settings, &device::Tuning::open_workgroup_size,
+                 powers_up_to(32, static_cast<std::uint32_t>(
+                                      std::min<std::uint64_t>(device.max_workgroup_size, 1024))),
+                 number);
+    }
+    break;
+  case Knob::strategy: {
+    using device::PreferredStrategy;
+    add_values(options, settings, &device::Tuning::strategy,
+               self_test_passed ? std::vector{PreferredStrategy::plain, PreferredStrategy::launch,
+                                              PreferredStrategy::barrier, PreferredStrategy::counters}
+                                : std::vector{PreferredStrategy::plain, PreferredStrategy::launch},
+               [](auto value) { return name_in(device::preferred_strategy_names, value); });
+    // Tiles side by side decide by how many registers each has, and so whether a persistent launch pays.
+    const std::size_t strategies = settings.tuning.side_by_side == 0 ? options.size() : 0;
+    for (std::size_t i = 0; i < strategies; ++i) {
+      if (is_persistent(*engine::preferred(options[i].settings.tuning.strategy)) &&
+          device.type != device::DeviceType::cpu) {
+        Option one = options[i];
+        one.value += ", 1 tile in a work-group";
+        one.settings.tuning.side_by_side = 1;
+        options.push_back(std::move(one));
+      }
+    }
+    break;
+  }
+  case Knob::route: {
+    const auto& evidence = compiled.recommendation.promotion_evidence;
+    for (const PromotionRoute route : routes_of(evidence)) {
+      options.push_back({.value = name_in(policy::promotion_route_names, route),
+                         .settings = {.tuning = settings.tuning,
+                                      .traversal = settings.traversal,
+                                      .policy = policy_for(route, evidence, settings.policy)}});
+    }
+    break;
+  }
+  case Knob::side_by_side:
+    if (persistent) {
+      add_values(options, settings, &device::Tuning::side_by_side, {1U, 2U, 4U, 8U}, number);
+    }
+    break;
+  case Knob::workers:
+    if (persistent) {
+      const std::uint32_t most = std::min(incumbent.resident, most_packs(compiled));
+      const std::uint32_t units = std::clamp(device.compute_units, 1U, most);
+      add_values(options, settings, &device::Tuning::workers, powers_up_to(std::max(units / 2, 1U), most),
+                 number);
+    }
+    break;
+  case Knob::order:
+    if (persistent) {
+      add_values(options, settings, &device::Tuning::order,
+                 std::vector{device::PreferredOrder::strided, device::PreferredOrder::blocked,
+                             device::PreferredOrder::serpentine},
+                 [](auto value) { return name_in(device::preferred_order_names, value); });
+    }
+    break;
+  case Knob::slice: {
+    // Slices stay below what makes a display stutter; they matter where a run takes several.
+    constexpr double shortest_ns = 50e6;
+    if (persistent && incumbent.dispatch_ns > shortest_ns) {
+      add_values(options, settings, &device::Tuning::slice_ns,
+                 std::vector<std::uint64_t>{50'000'000, 100'000'000, 150'000'000, 190'000'000}, slice_text);
+    }
+    break;
+  }
+  default: break; // of frontier programs
+  }
+  std::erase_if(options, [&](const Option& option) { return option.value == value_of(knob, incumbent); });
+  return options;
+}
+
+policy::LaunchPolicy policy_for(PromotionRoute route, const policy::PromotionEvidence& evidence,
+                                policy::LaunchPolicy policy) {
+  const auto reached = [](std::uint32_t threshold, std::uint32_t count) {
+    return std::min(threshold, std::max(count, 1U));
+  };
+  const auto missed = [](std::uint32_t threshold, std::uint32_t count) {
+    return std::max(threshold, count == u32_max ? u32_max : count + 1);
+  };
+  const bool both = route == PromotionRoute::opcode_and_window_jit;
+  const bool opcodes = both || route == PromotionRoute::opcode_jit;
+  const bool windows = both || route == PromotionRoute::window_jit;
+  policy.hot_opcode_threshold = opcodes ? reached(policy.hot_opcode_threshold, evidence.hot_opcode_count)
+                                        : missed(policy.hot_opcode_threshold, evidence.hot_opcode_count);
+  policy.hot_window_threshold = windows ? reached(policy.hot_window_threshold, evidence.hot_window_count)
+                                        : missed(policy.hot_window_threshold, evidence.hot_window_count);
+  if (route == PromotionRoute::queue_jit) {
+    policy.jit_queue_len_threshold = reached(policy.jit_queue_len_threshold, evidence.queue_len);
+  } else if (route == PromotionRoute::interpreter) {
+    policy.jit_queue_len_threshold = missed(policy.jit_queue_len_threshold, evidence.queue_len);
+  }
+  return policy;
+}
+
+std::optional<std::uint32_t> refined_workers(std::uint32_t workers, double half_cost, double cost,
+                                             double double_cost) {
+  const double gradient = (double_cost - half_cost) / 2;
+  const double curvature = half_cost - 2 * cost + double_cost;
+  if (!(curvature > 0)) {
+    return {};
+  }
+  const double inverse = 1 / curvature;
+  const std::vector<double> step = policy::natural_gradient_step({&inverse, 1}, {&gradient, 1}, 1, 1.0);
+  const double logarithm = std::clamp(step.front(), -1.0, 1.0);
+  const double power = 1 + logarithm * (0.75 + 0.25 * logarithm); // of 2: right at -1, 0 and 1, 2 % between
+  const auto refined = static_cast<std::uint32_t>(workers * power + 0.5);
+  const bool measured = refined == workers || refined == 2 * workers || refined == workers / 2;
+  return refined == 0 || measured ? std::nullopt : std::optional(refined);
+}
+
+namespace {
+
+using device::TraversalStrategy;
+using policy::LaunchPolicy;
+using policy::SwitchRule;
+
+constexpr std::uint32_t no_fusion = std::numeric_limits<std::uint32_t>::max(); // dense waves in a row
+
+std::string alone_text(std::uint32_t vertices) {
+  return vertices == 0 ? "none" : fmt::format("{}", vertices);
+}
+
+bool fuses(const TraversalIncumbent& incumbent) {
+  const LaunchPolicy& policy = incumbent.settings.policy;
+  return incumbent.edges >= policy.fusion_edge_threshold && policy.hot_window_threshold != no_fusion;
+}
+
+std::string fusion_text(std::uint32_t waves) {
+  return waves == no_fusion ? "never" : fmt::format("{} dense", waves);
+}
+
+std::string density_text(std::uint16_t bps) {
+  return fmt::format("{:g} %", bps / 100.0);
+}
+
+// Parts and multiples of a density, as far as it is one.
+std::vector<std::uint16_t> densities_around(std::uint16_t bps) {
+  std::vector<std::uint16_t> densities;
+  for (const std::uint32_t quarters : {1U, 2U, 8U, 16U}) {
+    const std::uint32_t density = std::min<std::uint32_t>(bps * quarters / 4, policy::full_scale_bps);
+    densities.push_back(static_cast<std::uint16_t>(density));
+  }
+  return densities;
+}
+
+} // namespace
+
+std::string value_of(Knob knob, const TraversalIncumbent& incumbent) {
+  const LaunchPolicy& policy = incumbent.settings.policy;
+  switch (knob) {
+  case Knob::strategy:
+    return std::string(device::traversal_strategy_names[static_cast<std::size_t>(incumbent.strategy)]);
+  case Knob::workers: return fmt::format("{}", incumbent.workers);
+  case Knob::alone_up_to: return incumbent.from_few ? alone_text(incumbent.alone_up_to) : "-";
+  case Knob::switch_rule:
+    return std::string(policy::switch_rule_names[static_cast<std::size_t>(incumbent.switch_rule)]);
+  case Knob::sparse_threshold: return density_text(policy.sparse_frontier_threshold_bps);
+  case Knob::dense_threshold: return density_text(policy.dense_frontier_threshold_bps);
+  case Knob::fusion:
+    return !incumbent.monotone ? "-"
+                               : fusion_text(fuses(incumbent) ? policy.hot_window_threshold : no_fusion);
+  default: return "-"; // of wave programs
+  }
+}
+
+std::vector<Option> options_of(Knob knob, const TraversalIncumbent& incumbent,
+                               const device::DeviceInfo& device, bool self_test_passed) {
+  const Settings& settings = incumbent.settings;
+  const bool by_density = incumbent.switch_rule == SwitchRule::density;
+  const bool changes_topologies = !incumbent.constrained;
+  const std::uint32_t units = std::max(device.compute_units, 1U);
+  std::vector<Option> options;
+  const auto add = [&](std::string value) -> Settings& {
+    return options.emplace_back(Option{.value = std::move(value), .settings = settings}).settings;
+  };
+  switch (knob) {
+  case Knob::strategy:
+    add("launch").traversal.strategy = TraversalStrategy::launch;
+    if (self_test_passed) {
+      add("barrier").traversal.strategy = TraversalStrategy::barrier;
+    }
+    break;
+  case Knob::workers: {
+    const bool persistent = incumbent.strategy == TraversalStrategy::barrier;
+    for (const std::uint32_t workers :
+         powers_up_to(std::max(units / 4, 1U), persistent ? incumbent.resident : 32 * units)) {
+      add(fmt::format("{}", workers)).traversal.workers = workers;
+    }
+    break;
+  }
+  case Knob::alone_up_to:
+    if (incumbent.from_few && changes_topologies) {
+      add(alone_text(0)).traversal.alone_up_to = 0;
+      for (const std::uint32_t vertices :
+           powers_up_to(std::max(incumbent.most_alone / 16, 1U), incumbent.most_alone)) {
+        add(alone_text(vertices)).traversal.alone_up_to = vertices;
+      }
+    }
+    break;
+  case Knob::switch_rule:
+    if (!incumbent.rule_is_given && changes_topologies) {
+      for (const SwitchRule rule : {SwitchRule::density, SwitchRule::edges}) {
+        add(std::string(policy::switch_rule_names[static_cast<std::size_t>(rule)])).traversal.switch_rule =
+            rule;
+      }
+    }
+    break;
+  case Knob::sparse_threshold:
+    if (by_density && changes_topologies) {
+      for (const std::uint16_t bps : densities_around(settings.policy.sparse_frontier_threshold_bps)) {
+        add(density_text(bps)).policy.sparse_frontier_threshold_bps = bps;
+      }
+    }
+    break;
+  case Knob::dense_threshold:
+    if (by_density && changes_topologies) {
+      for (const std::uint16_t bps : densities_around(settings.policy.dense_frontier_threshold_bps)) {
+        add(density_text(bps)).policy.dense_frontier_threshold_bps = bps;
+      }
+    }
+    break;
+  case Knob::fusion:
+    if (incumbent.monotone && changes_topologies) {
+      const auto edges = static_cast<std::uint32_t>(std::min<std::uint64_t>(incumbent.edges, no_fusion));
+      for (const std::uint32_t waves : {no_fusion, 1U, 2U, 4U}) {
+        LaunchPolicy& policy = add(fusion_text(waves)).policy;
+        policy.hot_window_threshold = waves;
+        policy.fusion_edge_threshold = std::min(policy.fusion_edge_threshold, edges);
+      }
+    }
+    break;
+  default: break; // of wave programs
+  }
+  std::erase_if(options, [&](const Option& option) { return option.value == value_of(knob, incumbent); });
+  return options;
+}
+
+} // namespace tidegate::tuning

@@ -1,0 +1,420 @@
+#include "tune/measure.hpp"
+
+#include "core/duration.hpp"
+#include "core/interrupt.hpp"
+#include "device/driver_output.hpp"
+#include "device/monitor.hpp"
+#include "engine/report.hpp"
+#include "tune/statistics.hpp"
+#include "tune/traversal_bench.hpp"
+#include "tune/workbench.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace tidegate::tuning {
+namespace {
+
+using Clock = engine::Monitor::Clock;
+using std::chrono::nanoseconds;
+
+constexpr std::uint64_t duel_rounds = 11;
+constexpr std::uint64_t first_run_budget_parts = 100; // of which plain launches may take one
+
+constexpr std::uint64_t fewest_rounds = 7; // by which anything can be said with the required confidence
+constexpr nanoseconds grace = std::chrono::seconds(3);
+
+class Search {
+public:
+  Search(Bench& bench, std::uint64_t budget_ns, std::uint64_t max_wall_time_ns, Clock::time_point start,
+         MeasureProgress& progress)
+      : bench_(bench), max_wall_time_ns_(max_wall_time_ns), progress_(progress),
+        // What is left at the end is for the result against the beginning.
+        search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)) {}
+
+  Result<TuningReport> run(const Settings& first) {
+    TIDEGATE_TRY(const std::size_t beginning, bench_.add_first(first));
+    std::vector<double> times;
+    for (int i = 0; i < 3 && !InterruptWatch::interrupted(); ++i) {
+      const auto begin = Clock::now();
+      if (const auto ns = bench_.time(beginning, max_wall_time_ns_)) {
+        times.push_back(*ns);
+        times_[beginning].push_back(*ns);
+      }
+      run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
+    }
+    incumbent_ = beginning;
+    dispatch_ns_ = median(times);
+    TuningReport report{.runs = 0, .before_ns = dispatch_ns_};
+    for (const Knob knob : bench_.knobs()) {
+      report.knobs.push_back(turn(knob));
+      if (InterruptWatch::interrupted()) {
+        return tl::unexpected(interrupted());
+      }
+    }
+    conclude(beginning, report);
+    report.runs = bench_.runs();
+    const Settings settings = bench_.concluded(incumbent_, times_);
+    report.profile.tuning = settings.tuning;
+    if (settings.traversal != device::TraversalProfile()) {
+      report.profile.traversal = settings.traversal;
+    }
+    report.policy = settings.policy;
+    return InterruptWatch::interrupted() ? tl::unexpected(interrupted())
+                                         : Result<TuningReport>(std::move(report));
+  }
+
+private:
+  [[nodiscard]] TimeIsUp up_at(Clock::time_point end) const {
+    return [end] { return InterruptWatch::interrupted() || Clock::now() >= end; };
+  }
+  [[nodiscard]] Timer timer() {
+    return [this](std::size_t candidate) {
+      const auto ns = bench_.time(candidate, most_ns());
+      if (ns) {
+        times_[candidate].push_back(*ns);
+      }
+      return ns;
+    };
+  }
+  // What takes ten times as long as the program did is not waited for; filling its memory counts.
+  [[nodiscard]] std::uint64_t most_ns() const {
+    constexpr double times = 10;
+    constexpr double least_ns = 1e9;
+    return std::min(max_wall_time_ns_, static_cast<std::uint64_t>(least_ns + times * run_ns_));
+  }
+
+  // Builds what an option says and proves its outputs; nothing when it is out.
+  std::optional<std::size_t> add(const Option& option, KnobReport& report) {
+    const auto begin = Clock::now();
+    auto added = bench_.add(option.settings, most_ns());
+    longest_add_ = std::max(longest_add_, Clock::now() - begin);
+    if (!added) {
+      report.thrown_out.push_back({.value = option.value, .reason = added.error().message});
+      return {};
+    }
+    return *added;
+  }
+
+  KnobReport turn(Knob knob) {
+    KnobReport report{
+        .knob = knob, .before = bench_.value_of(knob, incumbent_), .best = {}, .duel = {}, .thrown_out = {}};
+    const std::vector<Option> options = bench_.options_of(knob, incumbent_, dispatch_ns_);
+    progress_.knob = knob;
+    progress_.candidates = static_cast<std::uint32_t>(options.size());
+    progress_.started = true;
+    std::map<std::size_t, std::string> values;
+    std::vector<std::size_t> added;
+    bool in_time = true;
+    for (std::size_t i = 0; i < options.size() && in_time; ++i) {
+      in_time = Clock::now() + longest_add_ < search_end_ && !InterruptWatch::interrupted();
+      if (in_time) {
+        progress_.candidate = static_cast<std::uint32_t>(i + 1);
+        if (const auto candidate = add(options[i], report)) {
+          values[*candidate] = options[i].value;
+          added.push_back(*candidate);
+        }
+      }
+    }
+    progress_.candidate = 0;
+    report.candidates = added.size();
+    if (options.empty()) {
+      return report;
+    }
+    const TimeIsUp time_is_up = up_at(search_end_);
+    if (time_is_up() || (!in_time && added.empty())) {
+      report.verdict = Verdict::out_of_time;
+      return report;
+    }
+    if (added.empty()) {
+      report.verdict = report.thrown_out.empty() ? Verdict::nothing_to_try : Verdict::kept;
+      return report;
+    }
+    const Halving halving = halve(incumbent_, added, timer(), time_is_up);
+    for (const Contender& contender : halving.contenders) {
+      if (!contender.ratios.empty()) {
+        report.timed.push_back({values[contender.candidate], median(contender.ratios)});
+      }
+    }
+    std::size_t best = halving.best;
+    if (knob == Knob::workers && best != incumbent_) {
+      best = refine(best, halving, values, report);
+    }
+    judge_best(best, values[best], time_is_up, report);
+    return report;
+  }
+
+  // The best against what was best so far, in rounds that nothing was chosen by.
+  void judge_best(std::size_t best, const std::string& value, const TimeIsUp& time_is_up,
+                  KnobReport& report) {
+    report.verdict = time_is_up() ? Verdict::out_of_time : Verdict::kept;
+    if (best == incumbent_) {
+      return;
+    }
+    report.best = value;
+    report.duel = duel(best, incumbent_, duel_rounds, timer(), time_is_up);
+    if (report.duel->won()) {
+      report.verdict = Verdict::adopted;
+      incumbent_ = best;
+      dispatch_ns_ *= report.duel->ratio;
+    } else if (report.duel->rounds < fewest_rounds && time_is_up()) {
+      report.verdict = Verdict::out_of_time;
+    }
+  }
+
+  // Numbers of work-groups between the powers of two that were measured.
+  std::size_t refine(std::size_t best, const Halving& halving, std::map<std::size_t, std::string>& values,
+                     KnobReport& report) {
+    std::map<std::uint32_t, double> costs{{bench_.workers(incumbent_), 1.0}};
+    for (const Contender& contender : halving.contenders) {
+      if (!contender.failed && !contender.ratios.empty()) {
+        costs[bench_.workers(contender.candidate)] = median(contender.ratios);
+      }
+    }
+    const std::uint32_t workers = bench_.workers(best);
+    const auto half = costs.find(workers / 2);
+    const auto twice = costs.find(workers * 2);
+    if (half == costs.end() || twice == costs.end() || !costs.contains(workers)) {
+      return best;
+    }
+    const auto refined = refined_workers(workers, half->second, costs[workers], twice->second);
+    if (!refined || Clock::now() + longest_add_ >= search_end_) {
+      return best;
+    }
+    const Option option{.value = std::to_string(*refined),
+                        .settings = bench_.with_workers(bench_.settings(best), *refined)};
+    const auto candidate = add(option, report);
+    if (!candidate) {
+      return best;
+    }
+    values[*candidate] = option.value;
+    ++report.candidates;
+    return halve(incumbent_, {best, *candidate}, timer(), up_at(search_end_)).best;
+  }
+
+  // All that was adopted against the beginning: together it must win too.
+  void conclude(std::size_t beginning, TuningReport& report) {
+    const auto adopted = std::ranges::count(report.knobs, Verdict::adopted, &KnobReport::verdict);
+    if (adopted == 1) {
+      report.overall = std::ranges::find(report.knobs, Verdict::adopted, &KnobReport::verdict)->duel;
+    } else if (adopted > 1) {
+      report.overall = duel(incumbent_, beginning, duel_rounds, timer(), up_at(end_));
+      if (!report.overall->won()) {
+        incumbent_ = beginning;
+        for (KnobReport& knob : report.knobs) {
+          knob.verdict = knob.verdict == Verdict::adopted ? Verdict::kept : knob.verdict;
+        }
+      }
+    }
+    report.after_ns = report.before_ns * (incumbent_ == beginning ? 1 : report.overall->ratio);
+  }
+
+  Bench& bench_;
+  const std::uint64_t max_wall_time_ns_; // of one run
+  MeasureProgress& progress_;
+  const Clock::time_point search_end_;
+  const Clock::time_point end_;
+  Clock::duration longest_add_{};
+  Times times_;
+  std::size_t incumbent_ = 0;
+  double dispatch_ns_ = 0;
+  double run_ns_ = 0; // with its memory, as the program was
+};
+
+Error silence(bool by_signal, const std::string& fix) {
+  return by_signal ? interrupted()
+                   : Error{.code = ErrorCode::wall_time_exceeded,
+                           .message = "a kernel does not return, or takes many times as long as before",
+                           .fix = fix};
+}
+
+// `make_bench` runs where what kernels print is told apart and a watchdog looks on.
+template <class MakeBench>
+Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::LaunchPolicy& policy,
+                                const std::string& fix_of_silence, const device::DeviceInfo& device,
+                                const MeasureOptions& options, engine::Monitor& monitor,
+                                MeasureProgress& progress) {
+  const auto start = Clock::now();
+  const InterruptWatch interrupts;
+  const device::PrintsToStandardError prints; // what kernels print is no part of the answer
+  const engine::Watchdog watchdog(
+      monitor, grace, [&](bool by_signal) { options.abandon(silence(by_signal, fix_of_silence)); });
+  try {
+    auto bench = make_bench();
+    const device::DeviceProfile known = device.profile.value_or(
+        device::DeviceProfile{.device = device.name, .driver_version = device.driver_version});
+    const Settings first{.tuning = options.run.compile.tuning,
+                         .traversal = known.traversal.value_or(device::TraversalProfile()),
+                         .policy = policy};
+    Search search(bench, options.budget_ns, options.run.max_wall_time_ns, start, progress);
+    TIDEGATE_TRY(TuningReport report, search.run(first));
+    const device::DeviceProfile measured = std::move(report.profile);
+    report.profile = known;
+    report.profile.tuning = measured.tuning;
+    report.profile.traversal = measured.traversal;
+    report.device = device.name;
+    report.driver_version = device.driver_version;
+    report.budget_ns = options.budget_ns;
+    report.elapsed_ns = elapsed_ns(start);
+    return report;
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+// Every value that was tried, knob by knob.
+std::vector<engine::TriedWay> tried_ways(const std::vector<KnobReport>& knobs) {
+  std::vector<engine::TriedWay> ways;
+  for (const KnobReport& knob : knobs) {
+    const std::string name(knob_names[static_cast<std::size_t>(knob.knob)]);
+    const auto is_taken = [&](const std::string& value) {
+      return knob.verdict == Verdict::adopted && value == knob.best;
+    };
+    for (const TimedValue& timed : knob.timed) {
+      ways.push_back({.knob = name,
+                      .value = timed.value,
+                      .ratio = timed.ratio,
+                      .taken = is_taken(timed.value),
+                      .thrown_out = {}});
+    }
+    if (knob.timed.empty() && knob.duel && knob.duel->rounds != 0) {
+      ways.push_back({.knob = name,
+                      .value = knob.best,
+                      .ratio = knob.duel->ratio,
+                      .taken = is_taken(knob.best),
+                      .thrown_out = {}});
+    }
+    for (const ThrownOut& out : knob.thrown_out) {
+      ways.push_back({.knob = name, .value = out.value, .ratio = {}, .thrown_out = out.reason});
+    }
+  }
+  return ways;
+}
+
+Settings plain_launches(Settings settings) {
+  settings.tuning.strategy = device::PreferredStrategy::plain;
+  return settings;
+}
+
+// The last wave that writes a buffer, as a place in the program.
+std::string last_writer(const engine::ResolvedProgram& program, const std::string& buffer) {
+  for (std::size_t wave = program.waves.size(); wave-- != 0;) {
+    for (const engine::ProgramArgument& argument : program.waves[wave].arguments) {
+      if (argument.is_memory() && argument.access != engine::Access::read &&
+          program.buffers[argument.buffer].name == buffer) {
+        return fmt::format("/waves/{}", wave);
+      }
+    }
+  }
+  return "/buffers";
+}
+
+// What would be launched by the cost model's choice, compared and no more.
+Result<Settings> compare_choice(Workbench& bench, const Settings& open, std::uint64_t most_ns) {
+  TIDEGATE_TRY(const std::size_t plain, bench.add_first(plain_launches(open)));
+  TIDEGATE_TRY(const std::optional<std::size_t> chosen, bench.add(open, most_ns));
+  if (!chosen) {
+    return bench.settings(plain);
+  }
+  Settings settings = open;
+  settings.tuning.strategy =
+      static_cast<device::PreferredStrategy>(static_cast<int>(bench.compiled(*chosen).strategy.strategy) + 1);
+  return settings;
+}
+
+} // namespace
+
+Result<TuningReport> measure(const engine::WaveProgram& program, const std::string& folder,
+                             const device::DeviceInfo& device, const MeasureOptions& options,
+                             engine::Monitor& monitor, MeasureProgress& progress) {
+  return measure_on(
+      [&] { return Workbench(program, folder, device, options.run, monitor, wave_program_knobs); },
+      program.policy, "look for a loop without an end in the program's kernels; nothing was written", device,
+      options, monitor, progress);
+}
+
+Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
+                             const device::DeviceInfo& device, const MeasureOptions& options,
+                             engine::Monitor& monitor, MeasureProgress& progress) {
+  return measure_on(
+      [&] { return TraversalBench(program, folder, device, options.run, options.fault, monitor); },
+      program.policy.launch, "give --max-wall-time more; nothing was written", device, options, monitor,
+      progress);
+}
+
+Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::string& folder,
+                                 const device::DeviceInfo& device, const engine::RunOptions& options,
+                                 std::uint64_t budget_ns, bool measure, engine::Monitor& monitor,
+                                 MeasureProgress& progress) {
+  const auto start = Clock::now();
+  const InterruptWatch interrupts;
+  const device::PrintsToStandardError prints;
+  engine::RunOptions limited = options;
+  limited.compile.trace = false;
+  limited.max_wall_time_ns = std::min(options.max_wall_time_ns, budget_ns);
+  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = program.policy};
+  FirstRunResult result{.report = {.measured = measure, .budget_ns = budget_ns},
+                        .settings = plain_launches(open)};
+  std::optional<Workbench> bench;
+  const engine::Watchdog watchdog(monitor, grace, [&](bool by_signal) {
+    options.abandon(
+        bench && bench->iterations() != 0
+            ? engine::report_of_silence(bench->compiled(0), monitor, by_signal, options, elapsed_ns(start))
+            : engine::RunReport{.error = silence(by_signal, "try another device or driver")});
+  });
+  Result<void> compared;
+  try {
+    bench.emplace(program, folder, device, limited, monitor, first_run_knobs,
+                  budget_ns / first_run_budget_parts);
+    if (measure) {
+      Search search(*bench, budget_ns, limited.max_wall_time_ns, start, progress);
+      const auto report = search.run(plain_launches(open));
+      compared = report.map([&](const TuningReport& found) {
+        result.settings = {.tuning = found.profile.tuning, .traversal = {}, .policy = found.policy};
+        result.report.plain_ns = found.before_ns;
+        result.report.taken_ns = found.after_ns;
+        result.report.tried = tried_ways(found.knobs);
+      });
+    } else {
+      const auto chosen = compare_choice(*bench, open, limited.max_wall_time_ns);
+      compared = chosen.map([&](const Settings& settings) { result.settings = settings; });
+    }
+  } catch (device::Refused& refused) {
+    compared = tl::unexpected(std::move(refused.error));
+  }
+  if (InterruptWatch::interrupted()) {
+    return tl::unexpected(interrupted());
+  }
+  engine::FirstRun& report = result.report;
+  report.elapsed_ns = elapsed_ns(start);
+  report.runs = bench ? bench->runs() : 0;
+  report.iterations = bench ? bench->iterations() : 0;
+  if (bench && bench->different()) {
+    result.different = bench->different();
+    result.fault_at =
+        last_writer(bench->compiled(0).written, result.different->parity.first_difference->buffer);
+    result.settings = plain_launches(open);
+    report.compared = true;
+    report.difference = result.different->parity;
+    report.reason = fmt::format("plain launches: outputs differ from theirs with {}", result.different->way);
+  } else if (!compared) {
+    report.reason = "plain launches: nothing could be compared with them: " + compared.error().message;
+  } else if (bench->outputs() == 0) {
+    result.settings = plain_launches(open);
+    report.reason = "plain launches: the program has no output that could be compared with theirs";
+  } else {
+    report.compared = true;
+    report.equal = true;
+    report.reason = measure ? "the fastest on its first run here, equal to plain launches"
+                            : "by the cost model; equal to plain launches on its first run here";
+  }
+  return result;
+}
+
+} // namespace tidegate::tuning

@@ -1,0 +1,193 @@
+#include "tune/statistics.hpp"
+
+#include <tidegate/policy/tuning.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace tidegate::tuning {
+namespace {
+
+// P(at least `successes` of `trials` throws of a coin).
+double at_least(std::uint64_t successes, std::uint64_t trials) {
+  double probability = 1; // of none: 2^-trials
+  for (std::uint64_t i = 0; i < trials; ++i) {
+    probability /= 2;
+  }
+  double sum = 0;
+  for (std::uint64_t k = 0; k <= trials; ++k) {
+    sum += k >= successes ? probability : 0;
+    probability *= static_cast<double>(trials - k) / static_cast<double>(k + 1);
+  }
+  return std::min(sum, 1.0);
+}
+
+} // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+Duel judge(const std::vector<double>& ratios) {
+  Duel duel{.rounds = ratios.size()};
+  if (ratios.empty()) {
+    return duel;
+  }
+  std::vector<double> sorted = ratios;
+  std::ranges::sort(sorted);
+  duel.ratio = median(sorted);
+
+  const auto faster =
+      static_cast<std::uint64_t>(std::ranges::count_if(sorted, [](double r) { return r < 1; }));
+  const auto slower =
+      static_cast<std::uint64_t>(std::ranges::count_if(sorted, [](double r) { return r > 1; }));
+  duel.confidence = faster + slower == 0 ? 0 : 1 - at_least(faster, faster + slower);
+
+  // As many are left out at both ends as 5 % allow: the true median lies below the k-th of n with the
+  // probability of fewer than k heads in n throws.
+  std::size_t outside = 0;
+  while (2 * outside + 2 < sorted.size() &&
+         2 * at_least(sorted.size() - outside - 1, sorted.size()) <= 1 - interval_confidence) {
+    ++outside;
+  }
+  duel.ratio_low = sorted[outside];
+  duel.ratio_high = sorted[sorted.size() - 1 - outside];
+  return duel;
+}
+
+Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, const Timer& time,
+          const TimeIsUp& time_is_up) {
+  std::vector<double> ratios;
+  for (std::uint64_t round = 0; round < rounds && !time_is_up(); ++round) {
+    const bool incumbent_first = round % 2 == 0;
+    const auto first = time(incumbent_first ? incumbent : challenger);
+    const auto second = time(incumbent_first ? challenger : incumbent);
+    if (!first || !second) {
+      return {};
+    }
+    ratios.push_back(incumbent_first ? *second / *first : *first / *second);
+  }
+  return judge(ratios);
+}
+
+namespace {
+
+constexpr std::size_t first_rounds = 2;
+
+// One round; false when the incumbent did not come to its end. The order turns by one from round to round.
+bool run_round(std::size_t round, std::size_t incumbent, const std::vector<Contender*>& left,
+               const Timer& time) {
+  const std::size_t count = left.size() + 1;
+  double own = 0;
+  std::vector<double> times(left.size(), 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t turn = (i + round) % count;
+    const auto taken = time(turn == 0 ? incumbent : left[turn - 1]->candidate);
+    if (turn == 0) {
+      if (!taken) {
+        return false;
+      }
+      own = *taken;
+    } else if (taken) {
+      times[turn - 1] = *taken;
+    } else {
+      left[turn - 1]->failed = true;
+    }
+  }
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (!left[i]->failed) {
+      left[i]->ratios.push_back(times[i] / own);
+    }
+  }
+  return true;
+}
+
+} // namespace
+
+Halving halve(std::size_t incumbent, const std::vector<std::size_t>& candidates, const Timer& time,
+              const TimeIsUp& time_is_up) {
+  Halving result{.contenders = {}, .best = incumbent, .rounds_by_rung = {}};
+  for (const std::size_t candidate : candidates) {
+    result.contenders.push_back({.candidate = candidate, .ratios = {}});
+  }
+  std::vector<Contender*> left;
+  for (Contender& contender : result.contenders) {
+    left.push_back(&contender);
+  }
+  std::size_t round = 0;
+  for (std::size_t rounds = first_rounds; left.size() > 1; rounds *= 2) {
+    std::size_t ran = 0;
+    for (; ran < rounds && !time_is_up() && run_round(round, incumbent, left, time); ++ran) {
+      ++round;
+      std::erase_if(left, [](const Contender* contender) { return contender->failed; });
+    }
+    result.rounds_by_rung.push_back(ran);
+    std::ranges::stable_sort(left, {}, [](const Contender* contender) { return median(contender->ratios); });
+    if (ran < rounds) {
+      break;
+    }
+    left.resize((left.size() + 1) / 2);
+  }
+  std::erase_if(left, [&](const Contender* contender) {
+    return contender->failed || (candidates.size() > 1 && contender->ratios.empty());
+  });
+  std::vector<std::uint32_t> names;
+  std::vector<double> costs;
+  for (const Contender* contender : left) {
+    names.push_back(static_cast<std::uint32_t>(contender->candidate));
+    costs.push_back(median(contender->ratios));
+  }
+  result.best = policy::choose_cheapest(names, costs, static_cast<std::uint32_t>(incumbent));
+  return result;
+}
+
+namespace {
+
+using device::CostParts;
+
+constexpr std::array parts{&CostParts::start, &CostParts::launches, &CostParts::barriers, &CostParts::waits,
+                           &CostParts::work};
+
+} // namespace
+
+CostParts fit_scales(const std::vector<Sample>& samples) {
+  constexpr int sweeps = 1000;
+  constexpr double pull = 0.001; // towards 1, of what the samples weigh
+  constexpr double most = 1000;
+  CostParts scales{1, 1, 1, 1, 1};
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    for (const auto part : parts) {
+      double weight = 0;
+      double wanted = 0;
+      for (const Sample& sample : samples) {
+        double others = 0; // of the time, what the other parts make up
+        for (const auto other : parts) {
+          others += other == part ? 0 : scales.*other * sample.estimated.*other / sample.measured_ns;
+        }
+        const double own = sample.estimated.*part / sample.measured_ns;
+        weight += own * own;
+        wanted += own * (1 - others);
+      }
+      if (weight > 0) {
+        scales.*part = std::clamp((wanted + pull * weight) / (weight + pull * weight), 1 / most, most);
+      }
+    }
+  }
+  return scales;
+}
+
+CostParts product(const CostParts& a, const CostParts& b) {
+  CostParts result;
+  for (const auto part : parts) {
+    result.*part = a.*part * b.*part;
+  }
+  return result;
+}
+
+} // namespace tidegate::tuning

@@ -1,0 +1,269 @@
+#include "tune/traversal_bench.hpp"
+
+#include "core/interrupt.hpp"
+#include "engine/traversal/checks.hpp"
+#include "engine/traversal/resident.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace tidegate::tuning {
+namespace {
+
+using device::TraversalStrategy;
+using engine::Strategy;
+using traversal::Fault;
+using traversal::TraversalOptions;
+using traversal::TraversalResults;
+using traversal::WaveRecord;
+using MonitorClock = engine::Monitor::Clock;
+
+device::Session open(const device::DeviceInfo& device) {
+  auto session = device::open_session(device);
+  if (!session) {
+    throw device::Refused{std::move(session.error())};
+  }
+  return std::move(*session);
+}
+
+TraversalOptions traversal_options(const engine::RunOptions& options, Fault fault) {
+  return {.strategy = {},
+          .force_topology = {},
+          .workers = {},
+          .group_size = {},
+          .alone_vertices = {},
+          .max_wall_time_ns = options.max_wall_time_ns,
+          .slice_ns = options.slice_ns,
+          .cache_folder = options.cache_folder,
+          .emit_kernel = {},
+          .files = options.files,
+          .allow_outside = options.compile.scope == engine::PathScope::anywhere,
+          .fault = fault,
+          .abandon = {}};
+}
+
+// The device as a run sees it that takes the profile.
+device::DeviceInfo with_profile(const device::DeviceInfo& device, const device::TraversalProfile& profile) {
+  device::DeviceInfo profiled = device;
+  if (!profiled.profile) {
+    profiled.profile = device::DeviceProfile{.device = device.name, .driver_version = device.driver_version};
+  }
+  profiled.profile->traversal = profile;
+  return profiled;
+}
+
+graphs::FrontierProgram with_policy(graphs::FrontierProgram program, const policy::LaunchPolicy& policy) {
+  program.policy.launch = policy;
+  return program;
+}
+
+} // namespace
+
+TraversalBench::TraversalBench(const graphs::FrontierProgram& program, const std::string& folder,
+                               const device::DeviceInfo& device, const engine::RunOptions& options,
+                               Fault fault, engine::Monitor& monitor)
+    : program_(program), folder_(folder), device_(device), options_(traversal_options(options, fault)),
+      monitor_(monitor), session_(open(device)) {}
+
+Result<engine::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
+                                                       const traversal::FrontierGeometry& geometry) {
+  const auto known = kernels_.find(strategy);
+  if (known != kernels_.end()) {
+    return &known->second;
+  }
+  monitor_.begin(engine::Activity::building);
+  monitor_.deadline = MonitorClock::now() + engine::build_limit;
+  const bool floats = graphs::weight_type(graph_.out) == graphs::WeightType::f32;
+  const engine::KernelSource source = traversal::frontier_kernel(
+      shape_, floats, geometry, strategy == Strategy::barrier ? device_.profile->ordering : std::nullopt,
+      device_.opencl_version);
+  return &kernels_
+              .emplace(strategy, engine::build_kernel(session_, device_, source, 0, options_.cache_folder))
+              .first->second;
+}
+
+Result<TraversalBench::Candidate> TraversalBench::make(const Settings& settings) {
+  const device::DeviceInfo device = with_profile(device_, settings.traversal);
+  const graphs::FrontierProgram program = with_policy(program_, settings.policy);
+  Candidate candidate{.settings = settings,
+                      .strategy = traversal::choose_strategy(options_, &device).strategy,
+                      .geometry = traversal::geometry_of(program, device, options_),
+                      .groups = {},
+                      .topologies = traversal::traversal_policy(program, settings.traversal, options_),
+                      .policy = {},
+                      .resident = {},
+                      .waves = {}};
+  TIDEGATE_TRY(candidate.kernel, kernel_of(candidate.strategy, candidate.geometry));
+  TIDEGATE_TRY(candidate.groups,
+               traversal::find_groups(session_, device, *candidate.kernel, candidate.geometry, memory_,
+                                      settings.policy, candidate.strategy, options_));
+  if (session_.on_host) {
+    traversal::compile_now(session_, *candidate.kernel, candidate.geometry, candidate.groups);
+  }
+  candidate.policy =
+      traversal::replay_policy(program, graph_, memory_, candidate.geometry, candidate.topologies);
+  if (!candidates_.empty()) {
+    candidate.resident = candidates_.front().resident;
+    candidate.resident.setting =
+        traversal::make_setting(program, graph_, memory_, candidate.geometry, candidate.topologies);
+  }
+  return candidate;
+}
+
+// The same work-groups come to the same choices: from the numbers of waves that have run follow the next.
+bool TraversalBench::runs_as_another(const Candidate& candidate) const {
+  // How many vertices decide by themselves that a wave goes on as the one before: of one group, and of all of
+  // them.
+  const auto sure = [](const Candidate& of) {
+    const std::uint32_t vertices = traversal::surely_sparse(of.policy);
+    const bool together = of.strategy == Strategy::barrier && of.geometry.group_size > 1;
+    return together ? vertices : std::min(of.geometry.alone_vertices, vertices);
+  };
+  return std::ranges::any_of(candidates_, [&](const Candidate& other) {
+    return other.strategy == candidate.strategy && other.groups.groups == candidate.groups.groups &&
+           other.geometry.alone_vertices == candidate.geometry.alone_vertices &&
+           sure(other) == sure(candidate) && std::ranges::all_of(other.waves, [&](const WaveRecord& wave) {
+             return traversal::choose(candidate.policy, wave).topology == wave.topology;
+           });
+  });
+}
+
+traversal::TraversalOutcome TraversalBench::run(Candidate& candidate, std::uint64_t most_ns) {
+  ++runs_;
+  traversal::DispatchLimits limits =
+      traversal::limits_of(device_, options_, candidate.groups, candidate.strategy);
+  limits.deadline = MonitorClock::now() + std::chrono::nanoseconds(most_ns);
+  monitor_.deadline = limits.deadline + std::chrono::nanoseconds(most_ns); // and reading back
+  return traversal::traverse(session_, *candidate.kernel, candidate.resident, candidate.geometry, limits,
+                             monitor_);
+}
+
+Result<TraversalResults> TraversalBench::prove(Candidate& candidate, std::uint64_t most_ns) {
+  traversal::TraversalOutcome outcome = run(candidate, most_ns);
+  if (InterruptWatch::interrupted()) {
+    return tl::unexpected(interrupted());
+  }
+  if (outcome.status != engine::RunStatus::done) {
+    return tl::unexpected(ended(outcome.status));
+  }
+  if (const auto wave = traversal::replay(candidate.policy, outcome.waves).first_difference) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::outputs_differ,
+              .message = fmt::format("the device chose another topology for wave {} than the policy", *wave),
+              .fix = "this is a bug in tidegate or in the device's compiler: please report the program"});
+  }
+  candidate.waves = std::move(outcome.waves);
+  TraversalResults results = traversal::read_back(session_, candidate.resident, shape_);
+  results.rank_change = outcome.rank_change;
+  TIDEGATE_CHECK(traversal::check_distances_fit(graph_, results));
+  return results;
+}
+
+Result<std::size_t> TraversalBench::add_first(const Settings& settings) {
+  try {
+    TIDEGATE_CHECK(graphs::check_program(program_));
+    TIDEGATE_CHECK(traversal::check_files(program_, folder_, options_));
+    monitor_.counted = "wave";
+    monitor_.most_iterations = engine::Monitor::unlimited;
+    monitor_.begin(engine::Activity::loading);
+    monitor_.deadline = MonitorClock::now() + engine::build_limit;
+    TIDEGATE_TRY(graphs::LoadedGraph loaded, traversal::load(program_, folder_, options_));
+    graph_ = std::move(loaded.graph);
+    shape_ = traversal::shape_of(program_, graph_);
+    TIDEGATE_TRY(memory_, traversal::plan_memory(shape_, settings.policy, program_.device_memory_budget_bytes,
+                                                 device_.global_memory_bytes, options_.force_topology));
+    TIDEGATE_TRY(Candidate candidate, make(settings));
+    monitor_.begin(engine::Activity::filling);
+    candidate.resident = traversal::make_resident(session_, with_policy(program_, settings.policy), graph_,
+                                                  memory_, candidate.geometry, candidate.topologies);
+    if (traversal::hubs_come_first(shape_, memory_, candidate.geometry)) {
+      engine::BuiltKernel hubs_first =
+          traversal::build_hubs_first(session_, device_, shape_, options_.cache_folder);
+      traversal::put_hubs_first(session_, hubs_first, candidate.resident);
+    }
+    device::require(session_.queue.finish(), "filling the buffers");
+    monitor_.begin(engine::Activity::proving);
+    TIDEGATE_TRY(expected_, prove(candidate, options_.max_wall_time_ns));
+    monitor_.begin(engine::Activity::verifying);
+    monitor_.deadline = MonitorClock::now() + engine::build_limit; // serial algorithms take their time
+    auto verified = traversal::verify(program_, graph_, expected_);
+    if (verified.error) {
+      return tl::unexpected(std::move(*verified.error));
+    }
+    candidates_.push_back(std::move(candidate));
+    return std::size_t{0};
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+Result<std::optional<std::size_t>> TraversalBench::add(const Settings& settings, std::uint64_t most_ns) {
+  try {
+    TIDEGATE_TRY(Candidate candidate, make(settings));
+    if (runs_as_another(candidate)) {
+      return std::nullopt;
+    }
+    TIDEGATE_TRY(TraversalResults results, prove(candidate, most_ns));
+    traversal::spoil(options_.fault, results);
+    TIDEGATE_CHECK(traversal::compare(program_, graph_, expected_, results));
+    candidates_.push_back(std::move(candidate));
+    return std::optional(candidates_.size() - 1);
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+std::optional<double> TraversalBench::time(std::size_t candidate, std::uint64_t most_ns) {
+  try {
+    const traversal::TraversalOutcome done = run(candidates_[candidate], most_ns);
+    return done.status == engine::RunStatus::done
+               ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.dispatch_ns, 1)))
+               : std::nullopt;
+  } catch (device::Refused&) {
+    return {};
+  }
+}
+
+TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
+  const Candidate& candidate = candidates_[index];
+  const bool persistent = candidate.strategy == Strategy::barrier;
+  using graphs::Algorithm;
+  const Algorithm algorithm = program_.algorithm;
+  return {.settings = candidate.settings,
+          .strategy = persistent ? TraversalStrategy::barrier : TraversalStrategy::launch,
+          .workers = candidate.groups.groups,
+          .resident = candidate.groups.resident,
+          .switch_rule = candidate.topologies.switch_rule,
+          .rule_is_given = program_.policy.switch_rule.has_value(),
+          .from_few = algorithm != Algorithm::cc && algorithm != Algorithm::pagerank,
+          .monotone = candidate.policy.monotone,
+          .alone_up_to = candidate.geometry.alone_vertices,
+          .most_alone = candidate.geometry.alone_room,
+          .edges = candidate.policy.edges,
+          .constrained = memory_.constrained};
+}
+
+std::string TraversalBench::value_of(Knob knob, std::size_t candidate) const {
+  return tuning::value_of(knob, incumbent(candidate));
+}
+
+std::vector<Option> TraversalBench::options_of(Knob knob, std::size_t candidate,
+                                               double /*dispatch_ns*/) const {
+  const bool passed = device_.profile && device_.profile->ordering && options_.fault != Fault::failed_litmus;
+  return tuning::options_of(knob, incumbent(candidate), device_, passed);
+}
+
+Settings TraversalBench::with_workers(Settings settings, std::uint32_t workers) const {
+  settings.traversal.workers = workers;
+  return settings;
+}
+
+Settings TraversalBench::concluded(std::size_t candidate, const Times& /*times*/) {
+  return settings(candidate);
+}
+
+} // namespace tidegate::tuning

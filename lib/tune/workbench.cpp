@@ -1,0 +1,341 @@
+#include "tune/workbench.hpp"
+
+#include "core/interrupt.hpp"
+#include "engine/compile.hpp"
+#include "engine/compiler_macros.hpp"
+#include "engine/device_images.hpp"
+#include "engine/proof.hpp"
+#include "tune/statistics.hpp"
+#include "work/files.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace tidegate::tuning {
+namespace {
+
+using Clock = engine::Monitor::Clock;
+using engine::CompiledProgram;
+
+device::Session session_on(const device::DeviceInfo& device) {
+  auto session = device::open_session(device);
+  if (!session) {
+    throw device::Refused{std::move(session.error())};
+  }
+  return std::move(*session);
+}
+
+// Whether two candidates are the same but for the number of work-groups.
+bool alike(const CompiledProgram& a, const CompiledProgram& b) {
+  const bool persistent = a.persistent();
+  const bool generated = !a.tables.cases.empty(); // otherwise all stages are the user's own kernels
+  const bool plain = !persistent && !b.persistent() && !generated; // launch and plain are the same then
+  return (plain || a.strategy.strategy == b.strategy.strategy) && generated == !b.tables.cases.empty() &&
+         (!generated || a.source.source == b.source.source) &&
+         a.schedule.group_size == b.schedule.group_size &&
+         std::ranges::equal(a.program.waves, b.program.waves, {}, &engine::ProgramWave::range,
+                            &engine::ProgramWave::range) &&
+         (!persistent ||
+          (a.synchronization.order == b.synchronization.order && a.tuning.slice_ns == b.tuning.slice_ns));
+}
+
+Error different_from_plain(const engine::OutputParity& parity) {
+  const engine::Difference& difference = *parity.first_difference;
+  return {.code = ErrorCode::outputs_differ,
+          .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
+                                 in_quotes(difference.buffer), difference.found, difference.expected),
+          .fix = "`tidegate run --verify` tells more; nothing is tuned that is not right"};
+}
+
+std::string way_text(const Candidate& candidate) {
+  const CompiledProgram& compiled = candidate.compiled;
+  std::string text(engine::strategy_names[static_cast<std::size_t>(compiled.strategy.strategy)]);
+  if (!compiled.tables.cases.empty()) {
+    text += fmt::format(", {}, promoted: {}, work-groups of {}",
+                        policy::execution_mode_names[static_cast<std::size_t>(compiled.mode.mode)],
+                        engine::promotion_names[static_cast<std::size_t>(compiled.promotion.promoted)],
+                        compiled.schedule.group_size);
+  }
+  if (compiled.persistent()) {
+    text += fmt::format(", {} of them, tiles {}", candidate.residency.workers,
+                        engine::tile_order_names[static_cast<std::size_t>(compiled.synchronization.order)]);
+  }
+  return text;
+}
+
+} // namespace
+
+Error ended(engine::RunStatus status) {
+  if (status == engine::RunStatus::queue_failed) {
+    return {.code = ErrorCode::queue_fault,
+            .message = "an item of a queue failed",
+            .fix = "`tidegate run` tells which"};
+  }
+  return {.code = status == engine::RunStatus::hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
+          .message = status == engine::RunStatus::hang ? "a wait on the device ran out"
+                                                       : "it takes many times as long as what is best so far",
+          .fix = "give --max-wall-time more"};
+}
+
+Error interrupted() {
+  return {.code = ErrorCode::interrupted,
+          .message = "interrupted while candidates were measured",
+          .fix = "nothing was written; run it again"};
+}
+
+Workbench::Workbench(const engine::WaveProgram& program, const std::string& folder,
+                     const device::DeviceInfo& device, const engine::RunOptions& options,
+                     engine::Monitor& monitor, std::span<const Knob> knobs, std::uint64_t most_plain_ns)
+    : program_(program), folder_(folder), device_(device), options_(options), monitor_(monitor),
+      knobs_(knobs), most_plain_ns_(most_plain_ns), session_(session_on(device)),
+      answer_macros_(engine::ask_compiler(device, options.cache_folder)) {}
+
+Result<CompiledProgram> Workbench::compile(const Settings& settings) {
+  engine::CompileOptions options = options_.compile;
+  options.tuning = settings.tuning;
+  options.files = engine::FileCheck::reachable;
+  options.answer_macros = answer_macros_;
+  engine::WaveProgram program = program_;
+  program.policy = settings.policy;
+  monitor_.begin(engine::Activity::compiling);
+  monitor_.deadline = Clock::now() + engine::build_limit;
+  TIDEGATE_TRY(CompiledProgram compiled, engine::compile(program, folder_, &device_, options));
+  limit(compiled);
+  return compiled;
+}
+
+std::size_t Workbench::outputs() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(candidates_.front().compiled.written.buffers,
+                            [](const auto& buffer) { return buffer.spec.output.has_value(); }));
+}
+
+void Workbench::limit(CompiledProgram& compiled) const {
+  if (iterations_ != 0) {
+    compiled.written.iterations = std::min(compiled.written.iterations, iterations_);
+    compiled.program.iterations = std::min(compiled.program.iterations, iterations_);
+  }
+}
+
+Result<bool> Workbench::make(const Settings& settings) {
+  TIDEGATE_TRY(CompiledProgram compiled, compile(settings));
+  const auto same = [&](const Candidate& other) { return alike(other.compiled, compiled); };
+  if (!compiled.persistent() && std::ranges::any_of(candidates_, same)) {
+    return false;
+  }
+
+  // What is built refers to what was compiled: first it lies where it stays.
+  Candidate& candidate = candidates_.emplace_back(Candidate{.settings = settings,
+                                                            .compiled = std::move(compiled),
+                                                            .built = std::nullopt,
+                                                            .residency = {},
+                                                            .limits = {}});
+  monitor_.begin(engine::Activity::building);
+  candidate.built.emplace(engine::build(session_, device_, candidate.compiled, options_.cache_folder));
+  candidate.residency = engine::find_residency(session_, device_, candidate.compiled, *candidate.built, {});
+  for (std::size_t i = 0; i + 1 < candidates_.size(); ++i) {
+    if (alike(candidates_[i].compiled, candidate.compiled) &&
+        candidates_[i].residency.workers == candidate.residency.workers) {
+      return false;
+    }
+  }
+  TIDEGATE_CHECK(engine::check_schedule(candidate.compiled, candidate.residency, device_));
+  engine::RunOptions run_options = options_;
+  run_options.slice_ns = settings.tuning.slice_ns;
+  candidate.limits = engine::dispatch_limits(candidate.compiled, device_, run_options, candidate.residency);
+  return true;
+}
+
+Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
+  engine::ArenaRun done = run(candidate, most_ns);
+  if (InterruptWatch::interrupted()) {
+    return tl::unexpected(interrupted());
+  }
+  if (done.outcome.status != engine::RunStatus::done) {
+    return tl::unexpected(ended(done.outcome.status));
+  }
+  if (options_.fault == engine::Fault::wrong_output && !candidate.compiled.tables.cases.empty()) {
+    engine::spoil(done.outputs);
+  }
+  engine::OutputParity parity = engine::compare_outputs(candidate.compiled.written, expected_, done.outputs);
+  if (parity.equal) {
+    return {};
+  }
+  // Each way once more: what does not repeat itself is a race.
+  const engine::PlainRun again = reference_->run(Clock::now() + std::chrono::nanoseconds(most_ns));
+  const engine::ArenaRun rerun = run(candidate, most_ns);
+  if (again.in_time && rerun.outcome.status == engine::RunStatus::done) {
+    parity.likely_cause =
+        engine::likely_cause(parity, again.outputs == expected_, rerun.outputs == done.outputs);
+  }
+  Error error = different_from_plain(parity);
+  if (!different_) {
+    const bool generated = !candidate.compiled.tables.cases.empty();
+    different_ = Different{.parity = std::move(parity),
+                           .way = way_text(candidate),
+                           .kernel = generated ? candidate.compiled.source.source : std::string()};
+  }
+  return tl::unexpected(std::move(error));
+}
+
+engine::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
+  ++runs_;
+  candidate.limits.deadline = Clock::now() + std::chrono::nanoseconds(most_ns);
+  monitor_.deadline = candidate.limits.deadline + std::chrono::nanoseconds(most_ns); // and reading back
+  engine::ArenaRun done = engine::run_in_arena(session_, candidate.compiled, *candidate.built, first_,
+                                               candidate.limits, monitor_);
+  if (done.outcome.status == engine::RunStatus::done) { // `until` leaves open how many there are
+    candidate.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
+  }
+  return done;
+}
+
+Result<std::size_t> Workbench::add_first(const Settings& settings) {
+  try {
+    TIDEGATE_CHECK(make(settings).map([](bool) {}));
+    Candidate& candidate = candidates_.front();
+    TIDEGATE_CHECK(engine::keep_inputs(candidate.compiled.written, options_.files));
+    TIDEGATE_TRY(first_, engine::first_contents(session_, candidate.compiled.program,
+                                                settings.tuning.most_pinned_bytes));
+    engine::check_images(session_, candidate.compiled.program);
+    monitor_.deadline = Clock::now() + engine::build_limit;
+    reference_.emplace(session_, candidate.compiled.written, candidate.compiled.schedule.places, first_);
+    monitor_.begin(engine::Activity::proving);
+    TIDEGATE_TRY(engine::PlainRun plain, run_plain(candidate));
+    expected_ = std::move(plain.outputs);
+    TIDEGATE_CHECK(prove(candidate, options_.max_wall_time_ns));
+    return std::size_t{0};
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+// With as many iterations as take `most_plain_ns_`: more and more, until the next step would take longer.
+Result<engine::PlainRun> Workbench::run_plain(Candidate& candidate) {
+  const std::uint32_t all = candidate.compiled.written.iterations;
+  const bool bounded = most_plain_ns_ != ~std::uint64_t{0};
+  iterations_ = bounded ? 1 : all;
+  while (true) {
+    limit(candidate.compiled);
+    monitor_.deadline = Clock::now() + std::chrono::nanoseconds(options_.max_wall_time_ns);
+    engine::PlainRun plain = reference_->run(monitor_.deadline);
+    if (!plain.in_time) {
+      return tl::unexpected(InterruptWatch::interrupted() ? interrupted()
+                                                          : ended(engine::RunStatus::deadline));
+    }
+    // The first run of all may have compiled something: it counts for no more than a step of 8.
+    const double room = static_cast<double>(most_plain_ns_) /
+                        static_cast<double>(std::max<std::uint64_t>(plain.dispatch_ns, 1));
+    const auto times = static_cast<std::uint32_t>(std::clamp(room, 1.0, 8.0));
+    if (iterations_ >= all || times == 1) {
+      return plain;
+    }
+    iterations_ = all / times < iterations_ ? all : iterations_ * times;
+    candidate.compiled.written.iterations = all;
+    candidate.compiled.program.iterations = all;
+  }
+}
+
+Result<std::optional<std::size_t>> Workbench::add(const Settings& settings, std::uint64_t most_ns) {
+  const std::size_t index = candidates_.size();
+  const auto forget = [&] {
+    while (candidates_.size() > index) {
+      candidates_.pop_back();
+    }
+  };
+  try {
+    const auto made = make(settings);
+    if (made && !*made) {
+      forget();
+      return std::nullopt;
+    }
+    const auto proved = made ? prove(candidates_.back(), most_ns) : tl::unexpected(made.error());
+    if (!proved) {
+      forget();
+      return tl::unexpected(proved.error());
+    }
+    return std::optional(index);
+  } catch (device::Refused& refused) {
+    forget();
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+std::optional<double> Workbench::time(std::size_t candidate, std::uint64_t most_ns) {
+  try {
+    const engine::ArenaRun done = run(candidates_[candidate], most_ns);
+    return done.outcome.status == engine::RunStatus::done
+               ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.outcome.dispatch_ns, 1)))
+               : std::nullopt;
+  } catch (device::Refused&) {
+    return {};
+  }
+}
+
+device::CostParts Workbench::estimated(std::size_t candidate, const device::CostParts& scales) const {
+  const Candidate& measured = candidates_[candidate];
+  engine::DeviceModel model = measured.compiled.model;
+  model.scales = scales;
+  return engine::estimate(measured.compiled.load, engine::launch_shape(measured.compiled, measured.residency),
+                          model);
+}
+
+bool Workbench::same_way(std::size_t candidate, const Settings& settings) {
+  const auto compiled = compile(settings);
+  const Candidate& measured = candidates_[candidate];
+  if (!compiled || !alike(measured.compiled, *compiled)) {
+    return false;
+  }
+  return !compiled->persistent() ||
+         engine::workers_for(*compiled, measured.residency.resident) == measured.residency.workers;
+}
+
+Incumbent Workbench::incumbent(std::size_t index, double dispatch_ns) const {
+  const Candidate& candidate = candidates_[index];
+  const bool persistent = candidate.residency.resident != 0;
+  return {.compiled = candidate.compiled,
+          .workers = persistent ? candidate.residency.workers : 0,
+          .resident = candidate.residency.resident,
+          .dispatch_ns = dispatch_ns};
+}
+
+std::string Workbench::value_of(Knob knob, std::size_t candidate) const {
+  return tuning::value_of(knob, incumbent(candidate, 0));
+}
+
+std::vector<Option> Workbench::options_of(Knob knob, std::size_t candidate, double dispatch_ns) const {
+  const bool passed = device_.profile && device_.profile->ordering && !options_.compile.distrust_litmus;
+  // On a CPU what a persistent launch gains while the cores are free is lost many times over when one is not:
+  // a first run does not look whether they are.
+  const bool may_wait =
+      passed && (knobs_.data() != first_run_knobs.data() || !candidates_.front().compiled.model.cpu);
+  return tuning::options_of(knob, settings(candidate), incumbent(candidate, dispatch_ns), program_, device_,
+                            may_wait);
+}
+
+Settings Workbench::with_workers(Settings settings, std::uint32_t workers) const {
+  settings.tuning.workers = workers;
+  return settings;
+}
+
+Settings Workbench::concluded(std::size_t candidate, const Times& times) {
+  constexpr int rounds = 4; // which part hides which changes with the factors
+  device::CostParts scales{1, 1, 1, 1, 1};
+  for (int i = 0; i < rounds; ++i) {
+    std::vector<Sample> samples;
+    for (const auto& [timed, ns] : times) {
+      samples.push_back({.estimated = estimated(timed, scales), .measured_ns = median(ns)});
+    }
+    scales = product(scales, fit_scales(samples));
+  }
+  Settings fitted = settings(candidate);
+  fitted.tuning.scales = scales;
+  return same_way(candidate, fitted) ? fitted : settings(candidate);
+}
+
+} // namespace tidegate::tuning

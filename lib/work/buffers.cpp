@@ -1,0 +1,426 @@
+#include "work/buffers.hpp"
+
+#include "core/files.hpp"
+#include "core/npy.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+bool is_npy(std::string_view path) {
+  return path.ends_with(".npy");
+}
+
+Error bad_file(const std::string& path, std::string message, std::string fix) {
+  return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix), .source = path};
+}
+
+Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer, const std::string& path,
+                      std::string_view file) {
+  auto array = parse_npy(file);
+  if (!array) {
+    array.error().source = path;
+    return tl::unexpected(std::move(array.error()));
+  }
+  if (array->type != buffer.type) {
+    return tl::unexpected(
+        bad_file(path, fmt::format("the array holds {}, the buffer {}", name(array->type), name(buffer.type)),
+                 fmt::format("give the buffer the type {}, or convert the array", name(array->type))));
+  }
+  const std::uint64_t count = array->bytes.size() / element_bytes(array->type);
+  if (count != buffer.count) {
+    return tl::unexpected(
+        bad_file(path,
+                 fmt::format("the array of shape {} has {}, the buffer {}",
+                             shortened(shape_text(array->shape)), plural(count, "element"), buffer.count),
+                 fmt::format("give the buffer the count {}, or another file", count)));
+  }
+  contents = std::move(array->bytes);
+  return {};
+}
+
+} // namespace
+
+// Never the "-" that stands for a standard stream.
+std::string beside(const std::string& folder, const std::string& file) {
+  return folder == "." ? file : (std::filesystem::path(folder) / file).string();
+}
+
+Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
+                              const std::string& path) {
+  constexpr std::size_t header_room = std::size_t{1} << 20U; // far more than numpy.save writes
+  const bool npy = is_npy(path);
+  // Past what fits, the file is not read to its end to find out how large it is.
+  const std::size_t most = contents.size() + (npy ? header_room : 0);
+  auto file = read_all(path, most);
+  if (!file && file.error().code != ErrorCode::input_too_large) {
+    return tl::unexpected(std::move(file.error()));
+  }
+  if (file && npy) {
+    return read_npy(contents, buffer, path, *file);
+  }
+  if (!file || file->size() != contents.size()) {
+    return tl::unexpected(
+        bad_file(path,
+                 fmt::format("the file holds {}, {} elements of {} are {}",
+                             file ? plural(file->size(), "byte") : fmt::format("more than {} bytes", most),
+                             buffer.count, name(buffer.type), contents.size()),
+                 "give the buffer the count of the file, or another file"));
+  }
+  std::ranges::copy(std::as_bytes(std::span(*file)), contents.begin());
+  return {};
+}
+
+Result<void> write_output(const BufferSpec& buffer, std::span<const std::byte> contents,
+                          const std::string& folder) {
+  if (!buffer.output) {
+    return {};
+  }
+  auto file = Output::open(beside(folder, *buffer.output), FileKinds::no_named_pipes);
+  if (!file) {
+    return tl::unexpected(std::move(file.error()));
+  }
+  const std::array<std::uint64_t, 1> shape{contents.size() / element_bytes(buffer.type)};
+  const std::string header = is_npy(*buffer.output) ? npy_header(buffer.type, shape) : std::string();
+  const std::string_view data(reinterpret_cast<const char*>(contents.data()), contents.size());
+  return file->write(header).and_then([&] { return file->write(data); }).and_then([&] {
+    return file->commit();
+  });
+}
+
+namespace {
+
+// Wide enough for the sum and the difference of any two 64-bit integers. __extension__: ISO C++ has no such
+// types.
+__extension__ typedef __int128 Integer;
+__extension__ typedef unsigned __int128 UnsignedInteger;
+
+using Contents = std::vector<std::byte>;
+
+// Calls the function with a value of the C++ type.
+template <class Function>
+auto with_type(ElementType type, Function function) {
+  switch (type) {
+  case ElementType::i8: return function(std::int8_t{});
+  case ElementType::u8: return function(std::uint8_t{});
+  case ElementType::i16: return function(std::int16_t{});
+  case ElementType::u16: return function(std::uint16_t{});
+  case ElementType::i32: return function(std::int32_t{});
+  case ElementType::u32: return function(std::uint32_t{});
+  case ElementType::i64: return function(std::int64_t{});
+  case ElementType::u64: return function(std::uint64_t{});
+  case ElementType::f16: return function(Half{});
+  case ElementType::f32: return function(float{});
+  case ElementType::f64: break;
+  }
+  return function(double{});
+}
+
+// --- Numbers ---
+
+// The nearest float of type T, infinite where there is none.
+template <class T>
+T rounded(auto value) {
+  if constexpr (std::same_as<T, Half>) {
+    return half_from(static_cast<double>(value)); // what is past 2^53 is infinite anyway
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// Without std::trunc, whose static form picks its code by the processor and links only beside the shared C
+// library.
+bool is_whole(double value) {
+  double whole = 0;
+  return std::modf(value, &whole) == 0;
+}
+
+std::optional<Integer> as_integer(const Number& number) {
+  constexpr double limit = 0x1p65;
+  const double* const value = std::get_if<double>(&number);
+  if (value == nullptr) {
+    return std::visit([](auto stated) { return static_cast<Integer>(stated); }, number);
+  }
+  if (is_whole(*value) && std::fabs(*value) < limit) {
+    return static_cast<Integer>(*value);
+  }
+  return std::nullopt;
+}
+
+double as_double(const Number& number) {
+  return std::visit([](auto value) { return static_cast<double>(value); }, number);
+}
+
+template <std::integral T>
+bool fits(Integer value) {
+  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
+}
+
+template <class T>
+std::optional<T> converted(const Number& number) {
+  if constexpr (std::integral<T>) {
+    const auto value = as_integer(number);
+    return value && fits<T>(*value) ? std::optional(static_cast<T>(*value)) : std::nullopt;
+  } else {
+    const T value = std::visit([](auto stated) { return rounded<T>(stated); }, number);
+    return std::isfinite(to_double(value)) ? std::optional(value) : std::nullopt;
+  }
+}
+
+std::string number_text(const Number& number) {
+  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
+}
+
+// "-128 to 127".
+std::string range_text(ElementType type) {
+  return with_type(type, []<class T>(T) {
+    if constexpr (std::integral<T>) {
+      return fmt::format("{} to {}", std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    } else if constexpr (std::same_as<T, Half>) {
+      return std::string("-65504 to 65504");
+    } else {
+      return fmt::format("{} to {}", std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
+    }
+  });
+}
+
+Error out_of_range(std::string message, std::string fix) {
+  return {.code = ErrorCode::out_of_range, .message = std::move(message), .fix = std::move(fix)};
+}
+
+Error does_not_fit(const Number& number, ElementType type) {
+  const std::string_view taken = is_float(type) ? "a number" : "an integer";
+  std::string fix = fmt::format("give {} from {}", taken, range_text(type));
+  const double value = as_double(number);
+  if (!is_float(type) && !is_whole(value)) {
+    return out_of_range(fmt::format("{} is no integer, and {} takes those from {}", number_text(number),
+                                    name(type), range_text(type)),
+                        std::move(fix));
+  }
+  return out_of_range(
+      fmt::format("{} is outside the range of {}, {}", number_text(number), name(type), range_text(type)),
+      std::move(fix));
+}
+
+// --- Contents by rule ---
+
+// Element i becomes element(i). A copy of bytes per element, which the compiler turns into a store.
+template <class T>
+void generate(Contents& contents, const auto& element) {
+  const std::uint64_t count = contents.size() / sizeof(T);
+  std::byte* const data = contents.data();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const T value = element(i);
+    std::memcpy(data + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+Result<void> fill_all(Contents& contents, ElementType type, const Number& number) {
+  std::array<std::byte, sizeof(std::uint64_t)> pattern{};
+  if (auto stored = store_number(number, type, pattern.data()); !stored) {
+    return stored;
+  }
+  with_type(type, [&]<class T>(T value) {
+    std::memcpy(&value, pattern.data(), sizeof(T));
+    generate<T>(contents, [value](std::uint64_t) { return value; });
+  });
+  return {};
+}
+
+Error iota_leaves(ElementType type, std::uint64_t element) {
+  return out_of_range(fmt::format("the iota leaves the range of {}, {}, at element {}", name(type),
+                                  range_text(type), element),
+                      "lower the count or the step, or use a larger type");
+}
+
+template <std::integral T>
+Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type, const Iota& iota) {
+  const auto start = as_integer(iota.start);
+  const auto step = as_integer(iota.step);
+  if (!start || !fits<T>(*start)) {
+    return tl::unexpected(does_not_fit(iota.start, type));
+  }
+  if (!step) {
+    return tl::unexpected(does_not_fit(iota.step, type));
+  }
+  if (*step != 0) {
+    const Integer room =
+        *step > 0 ? std::numeric_limits<T>::max() - *start : *start - std::numeric_limits<T>::min();
+    const Integer inside = room / (*step > 0 ? *step : -*step); // steps that stay inside
+    if (count > 0 && Integer{count - 1} > inside) {
+      return tl::unexpected(iota_leaves(type, static_cast<std::uint64_t>(inside + 1)));
+    }
+  }
+  const auto low_start = static_cast<std::uint64_t>(*start); // modulo 2^64 the elements come out the same
+  const auto low_step = static_cast<std::uint64_t>(*step);
+  generate<T>(contents, [=](std::uint64_t i) { return static_cast<T>(low_start + i * low_step); });
+  return {};
+}
+
+// Computed in double precision, then rounded once.
+template <class T>
+Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type, const Iota& iota) {
+  for (const Number& number : {iota.start, iota.step}) {
+    if (!converted<T>(number)) {
+      return tl::unexpected(does_not_fit(number, type));
+    }
+  }
+  const double start = as_double(iota.start);
+  const double step = as_double(iota.step);
+  const auto element = [=](std::uint64_t i) { return rounded<T>(start + static_cast<double>(i) * step); };
+  const auto leaves = [&](std::uint64_t i) { return !std::isfinite(to_double(element(i))); };
+  std::uint64_t inside = 0; // the elements run one way, so that the first one outside can be bisected for
+  std::uint64_t outside = count;
+  if (outside > 0 && leaves(outside - 1)) {
+    for (--outside; outside - inside > 1;) {
+      const std::uint64_t middle = inside + (outside - inside) / 2;
+      (leaves(middle) ? outside : inside) = middle;
+    }
+    return tl::unexpected(iota_leaves(type, outside));
+  }
+  generate<T>(contents, element);
+  return {};
+}
+
+Error empty_random_range(const std::string& low, const std::string& high, ElementType type) {
+  return out_of_range(fmt::format("no {} is in the random range from {} to below {}", name(type), low, high),
+                      "give a low below the high");
+}
+
+// A multiply and a shift map 64 random bits to the range; of w values none is likelier than another by more
+// than w in 2^64 (Lemire, 2019, without its rejection).
+template <std::integral T>
+Result<void> fill_random(Contents& contents, ElementType type, const Random& random) {
+  using Limits = std::numeric_limits<T>;
+  const Number lowest = std::signed_integral<T> ? Number(static_cast<std::int64_t>(Limits::min())) : Number();
+  const Number low_number = random.low.value_or(lowest);
+  const auto low = as_integer(low_number);
+  if (!low || !fits<T>(*low)) {
+    return tl::unexpected(does_not_fit(low_number, type));
+  }
+  const auto high = random.high ? as_integer(*random.high) : Integer{Limits::max()} + 1;
+  if (!high || *high > Integer{Limits::max()} + 1) { // the high itself is never taken
+    return tl::unexpected(does_not_fit(*random.high, type));
+  }
+  if (*low >= *high) {
+    return tl::unexpected(empty_random_range(number_text(low_number), fmt::format("{}", *high), type));
+  }
+  const auto width = static_cast<UnsignedInteger>(*high - *low); // at most 2^64
+  const auto low_bits = static_cast<std::uint64_t>(*low);
+  const RandomNumbers numbers(random.seed);
+  generate<T>(contents, [=](std::uint64_t i) {
+    return static_cast<T>(low_bits + static_cast<std::uint64_t>((numbers.bits(i) * width) >> 64U));
+  });
+  return {};
+}
+
+// Rounding may leave [low, high) at either end; the nearest value of T inside is taken then.
+template <class T>
+Result<void> fill_random(Contents& contents, ElementType type, const Random& random) {
+  const Number low_number = random.low.value_or(std::uint64_t{0});
+  const Number high_number = random.high.value_or(std::uint64_t{1});
+  const auto first = converted<T>(low_number);
+  const auto end = converted<T>(high_number);
+  if (!first || !end) {
+    return tl::unexpected(does_not_fit(first ? high_number : low_number, type));
+  }
+  const double low = as_double(low_number);
+  const double high = as_double(high_number);
+  const double least = to_double(to_double(*first) < low ? next_above(*first) : *first);
+  const double most = to_double(to_double(*end) >= high ? next_below(*end) : *end);
+  if (least > most) {
+    return tl::unexpected(empty_random_range(number_text(low_number), number_text(high_number), type));
+  }
+  const RandomNumbers numbers(random.seed);
+  generate<T>(contents, [=](std::uint64_t i) {
+    const double part = numbers.unit(i);
+    return rounded<T>(std::min(std::max((1 - part) * low + part * high, least), most));
+  });
+  return {};
+}
+
+// As many elements as there is room for of the contents that the buffer gets by a rule.
+Result<void> fill_by_rule(Contents& contents, const BufferSpec& buffer) {
+  const BufferInit& init = *buffer.init;
+  if (init.fill) {
+    return fill_all(contents, buffer.type, *init.fill);
+  }
+  return with_type(buffer.type, [&]<class T>(T) -> Result<void> {
+    if (init.iota) {
+      return fill_iota<T>(contents, buffer.count, buffer.type, *init.iota);
+    }
+    return init.random ? fill_random<T>(contents, buffer.type, *init.random) : Result<void>();
+  });
+}
+
+Result<void> fill_contents(Contents& contents, const BufferSpec& buffer, const std::string& folder) {
+  if (!buffer.init) {
+    return {};
+  }
+  return buffer.init->file ? read_buffer_file(contents, buffer, beside(folder, *buffer.init->file))
+                           : fill_by_rule(contents, buffer);
+}
+
+Error too_large(const BufferSpec& buffer) {
+  return out_of_range(fmt::format("{} elements of {} do not fit the memory", buffer.count, name(buffer.type)),
+                      "give the buffer a lower count");
+}
+
+} // namespace
+
+Result<void> store_number(const Number& number, ElementType type, std::byte* at) {
+  return with_type(type, [&]<class T>(T) -> Result<void> {
+    const auto value = converted<T>(number);
+    if (!value) {
+      return tl::unexpected(does_not_fit(number, type));
+    }
+    std::memcpy(at, &*value, sizeof(T));
+    return {};
+  });
+}
+
+Result<void> check_rule(const BufferSpec& buffer) {
+  Contents nothing;
+  return buffer.init ? fill_by_rule(nothing, buffer) : Result<void>();
+}
+
+Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder) {
+  Contents contents;
+  if (buffer.count > contents.max_size() / element_bytes(buffer.type)) {
+    return tl::unexpected(too_large(buffer));
+  }
+  try {
+    contents.resize(buffer.count * element_bytes(buffer.type));
+    if (auto filled = fill_contents(contents, buffer, folder); !filled) {
+      return tl::unexpected(std::move(filled.error()));
+    }
+  } catch (const std::bad_alloc&) {
+    const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
+    return tl::unexpected(
+        Error{.code = ErrorCode::host_out_of_memory,
+              .message = fmt::format("the host has no memory left for {} elements of {}, {}", buffer.count,
+                                     name(buffer.type), bytes_text(bytes)),
+              .fix = "give the buffer a lower count, or the process more memory",
+              .requested = bytes});
+  }
+  return contents;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,365 @@
+#include "work/documents.hpp"
+
+#include <tidegate/policy/documents.hpp>
+
+namespace tidegate::documents {
+
+using engine::ArgumentSpec;
+using engine::BufferInit;
+using engine::BufferSpec;
+using engine::CopySpec;
+using engine::FillSpec;
+using engine::ImageSpec;
+using engine::Iota;
+using engine::IterationSpec;
+using engine::OpSpec;
+using engine::ProgramDependency;
+using engine::QueueItem;
+using engine::QueueSpec;
+using engine::Random;
+using engine::SamplerSpec;
+using engine::Until;
+using engine::WaveProgram;
+using engine::WaveSpec;
+
+template <>
+struct Description<Iota> {
+  static const Record record;
+};
+template <>
+struct Description<Random> {
+  static const Record record;
+};
+template <>
+struct Description<BufferInit> {
+  static const Record record;
+};
+template <>
+struct Description<BufferSpec> {
+  static const Record record;
+};
+template <>
+struct Description<ImageSpec> {
+  static const Record record;
+};
+template <>
+struct Description<SamplerSpec> {
+  static const Record record;
+};
+template <>
+struct Description<OpSpec> {
+  static const Record record;
+};
+template <>
+struct Description<IterationSpec> {
+  static const Record record;
+};
+template <>
+struct Description<FillSpec> {
+  static const Record record;
+};
+template <>
+struct Description<CopySpec> {
+  static const Record record;
+};
+template <>
+struct Description<ArgumentSpec> {
+  static const Record record;
+};
+template <>
+struct Description<planning::Wave> {
+  static const Record record;
+};
+template <>
+struct Description<QueueItem> {
+  static const Record record;
+};
+template <>
+struct Description<QueueSpec> {
+  static const Record record;
+};
+template <>
+struct Description<WaveSpec> {
+  static const Record record;
+};
+template <>
+struct Description<ProgramDependency> {
+  static const Record record;
+};
+template <>
+struct Description<Until> {
+  static const Record record;
+};
+template <>
+struct Description<WaveProgram> {
+  static const Record record;
+};
+
+namespace {
+
+constexpr std::string_view note_meaning = "for people; nothing follows from it";
+
+constexpr Field iota_fields[] = {
+    defaulted<&Iota::start>("start", "the first element"),
+    defaulted<&Iota::step>("step", "added from one element to the next"),
+};
+
+constexpr Field random_fields[] = {
+    required<&Random::seed>("seed", "equal seeds give equal contents"),
+    optional<&Random::low>("low", "the least value; left out 0, for integers the least of the type"),
+    optional<&Random::high>("high", "what all values are below; left out 1, for integers all of the type"),
+};
+
+constexpr Field init_fields[] = {
+    optional<&BufferInit::fill>("fill", "one value for all elements"),
+    optional<&BufferInit::iota>("iota", "an arithmetic progression"),
+    optional<&BufferInit::random>("random", "uniform random values"),
+    optional<&BufferInit::file>("file",
+                                ".npy file, for an image also .png, or raw bytes, relative to the program"),
+};
+
+constexpr Field program_buffer_fields[] = {
+    required<&BufferSpec::type>(
+        "type", "type of an element; a vector or structure is several elements, of the type of its members"),
+    required<&BufferSpec::count>("count", "elements"),
+    optional<&BufferSpec::init>("init", "first contents: one of fill, iota, random and file"),
+    optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
+    optional<&BufferSpec::note>("note", note_meaning),
+};
+
+constexpr Field image_fields[] = {
+    required<&ImageSpec::format>("format", "order and type of a texel's channels: rgba_unorm8, r_float32, …"),
+    required<&ImageSpec::size>("size", "texels: width, height, depth, as many as the image has dimensions"),
+    optional<&ImageSpec::layers>("layers", "makes it an array of so many images of 1 or 2 dimensions"),
+    defaulted<&ImageSpec::texel_buffer>("texel_buffer", "whether it is an image1d_buffer_t"),
+    optional<&ImageSpec::init>("init", "first contents, by channels: one of fill, iota, random and file"),
+    optional<&ImageSpec::output>("output",
+                                 "file written when the run succeeds: .npy, .png, or else raw bytes"),
+    optional<&ImageSpec::note>("note", note_meaning),
+};
+
+constexpr Field sampler_fields[] = {
+    defaulted<&SamplerSpec::address>("address", "what a coordinate outside of the image reads"),
+    defaulted<&SamplerSpec::filter>("filter", "the nearest texel, or a mixture of those around"),
+    defaulted<&SamplerSpec::normalized>("normalized", "whether coordinates go from 0 to 1, not over texels"),
+};
+
+constexpr Field op_fields[] = {
+    required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
+    optional<&OpSpec::kernel>("kernel", "the kernel in it; left out, the name of the op"),
+    defaulted<&OpSpec::options>("options", "compiler options, as for clBuildProgram"),
+    defaulted<&OpSpec::queue>("queue", "whether it runs items of queues: no kernel but a function uint "
+                                       "NAME(global const T* in, global U* out, uint param)"),
+    defaulted<&OpSpec::pure>("pure", "of a queue op: whether identical items need run only once"),
+    optional<&OpSpec::priority>("priority", "of a queue op's items, 0 comes first; left out, 2")
+        .between(0, 4),
+    optional<&OpSpec::note>("note", note_meaning),
+};
+
+constexpr Field iteration_fields[] = {
+    optional<&IterationSpec::add>("add", "added in every step"),
+    optional<&IterationSpec::multiply>("multiply", "multiplied by in every step"),
+    optional<&IterationSpec::shift_left>("shift_left", "bits that every step shifts to the left"),
+    optional<&IterationSpec::shift_right>("shift_right", "bits that every step shifts to the right"),
+    defaulted<&IterationSpec::every>("every", "iterations that a step takes")
+        .between(1, std::numeric_limits<std::uint64_t>::max()),
+    optional<&IterationSpec::cycle>("cycle", "steps after which it begins again; left out, never")
+        .between(1, std::numeric_limits<std::uint64_t>::max()),
+    optional<&IterationSpec::modulo>("modulo", "the rest of the value by this is taken, from 0 on")
+        .between(1, std::numeric_limits<std::uint64_t>::max()),
+};
+
+constexpr Field fill_fields[] = {
+    required<&FillSpec::buffer>("buffer", "name of the buffer"),
+    defaulted<&FillSpec::value>("value", "of every element"),
+    defaulted<&FillSpec::offset>("offset", "elements before the first one"),
+    optional<&FillSpec::count>("count", "elements; left out, up to the end"),
+};
+
+constexpr Field copy_fields[] = {
+    required<&CopySpec::from>("from", "name of the buffer that is read"),
+    required<&CopySpec::to>("to", "name of the buffer that is written"),
+    defaulted<&CopySpec::from_offset>("from_offset", "elements before the first one that is read"),
+    defaulted<&CopySpec::to_offset>("to_offset", "elements before the first one that is written"),
+    optional<&CopySpec::count>("count", "elements that are read; left out, up to the end"),
+};
+
+constexpr Field queue_item_fields[] = {
+    required<&QueueItem::op_handle>("op_handle",
+                                    "which of the ops that the queue lists, counted from 0, runs it"),
+    required<&QueueItem::input_handle>("input_handle", "which of the buffers that the queue lists it reads"),
+    required<&QueueItem::output_handle>("output_handle", "which it writes"),
+    required<&QueueItem::param>("param", "handed to the op"),
+};
+
+constexpr Field queue_fields[] = {
+    required<&QueueSpec::ops>("ops", "names of ops; an item's op_handle is a place in this list"),
+    required<&QueueSpec::buffers>("buffers",
+                                  "names of buffers; input_handle and output_handle are places in this list"),
+    optional<&QueueSpec::items>("items", "the items themselves"),
+    optional<&QueueSpec::file>("file",
+                               "file of them, relative to the program: lines of JSON where it ends in "
+                               ".ndjson or .jsonl, else four u32 an item"),
+    optional<&QueueSpec::capacity>("capacity", "items that may wait requeued at a time; left out, all"),
+    defaulted<&QueueSpec::most_stalled_rounds>(
+        "most_stalled_rounds", "rounds in a row without an item that gets done, after which the run ends")
+        .between(1, std::numeric_limits<std::uint32_t>::max()),
+};
+
+constexpr Field argument_fields[] = {
+    optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
+    optional<&ArgumentSpec::access>(
+        "access", "what the kernel does with it, where the signature says less: one that says write "
+                  "reads nothing of the buffer, and may leave parts of it as they are"),
+    defaulted<&ArgumentSpec::reinterpret>(
+        "reinterpret", "whether the kernel takes the buffer's elements for others on purpose"),
+    optional<&ArgumentSpec::halo>(
+        "halo", "N: tile t touches of the buffer only what belongs to tiles t - N to t + N; "
+                "or a number for each dimension; left out, it is derived where that is certain")
+        .or_single(),
+    defaulted<&ArgumentSpec::null>("null", "whether it is a null pointer"),
+    optional<&ArgumentSpec::image>("image", "name of an image"),
+    optional<&ArgumentSpec::sampler>("sampler", "how an image is read, for a sampler_t"),
+    optional<&ArgumentSpec::local_bytes>("local_bytes", "local memory, for a local pointer"),
+    optional<&ArgumentSpec::i8>("i8", "char value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u8>("u8", "uchar value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i16>("i16", "short value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u16>("u16", "ushort value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i32>("i32", "int value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u32>("u32", "uint value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i64>("i64", "long value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u64>("u64", "ulong value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f16>("f16", "half value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f32>("f32", "float value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f64>("f64", "double value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::structure>(
+        "struct", "structure by value: its members by name, each a number, array or object"),
+    optional<&ArgumentSpec::enumeration>("enum", "enumeration by value: an enumerator's name, or a number"),
+    optional<&ArgumentSpec::bytes>("bytes", "any value as its bytes in memory, two hexadecimal digits each"),
+    optional<&ArgumentSpec::iteration>(
+        "iteration", "how a number changes from iteration to iteration; after them it has taken all steps"),
+    optional<&ArgumentSpec::note>("note", note_meaning),
+};
+
+constexpr Field envelope_fields[] = {
+    required<&planning::Wave::frontier_bytes>("frontier_bytes", "bytes that the wave reads"),
+    required<&planning::Wave::scratch_bytes>("scratch_bytes", "bytes of scratch"),
+    required<&planning::Wave::output_bytes>("output_bytes", "bytes that the wave writes"),
+};
+
+constexpr Field program_wave_fields[] = {
+    optional<&WaveSpec::name>("name", "name of the wave, unique in the program"),
+    optional<&WaveSpec::op>("op", "name of the op that it runs; or it is a fill, a copy or a queue"),
+    optional<&WaveSpec::fill>("fill", "elements of a buffer that get one value"),
+    optional<&WaveSpec::copy>("copy", "elements that one buffer gets from another"),
+    optional<&WaveSpec::queue>("queue", "work items of queue ops, each run by one lane"),
+    defaulted<&WaveSpec::phase>("phase", "whether it runs in each iteration, or once before or after them"),
+    defaulted<&WaveSpec::global_size>("global_size", "work-items of the op in 1 to 3 dimensions").or_single(),
+    optional<&WaveSpec::local_size>("local_size", "work-items of a work-group; left out, up to 256 in x")
+        .or_single(),
+    optional<&WaveSpec::global_offset>("global_offset", "first global id; left out, 0").or_single(),
+    defaulted<&WaveSpec::args>("args", "the kernel's arguments, in its order"),
+    optional<&WaveSpec::bytes>("bytes", "byte envelope; left out, it follows from the arguments"),
+    defaulted<&WaveSpec::rules>("rules", "numbers, below 32, of the source rules that the wave comes from"),
+    optional<&WaveSpec::note>("note", note_meaning),
+};
+
+constexpr Field program_dependency_fields[] = {
+    required<&ProgramDependency::before>("before", "index or name of the wave that comes first"),
+    required<&ProgramDependency::after>("after", "index or name of the wave that waits for it"),
+    defaulted<&ProgramDependency::tile_local>(
+        "tile_local", "whether tile t of the later wave touches only what tile t of the earlier one wrote"),
+    optional<&ProgramDependency::halo>(
+        "halo", "N: tile t of the later wave touches only what tiles t - N to t + N of the "
+                "earlier one do; or a number for each dimension")
+        .or_single(),
+};
+
+constexpr Field until_fields[] = {
+    required<&Until::buffer>("buffer", "name of the buffer whose first element is looked at"),
+    defaulted<&Until::equals>("equals", "the value that ends the repetition"),
+};
+
+constexpr Field program_fields[] = {
+    required<&WaveProgram::buffers>("buffers", "the program's memory, by name"),
+    defaulted<&WaveProgram::images>("images", "its images, by name"),
+    required<&WaveProgram::ops>("ops", "the kernels that it runs, by name"),
+    required<&WaveProgram::waves>("waves", "each one kernel over one NDRange"),
+    optional<&WaveProgram::dependencies>("dependencies",
+                                         "which wave waits for which; derived from what the kernels "
+                                         "read and write, in the order of the waves, when left out")
+        .or_word("derive"),
+    optional<&WaveProgram::repeat>(
+        "repeat", "how often the waves run; left out, once, or with until as often as it takes")
+        .between(1, std::numeric_limits<std::uint32_t>::max()),
+    defaulted<&WaveProgram::swap>(
+        "swap", "pairs of buffers, or of images, that exchange contents after every iteration"),
+    optional<&WaveProgram::until>("until", "what ends the repetition early, looked at after every iteration"),
+    defaulted<&WaveProgram::device_memory_budget_bytes>("device_memory_budget_bytes",
+                                                        "device memory at most; 0: what the device has"),
+    defaulted<&WaveProgram::policy>("policy", "overrides of the standard launch policy"),
+    optional<&WaveProgram::note>("note", note_meaning),
+};
+
+// The one list that errors and the README refer to.
+constexpr std::string_view what_cannot_be_run[] = {
+    "What cannot be run, and is refused with its place in the source:",
+    "  pipes (pipe, reserve_id_t)",
+    "  device-side enqueue (queue_t, ndrange_t, clk_event_t, enqueue_kernel, …)",
+    "  multisampled images (image2d_msaa_t, …)",
+    "  variables of file scope outside of constant memory",
+    "What a program has no way to say:",
+    "  a fill or copy of an image (init gives its first contents, a kernel writes it), until one of its "
+    "texels",
+    "  images in the memory of a buffer, mipmapped images, shared virtual memory",
+    "  sources in anything but OpenCL C (SPIR-V, C++ for OpenCL)",
+    "What the device may lack, and is then refused by name:",
+    "  images, a format or size of them, read_write images; sub-group functions",
+    "What is launched by itself instead of with other waves (fallbacks in the report says why):",
+    "  a wave that touches an image which another wave of the launch writes, or that writes one in every",
+    "  iteration of a persistent launch",
+    "  kernels with sub-group functions",
+    "  kernels with barriers or local memory in work-groups of another size than most, or where no self-test "
+    "of the",
+    "  device has found them right as cases of one kernel (`tidegate devices --probe`)",
+    "  kernels with other compiler options than most, or that no function can stand for, such as one with "
+    "local",
+    "  variables that another function calls",
+};
+
+} // namespace
+
+constinit const Record Description<Iota>::record = record_of<Iota>("iota", iota_fields);
+constinit const Record Description<Random>::record = record_of<Random>("random", random_fields);
+constinit const Record Description<BufferInit>::record = record_of<BufferInit>("buffer_init", init_fields);
+constinit const Record Description<BufferSpec>::record =
+    record_of<BufferSpec>("program_buffer", program_buffer_fields);
+constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>("program_image", image_fields);
+constinit const Record Description<SamplerSpec>::record = record_of<SamplerSpec>("sampler", sampler_fields);
+constinit const Record Description<OpSpec>::record = record_of<OpSpec>("op", op_fields);
+constinit const Record Description<IterationSpec>::record =
+    record_of<IterationSpec>("iteration", iteration_fields);
+constinit const Record Description<FillSpec>::record = record_of<FillSpec>("fill", fill_fields);
+constinit const Record Description<CopySpec>::record = record_of<CopySpec>("copy", copy_fields);
+constinit const Record Description<ArgumentSpec>::record =
+    record_of<ArgumentSpec>("argument", argument_fields);
+constinit const Record Description<planning::Wave>::record =
+    record_of<planning::Wave>("byte_envelope", envelope_fields);
+constinit const Record Description<QueueItem>::record = record_of<QueueItem>("queue_item", queue_item_fields);
+constinit const Record Description<QueueSpec>::record = record_of<QueueSpec>("queue", queue_fields);
+constinit const Record Description<WaveSpec>::record =
+    record_of<WaveSpec>("program_wave", program_wave_fields);
+constinit const Record Description<ProgramDependency>::record =
+    record_of<ProgramDependency>("program_dependency", program_dependency_fields);
+constinit const Record Description<Until>::record = record_of<Until>("until", until_fields);
+constinit const Record Description<WaveProgram>::record =
+    record_of<WaveProgram>("wave_program", program_fields);
+
+constinit const Document DocumentOf<WaveProgram>::document{
+    .kind = "wave_program",
+    .title = "OpenCL kernels, buffers, and the waves that run the one on the others",
+    .direction = Direction::input,
+    .record = &Description<WaveProgram>::record,
+    .notes = what_cannot_be_run};
+
+} // namespace tidegate::documents

@@ -1,0 +1,605 @@
+#include "work/draft.hpp"
+
+#include "opencl_c/parameter_uses.hpp"
+#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/type_layout.hpp"
+#include "opencl_c/words.hpp"
+#include "work/arguments.hpp"
+#include "work/buffers.hpp"
+#include "work/image_arguments.hpp"
+#include "work/program.hpp"
+#include "work/queue.hpp"
+#include "work/source.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+
+// How large what a draft makes up is: NDRanges, work-groups, buffers. draft.hpp has the idea.
+
+// A kernel that the program is to run.
+struct DraftKernel {
+  std::size_t source = 0;
+  const opencl_c::TranslationUnit* unit = nullptr;
+  const opencl_c::Function* function = nullptr;
+  opencl_c::KernelUses uses;
+};
+
+struct Sizes {
+  std::uint64_t extent = 1; // work-items in each direction, and the value of counts
+  std::uint64_t items = 1;  // elements of a buffer
+};
+
+// Whether a scalar is a whole number that counts something: by what is done with it, or by its name.
+bool is_count(const DraftKernel& kernel, std::size_t parameter);
+
+Sizes sizes_of(const DraftKernel& kernel);
+
+// Work-groups that the kernel's local arrays have room for, of a power of two; nothing where any will do.
+std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kernel, std::uint64_t extent);
+
+// What a draft gives a kernel: values, and images of a format that its body reads.
+
+// For a parameter by value: the extent for what counts something, else 1; zeros in structures.
+ArgumentSpec draft_value(const DraftKernel& kernel, std::size_t index, std::uint64_t extent);
+
+// For a parameter that takes an image; without contents.
+ImageSpec draft_image(const opencl_c::Parameter& parameter, const DraftKernel& kernel, std::uint64_t extent);
+
+namespace {
+
+using opencl_c::Parameter;
+using opencl_c::ParameterUse;
+
+bool is_integer(std::string_view scalar) {
+  const auto type = element_type_of(scalar);
+  return type && !is_float(*type);
+}
+
+bool is_integer(const Parameter& parameter) {
+  return !parameter.is_pointer && !parameter.is_enumeration && is_integer(parameter.type);
+}
+
+bool named_like_a_count(std::string_view name) {
+  constexpr std::array<std::string_view, 27> names{
+      "n",    "m",    "size",    "count", "len",    "length", "width",    "height",  "depth",
+      "rows", "cols", "columns", "total", "limit",  "stride", "pitch",    "batch",   "nx",
+      "ny",   "nz",   "w",       "h",     "points", "items",  "elements", "entries", "dim"};
+  return std::ranges::find(names, name) != names.end() || name.starts_with("num_") ||
+         name.starts_with("n_") || name.ends_with("_count") || name.ends_with("_size") ||
+         name.ends_with("_len");
+}
+
+std::uint64_t square_root(std::uint64_t value) {
+  std::uint64_t root = 1;
+  while ((root + 1) * (root + 1) <= value) {
+    ++root;
+  }
+  return root;
+}
+
+} // namespace
+
+bool is_count(const DraftKernel& kernel, std::size_t parameter) {
+  const Parameter& declared = kernel.function->parameters[parameter];
+  const ParameterUse& use = kernel.uses.parameters[parameter];
+  return is_integer(declared) && (use.factor || use.bound || named_like_a_count(declared.name));
+}
+
+// How many counts are multiplied with each other at most to reach an element: as many as there are, and one.
+Sizes sizes_of(const DraftKernel& kernel) {
+  constexpr std::array<std::uint64_t, 4> extents{1024, 64, 16, 8};
+  constexpr std::uint64_t most_items = std::uint64_t{1} << 20U;
+  std::size_t factors = 0;
+  for (std::size_t i = 0; i < kernel.function->parameters.size(); ++i) {
+    factors += is_integer(kernel.function->parameters[i]) && kernel.uses.parameters[i].factor ? 1 : 0;
+  }
+  const std::size_t depth =
+      std::clamp<std::size_t>(std::max<std::size_t>(kernel.uses.dimensions, factors + 1), 1, extents.size());
+  Sizes sizes{.extent = extents[depth - 1]};
+  for (std::size_t i = 0; i < depth; ++i) {
+    sizes.items *= sizes.extent;
+  }
+  sizes.items = std::min(sizes.items * std::bit_ceil(std::min<std::uint64_t>(kernel.uses.largest_factor, 64)),
+                         most_items);
+  return sizes;
+}
+
+std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kernel, std::uint64_t extent) {
+  const std::size_t dimensions = kernel.uses.dimensions;
+  if (const auto& required = kernel.function->required_local_size) {
+    return std::vector<std::uint64_t>(required->begin(),
+                                      required->begin() + static_cast<std::ptrdiff_t>(dimensions));
+  }
+  if (!kernel.uses.meets) {
+    return {};
+  }
+  constexpr std::array<std::uint64_t, 3> largest{64, 16, 4};
+  std::vector<std::uint64_t> local(dimensions, std::min(extent, largest[dimensions - 1]));
+  for (const opencl_c::LocalArray& array : kernel.uses.arrays) {
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      const std::uint64_t room = array.size() > 1 || dimensions == 1
+                                     ? (d < array.size() ? array[array.size() - 1 - d] : local[d])
+                                     : square_root(array.front());
+      if (room > 1) { // one element is the group's, and no work-item's
+        local[d] = std::min(local[d], std::bit_floor(room));
+      }
+    }
+  }
+  return local;
+}
+
+namespace {
+
+using opencl_c::AddressSpace;
+using opencl_c::Parameter;
+using opencl_c::ParameterUse;
+using opencl_c::TranslationUnit;
+
+// What the kernels do with one buffer, all together.
+struct Memory {
+  std::string name;
+  std::string type; // of OpenCL C, of what it points to
+  std::uint64_t element_bytes = 1;
+  std::uint64_t width = 1; // elements of a vector
+  bool read = false;
+  bool written = false;
+  bool atomic = false;
+  std::optional<ElementType> element;
+  std::string assumed; // what the buffer's elements stand for, where no element type does
+};
+
+// A pointer that is const is only read; atomic counters begin at zero, and so does what is only written.
+void add_use(Memory& memory, const Parameter& parameter, const ParameterUse& use) {
+  memory.read |= parameter.is_const || use.read;
+  memory.written |= !parameter.is_const && use.written;
+  memory.atomic |= use.atomic;
+}
+
+// Whole numbers are their own index, so that they may be indices; fractions are random.
+BufferInit draft_contents(const Memory& memory, std::uint64_t count, std::uint64_t extent) {
+  BufferInit init;
+  if (!memory.element || !memory.read || memory.atomic) {
+    init.fill = Number(std::uint64_t{0});
+  } else if (is_float(*memory.element)) {
+    init.random = Random{.seed = 1};
+  } else {
+    const std::size_t bits = 8 * element_bytes(*memory.element);
+    const std::uint64_t most = (std::uint64_t{1} << (std::min<std::size_t>(bits, 32) - 1)) - 1;
+    if (memory.width == 1 && count - 1 <= most) {
+      init.iota = Iota{};
+    } else {
+      init.random =
+          Random{.seed = 1, .low = Number(std::uint64_t{0}), .high = Number(std::min(extent, most))};
+    }
+  }
+  return init;
+}
+
+class Drafter {
+public:
+  Drafter(const DraftRequest& request, const AnswerMacros& answer) : request_(request), answer_(answer) {}
+
+  Result<WaveProgram> run() {
+    TIDEGATE_CHECK(read());
+    for (const DraftKernel& kernel : kernels_) {
+      use_sizes_of(kernel);
+      TIDEGATE_CHECK(add_wave(kernel));
+    }
+    for (const DraftKernel& op : queue_ops_) {
+      use_sizes_of(op);
+      add_items(op);
+    }
+    add_buffers();
+    program_.note = "a draft: every note says what is made up";
+    return std::move(program_);
+  }
+
+private:
+  Result<void> read() {
+    ErrorList errors;
+    for (const std::string& source : request_.sources) {
+      auto unit = read_unit({.source = source, .kernel = {}, .options = request_.options}, request_.folder,
+                            answer_, PathScope::anywhere, "");
+      if (!unit) {
+        unit.error().pointer.reset(); // there is no program yet that it could lead into
+        if (unit.error().code == ErrorCode::cannot_read && !unit.error().line) {
+          unit.error().source = beside(request_.folder, source);
+          unit.error().fix = "name a file of OpenCL C";
+        }
+      }
+      if (errors.check(unit)) {
+        units_.push_back(std::make_unique<ProgramUnit>(std::move(*unit)));
+      }
+    }
+    TIDEGATE_CHECK(errors.result());
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      for (const opencl_c::Function& function : units_[i]->unit.functions) {
+        const bool is_kernel = function.is_kernel && function.body;
+        if (is_kernel || is_meant_for_queue(units_[i]->unit, function)) {
+          (is_kernel ? kernels_ : queue_ops_)
+              .push_back({.source = i,
+                          .unit = &units_[i]->unit,
+                          .function = &function,
+                          .uses = opencl_c::uses_of(units_[i]->unit, function)});
+        }
+      }
+    }
+    // A plain launch of the kernel compiles its file as it is, where the words of queue ops mean nothing.
+    for (const DraftKernel& op : queue_ops_) {
+      if (std::ranges::find(kernels_, op.source, &DraftKernel::source) != kernels_.end()) {
+        errors.add(with_line_of(
+            units_[op.source]->files,
+            opencl_c::error_at(*op.unit, op.function->begin, ErrorCode::kernel_source,
+                               in_quotes(op.function->name) + " is a queue op in a file with kernels",
+                               "put queue ops in a file of their own")));
+      }
+    }
+    TIDEGATE_CHECK(errors.result());
+    if (kernels_.empty() && queue_ops_.empty()) {
+      for (const auto& unit : units_) {
+        const auto& functions = unit->unit.functions;
+        const auto found =
+            std::ranges::find_if(functions, [](const auto& each) { return each.body.has_value(); });
+        if (found != functions.end()) {
+          return tl::unexpected(no_kernel(*unit, *found));
+        }
+      }
+      return tl::unexpected(
+          Error{.code = ErrorCode::unknown_name,
+                .message = fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
+                .fix = "name an OpenCL C file with a function that begins with kernel void, or one that "
+                       "returns TIDEGATE_DONE"});
+    }
+    return {};
+  }
+
+  void use_sizes_of(const DraftKernel& kernel) {
+    sizes_ = sizes_of(kernel);
+    items_ = std::max(items_, sizes_.items);
+    least_extent_ = std::min(least_extent_, sizes_.extent);
+  }
+
+  // Its place among the program's ops.
+  std::uint32_t add_op(const DraftKernel& kernel, bool queue) {
+    const std::string& function = kernel.function->name;
+    const std::string op = unique_name(function, op_names_);
+    program_.ops.emplace_back(op, OpSpec{.source = request_.sources[kernel.source],
+                                         .kernel = op == function ? std::nullopt : std::optional(function),
+                                         .options = request_.options,
+                                         .queue = queue});
+    return static_cast<std::uint32_t>(program_.ops.size() - 1);
+  }
+
+  // To the wave of the ops before it, where that has the same source: what one queue runs comes from one.
+  void add_items(const DraftKernel& op) {
+    if (op.source != queue_source_) {
+      queue_source_ = op.source;
+      program_.waves.push_back(
+          {.queue = QueueSpec{.items = std::vector<QueueItem>()}, .note = "made up: items"});
+    }
+    QueueSpec& queue = *program_.waves.back().queue;
+    const auto handle_of = [&](std::size_t parameter) {
+      const std::size_t memory =
+          memory_for(op.function->parameters[parameter], op, op.uses.parameters[parameter]);
+      const std::string& name = memory_[memory].name;
+      const auto found = std::ranges::find(queue.buffers, name);
+      const auto handle = static_cast<std::uint32_t>(found - queue.buffers.begin());
+      if (found == queue.buffers.end()) {
+        queue.buffers.push_back(name);
+      }
+      return handle;
+    };
+    QueueItem item{.op_handle = static_cast<std::uint32_t>(queue.ops.size()),
+                   .input_handle = handle_of(0),
+                   .output_handle = handle_of(1)};
+    queue.ops.push_back(program_.ops[add_op(op, true)].first);
+    constexpr std::uint32_t items = 4; // from 1 on: whole numbers begin with a 0, which many an op refuses
+    for (item.param = 1; item.param <= items; ++item.param) {
+      program_.waves.back().queue->items->push_back(item);
+    }
+  }
+
+  Result<void> add_wave(const DraftKernel& kernel) {
+    WaveSpec wave{.op = program_.ops[add_op(kernel, false)].first};
+    wave.local_size = local_size_of(kernel, sizes_.extent);
+    for (std::size_t d = 0; d < kernel.uses.dimensions; ++d) {
+      const std::uint64_t local = wave.local_size ? (*wave.local_size)[d] : 1;
+      wave.global_size.push_back((sizes_.extent + local - 1) / local * local);
+    }
+    wave.note = wave.local_size && !kernel.function->required_local_size ? "made up: global_size, local_size"
+                                                                         : "made up: global_size";
+    std::uint64_t group_items = 1;
+    for (const std::uint64_t size : wave.local_size.value_or(std::vector<std::uint64_t>())) {
+      group_items *= size;
+    }
+    for (std::size_t i = 0; i < kernel.function->parameters.size(); ++i) {
+      TIDEGATE_TRY(ArgumentSpec argument, draft_argument(kernel, i, group_items));
+      wave.args.push_back(std::move(argument));
+    }
+    program_.waves.push_back(std::move(wave));
+    return {};
+  }
+
+  Result<ArgumentSpec> draft_argument(const DraftKernel& kernel, std::size_t index,
+                                      std::uint64_t group_items) {
+    const Parameter& parameter = kernel.function->parameters[index];
+    for (std::size_t k = parameter.tokens.begin; k < parameter.tokens.end; ++k) {
+      if (opencl_c::is_unsupported(kernel.unit->source.tokens[k].text)) {
+        return tl::unexpected(
+            with_line_of(units_[kernel.source]->files,
+                         opencl_c::error_at(*kernel.unit, k, ErrorCode::unsupported_kernel,
+                                            fmt::format("{} cannot be an argument of a wave",
+                                                        in_quotes(kernel.unit->source.tokens[k].text)),
+                                            fmt::format("write it without: {}", opencl_c::see_unsupported))));
+      }
+    }
+    ArgumentSpec argument;
+    if (takes_object(parameter)) {
+      if (parameter.type == "sampler_t") {
+        argument.sampler = SamplerSpec{};
+        argument.note = parameter.name + ": made up";
+      } else {
+        argument.image = image_for(parameter, kernel);
+      }
+    } else if (parameter.is_pointer && parameter.space == AddressSpace::local) {
+      const std::uint64_t elements =
+          std::max(group_items, sizes_.extent) * (kernel.uses.largest_factor > 1 ? 2 : 1);
+      argument.local_bytes = elements * pointee(parameter, *kernel.unit).element_bytes;
+      argument.note = parameter.name + ": made up";
+    } else if (parameter.is_pointer) {
+      const ParameterUse& use = kernel.uses.parameters[index];
+      argument.buffer = memory_[memory_for(parameter, kernel, use)].name;
+      if (!parameter.is_const && !use.written) {
+        argument.access = Access::read; // for certain
+      }
+    } else {
+      argument = draft_value(kernel, index, sizes_.extent);
+    }
+    return argument;
+  }
+
+  // The element that a pointer points to, without a name.
+  static Memory pointee(const Parameter& parameter, const TranslationUnit& unit) {
+    Memory memory{.type = parameter.type};
+    const auto arithmetic = opencl_c::arithmetic_type(parameter.type);
+    const auto element = element_type_of(arithmetic ? arithmetic->scalar : atomic_scalar(parameter.type));
+    if (element) {
+      memory.element = element;
+      memory.width = arithmetic ? (arithmetic->width == 3 ? 4 : arithmetic->width) : 1;
+      memory.element_bytes = element_bytes(*element) * memory.width;
+      return memory;
+    }
+    constexpr std::uint64_t enough = 64; // for what has no layout that is certain
+    const auto layout = opencl_c::layout_of(unit, parameter.tokens);
+    memory.element_bytes = layout ? layout->bytes : enough;
+    memory.assumed = fmt::format("u8 for {}, {} bytes each", parameter.type, memory.element_bytes);
+    if (!layout && parameter.type != "void") {
+      memory.assumed += fmt::format(" at a guess: {}", layout.error());
+    }
+    return memory;
+  }
+
+  // "int" of "atomic_int".
+  static std::string_view atomic_scalar(std::string_view type) {
+    return type.starts_with("atomic_") ? type.substr(std::string_view("atomic_").size()) : "";
+  }
+
+  static std::string unique_name(const std::string& name, std::set<std::string>& taken) {
+    std::string unique = name.empty() ? "unnamed" : name;
+    for (std::size_t i = 2; !taken.insert(unique).second; ++i) {
+      unique = fmt::format("{}_{}", name, i);
+    }
+    return unique;
+  }
+
+  // The buffer of this name and type, a new one where there is none.
+  std::size_t memory_for(const Parameter& parameter, const DraftKernel& kernel, const ParameterUse& use) {
+    const auto key = std::pair(parameter.name, parameter.type);
+    auto found = memory_index_.find(key);
+    if (found == memory_index_.end()) {
+      Memory memory = pointee(parameter, *kernel.unit);
+      memory.name = unique_name(parameter.name, memory_names_);
+      found = memory_index_.emplace(key, memory_.size()).first;
+      memory_.push_back(std::move(memory));
+    }
+    Memory& memory = memory_[found->second];
+    add_use(memory, parameter, use);
+    return found->second;
+  }
+
+  void add_buffers() {
+    for (const Memory& memory : memory_) {
+      BufferSpec buffer{.type = memory.element.value_or(ElementType::u8)};
+      buffer.count = items_ * (memory.element ? memory.width : memory.element_bytes);
+      buffer.init = draft_contents(memory, buffer.count, least_extent_);
+      buffer.output = memory.written ? std::optional(memory.name + ".npy") : std::nullopt;
+      buffer.note =
+          memory.assumed.empty() ? "made up: count, init" : "made up: count, init; " + memory.assumed;
+      program_.buffers.emplace_back(memory.name, std::move(buffer));
+    }
+  }
+
+  std::string image_for(const Parameter& parameter, const DraftKernel& kernel) {
+    const auto key = std::pair(parameter.name, parameter.type);
+    auto found = image_index_.find(key);
+    if (found == image_index_.end()) {
+      const std::string name = unique_name(parameter.name, memory_names_);
+      ImageSpec image = draft_image(parameter, kernel, sizes_.extent);
+      image.init = BufferInit{.random = Random{.seed = 1}};
+      image.note = "made up: format, size, init";
+      found = image_index_.emplace(key, program_.images.size()).first;
+      program_.images.emplace_back(name, std::move(image));
+    }
+    auto& [name, image] = program_.images[found->second];
+    if (parameter.image_access != opencl_c::ImageAccess::read_only) {
+      image.output = name + ".npy";
+    }
+    return name;
+  }
+
+  const DraftRequest& request_;
+  const AnswerMacros& answer_;
+  std::vector<std::unique_ptr<ProgramUnit>> units_;
+  std::vector<DraftKernel> kernels_;
+  std::vector<DraftKernel> queue_ops_;
+  std::optional<std::size_t> queue_source_; // of the last queue
+  Sizes sizes_;                             // of the kernel that is looked at
+  std::uint64_t items_ = 1; // of every buffer: what one kernel writes, another may take for indices
+  std::uint64_t least_extent_ = std::numeric_limits<std::uint64_t>::max();
+  WaveProgram program_;
+  std::set<std::string> op_names_;
+  std::set<std::string> memory_names_;
+  std::vector<Memory> memory_;
+  std::map<std::pair<std::string, std::string>, std::size_t> memory_index_; // by name and type
+  std::map<std::pair<std::string, std::string>, std::size_t> image_index_;
+};
+
+} // namespace
+
+Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer) {
+  return Drafter(request, answer).run();
+}
+
+std::vector<DraftNote> notes_of(const WaveProgram& program) {
+  std::vector<DraftNote> notes;
+  const auto add = [&notes](std::string pointer, const std::optional<std::string>& note) {
+    if (note) {
+      notes.push_back({std::move(pointer), *note});
+    }
+  };
+  for (const auto& [name, buffer] : program.buffers) {
+    add("/buffers/" + pointer_token(name), buffer.note);
+  }
+  for (const auto& [name, image] : program.images) {
+    add("/images/" + pointer_token(name), image.note);
+  }
+  for (const auto& [name, op] : program.ops) {
+    add("/ops/" + pointer_token(name), op.note);
+  }
+  for (std::size_t i = 0; i < program.waves.size(); ++i) {
+    add(fmt::format("/waves/{}", i), program.waves[i].note);
+    for (std::size_t k = 0; k < program.waves[i].args.size(); ++k) {
+      add(fmt::format("/waves/{}/args/{}", i, k), program.waves[i].args[k].note);
+    }
+  }
+  return notes;
+}
+
+namespace {
+
+using opencl_c::Parameter;
+using opencl_c::TypeLayout;
+
+Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions);
+
+Value zero_of(const TypeLayout& type) {
+  if (type.kind == TypeLayout::Kind::structure) {
+    Value::Object members;
+    for (const opencl_c::MemberLayout& member : type.members) {
+      members.emplace_back(member.name, zero_of(member.type, member.dimensions));
+    }
+    return Value{std::move(members)};
+  }
+  if (type.kind == TypeLayout::Kind::enumeration && !type.enumerators.empty()) {
+    return Value{type.enumerators.front().first};
+  }
+  const auto arithmetic = opencl_c::arithmetic_type(type.name);
+  if (arithmetic && arithmetic->width > 1) {
+    return Value{Value::List(arithmetic->width, Value{Number(std::uint64_t{0})})};
+  }
+  return Value{Number(std::uint64_t{0})};
+}
+
+Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions) {
+  if (dimensions.empty()) {
+    return zero_of(type);
+  }
+  return Value{Value::List(dimensions.front(), zero_of(type, dimensions.subspan(1)))};
+}
+
+void set_numbers(ArgumentSpec& argument, ElementType type, std::vector<Number> numbers) {
+  const std::array<std::optional<std::vector<Number>>*, element_type_names.size()> all{
+      &argument.i8,  &argument.u8,  &argument.i16, &argument.u16, &argument.i32, &argument.u32,
+      &argument.i64, &argument.u64, &argument.f16, &argument.f32, &argument.f64};
+  *all[static_cast<std::size_t>(type)] = std::move(numbers);
+}
+
+} // namespace
+
+ArgumentSpec draft_value(const DraftKernel& kernel, std::size_t index, std::uint64_t extent) {
+  const Parameter& parameter = kernel.function->parameters[index];
+  ArgumentSpec argument;
+  const auto layout = opencl_c::layout_of(*kernel.unit, parameter.tokens);
+  if (!layout) {
+    constexpr std::size_t bytes = 16;
+    argument.bytes = std::string(2 * bytes, '0');
+    argument.note = fmt::format("{}: give as many bytes as it has ({})", parameter.name, layout.error());
+  } else if (layout->kind == TypeLayout::Kind::structure) {
+    argument.structure = zero_of(*layout);
+    argument.note = parameter.name + ": made up";
+  } else if (layout->kind == TypeLayout::Kind::enumeration) {
+    argument.enumeration = layout->enumerators.empty() ? Identifier(std::uint64_t{0})
+                                                       : Identifier(layout->enumerators.front().first);
+    argument.note = parameter.name + ": made up";
+  } else {
+    const auto type = *opencl_c::arithmetic_type(layout->name);
+    const bool count = is_count(kernel, index);
+    const ElementType element = *element_type_of(type.scalar);
+    const std::uint64_t most = element == ElementType::i8 ? std::numeric_limits<std::int8_t>::max()
+                                                          : std::numeric_limits<std::uint8_t>::max();
+    const std::uint64_t value = count ? (element_bytes(element) == 1 ? std::min(extent, most) : extent) : 1;
+    set_numbers(argument, element, std::vector<Number>(type.width, Number(value)));
+    argument.note = parameter.name + (count ? ": made up, the extent of the range" : ": made up");
+  }
+  return argument;
+}
+
+ImageSpec draft_image(const Parameter& parameter, const DraftKernel& kernel, std::uint64_t extent) {
+  const std::string_view type = parameter.type;
+  const auto calls = [&](std::string_view ending) {
+    const auto& tokens = kernel.unit->source.tokens;
+    return std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(kernel.function->begin),
+                       tokens.begin() + static_cast<std::ptrdiff_t>(kernel.function->end),
+                       [&](const opencl_c::Token& token) {
+                         return token.text.starts_with("read_image") || token.text.starts_with("write_image")
+                                    ? token.text.ends_with(ending)
+                                    : false;
+                       });
+  };
+  const std::size_t dimensions = type.starts_with("image1d") ? 1 : type.starts_with("image3d") ? 3 : 2;
+  ImageSpec image{.size = std::vector<std::uint64_t>(dimensions, extent)};
+  const std::string_view format = type.find("depth") != std::string_view::npos ? "depth_float32"
+                                  : calls("imageui")                           ? "rgba_uint8"
+                                  : calls("imagei")                            ? "rgba_sint32"
+                                                                               : "rgba_unorm8";
+  const auto* const row = std::ranges::find(image_format_names, format);
+  image.format = static_cast<ImageFormat>(row - image_format_names.begin());
+  if (type.find("array") != std::string_view::npos) {
+    constexpr std::uint64_t layers = 4;
+    image.layers = layers;
+  }
+  image.texel_buffer = type.find("buffer") != std::string_view::npos;
+  return image;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,155 @@
+#include "work/halos.hpp"
+
+#include "opencl_c/accesses.hpp"
+#include "opencl_c/words.hpp"
+#include "work/arguments.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+// Vectors of 3 take the room of 4.
+bool has_gaps(const opencl_c::Parameter& parameter) {
+  const auto type = opencl_c::arithmetic_type(parameter.type);
+  return !type || type->width == 3;
+}
+
+} // namespace
+
+Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
+                                                 const std::string& pointer) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 20U;
+  if (halo.size() != 1 && halo.size() != range.dimensions) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_program,
+              .message = fmt::format("a halo of {} for waves of {}", plural(halo.size(), "number"),
+                                     plural(range.dimensions, "dimension")),
+              .fix = "give one number, or one for each dimension of global_size",
+              .pointer = pointer});
+  }
+  std::array<std::uint32_t, 3> tiles{};
+  for (std::uint32_t dimension = 0; dimension < range.dimensions; ++dimension) {
+    const Number& number = halo[halo.size() == 1 ? 0 : dimension];
+    const auto* const whole = std::get_if<std::uint64_t>(&number);
+    if (whole == nullptr || *whole > most) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_program,
+                                  .message = "a halo is a number of tiles, from 0 to 1048576",
+                                  .fix = "leave it out where a tile may touch anything",
+                                  .pointer = pointer});
+    }
+    tiles[dimension] = static_cast<std::uint32_t>(*whole);
+  }
+  return tiles;
+}
+
+void derive_halos(ResolvedProgram& program) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 31U; // ids, and elements
+  std::map<std::uint32_t, std::vector<std::optional<opencl_c::OwnElements>>> by_op;
+  for (ProgramWave& wave : program.waves) {
+    if (wave.range.dimensions != 1 || wave.transfer || wave.queue || wave.range.offset[0] >= most ||
+        wave.range.offset[0] + wave.range.global[0] > most) {
+      continue;
+    }
+    const auto [found, is_new] = by_op.try_emplace(wave.op);
+    const opencl_c::Function& kernel = program.function(wave.op);
+    const opencl_c::TranslationUnit& unit = program.units[program.ops[wave.op].unit].unit;
+    if (is_new) {
+      found->second = opencl_c::own_elements(unit, kernel);
+    }
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      ProgramArgument& argument = wave.arguments[i];
+      const auto& own = found->second[i];
+      if (argument.kind != ProgramArgument::Kind::buffer || argument.halo || !own ||
+          program.buffers[argument.buffer].bytes / own->element_bytes > most) {
+        continue;
+      }
+      const auto reach = static_cast<std::uint64_t>(std::max(std::abs(own->low), std::abs(own->high)));
+      const std::uint64_t local = wave.range.local[0];
+      argument.halo = {static_cast<std::uint32_t>((reach + local - 1) / local), 0, 0};
+      argument.element_bytes = own->element_bytes;
+      const bool every_element =
+          reach == 0 && wave.range.offset[0] == 0 &&
+          std::uint64_t{wave.range.global[0]} * own->element_bytes == program.buffers[argument.buffer].bytes;
+      argument.overwrites = every_element && own->assigned_first && !has_gaps(kernel.parameters[i]);
+    }
+  }
+}
+
+std::vector<StatedHalo> stated_halos(const ResolvedProgram& program,
+                                     const std::vector<std::vector<std::uint32_t>>& places) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<std::uint32_t, 3>> by_dependency;
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    if (dependency.halo) {
+      by_dependency[{dependency.before, dependency.after}] = *dependency.halo;
+    }
+  }
+  const std::vector<std::uint32_t> order = program_order(program);
+  std::vector<std::size_t> rank(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    rank[order[i]] = i;
+  }
+  // Whether what one argument points to is what the other does some iterations later.
+  const auto meet_later = [&](const ProgramArgument& x, const ProgramArgument& y) {
+    const std::size_t phases = places.size();
+    for (std::size_t distance = 1; distance <= phases && distance < program.iterations; ++distance) {
+      for (std::size_t phase = 0; phase < phases; ++phase) {
+        if (places[phase][x.buffer] == places[(phase + distance) % phases][y.buffer]) {
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  std::vector<StatedHalo> stated;
+  for (const std::uint32_t after : order) {
+    for (const std::uint32_t before : order) {
+      const ProgramWave& a = program.waves[before];
+      const ProgramWave& c = program.waves[after];
+      auto dependency = by_dependency.find({before, after});
+      dependency = dependency != by_dependency.end() ? dependency : by_dependency.find({after, before});
+      const bool depends = dependency != by_dependency.end();
+      for (std::uint32_t i = 0; a.phase == c.phase && i < a.arguments.size(); ++i) {
+        for (std::uint32_t k = 0; k < c.arguments.size(); ++k) {
+          const ProgramArgument& x = a.arguments[i];
+          const ProgramArgument& y = c.arguments[k];
+          if (x.kind != ProgramArgument::Kind::buffer || y.kind != ProgramArgument::Kind::buffer ||
+              (x.access == Access::read && y.access == Access::read)) {
+            continue;
+          }
+          const bool now = x.buffer == y.buffer && rank[before] < rank[after];
+          const bool later = a.phase == WavePhase::each && meet_later(x, y);
+          const auto state = [&](const std::array<std::uint32_t, 3>& halo, bool in_iteration) {
+            stated.push_back({.before = before,
+                              .before_argument = i,
+                              .after = after,
+                              .after_argument = k,
+                              .halo = halo,
+                              .in_iteration = in_iteration});
+          };
+          const bool by_arguments =
+              x.halo && y.halo && a.range == c.range && (x.element_bytes == 0 || y.element_bytes == 0);
+          // Of tiles, dependencies speak where the two meet in the buffers that they were given.
+          const bool always = depends && program.swaps.empty();
+          if (depends && (now || (always && later))) {
+            state(dependency->second, !always);
+          }
+          if (by_arguments && !always && (later || (now && !depends))) {
+            state({(*x.halo)[0] + (*y.halo)[0], (*x.halo)[1] + (*y.halo)[1], (*x.halo)[2] + (*y.halo)[2]},
+                  false);
+          }
+        }
+      }
+    }
+  }
+  return stated;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,147 @@
+// Formats of images: an order of channels and the type of a channel, named "rgba_unorm8". Not every order
+// goes with every type; the table below is made from the two lists and the rule which pairs OpenCL has.
+#pragma once
+#include "core/npy.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tidegate {
+
+enum class ChannelOrder : std::uint8_t {
+  r,
+  a,
+  rg,
+  ra,
+  rgba,
+  bgra,
+  argb,
+  intensity,
+  luminance,
+  depth,
+  srgba,
+  sbgra,
+  rgb
+}; // NOLINT
+inline constexpr std::array<std::string_view, 13> channel_order_names{
+    "r", "a", "rg", "ra", "rgba", "bgra", "argb", "intensity", "luminance", "depth", "srgba", "sbgra", "rgb"};
+inline constexpr std::array<std::uint32_t, 13> channel_counts{1, 1, 2, 2, 4, 4, 4, 1, 1, 1, 4, 4, 3};
+
+// The last three hold a whole texel in one number.
+enum class ChannelType : std::uint8_t {
+  snorm8,
+  snorm16,
+  unorm8,
+  unorm16,
+  sint8,
+  sint16,
+  sint32,
+  uint8,
+  uint16,
+  uint32,
+  float16,
+  float32,
+  unorm565,
+  unorm555,
+  unorm101010
+}; // NOLINT
+inline constexpr std::array<std::string_view, 15> channel_type_names{
+    "snorm8", "snorm16", "unorm8",  "unorm16", "sint8",    "sint16",   "sint32",     "uint8",
+    "uint16", "uint32",  "float16", "float32", "unorm565", "unorm555", "unorm101010"};
+inline constexpr std::array<ElementType, 15> channel_elements{
+    ElementType::i8,  ElementType::i16, ElementType::u8,  ElementType::u16, ElementType::i8,
+    ElementType::i16, ElementType::i32, ElementType::u8,  ElementType::u16, ElementType::u32,
+    ElementType::f16, ElementType::f32, ElementType::u16, ElementType::u16, ElementType::u32};
+
+// Whether OpenCL has the pair (OpenCL API 3.0, table of channel orders).
+constexpr bool is_format(ChannelOrder order, ChannelType type) {
+  const bool packed = type >= ChannelType::unorm565;
+  const bool bytes = type == ChannelType::snorm8 || type == ChannelType::unorm8 ||
+                     type == ChannelType::sint8 || type == ChannelType::uint8;
+  const bool norm = type <= ChannelType::unorm16;
+  const bool floating = type == ChannelType::float16 || type == ChannelType::float32;
+  switch (order) {
+  case ChannelOrder::rgb: return packed;
+  case ChannelOrder::bgra:
+  case ChannelOrder::argb: return bytes;
+  case ChannelOrder::intensity:
+  case ChannelOrder::luminance: return norm || floating;
+  case ChannelOrder::depth: return type == ChannelType::unorm16 || type == ChannelType::float32;
+  case ChannelOrder::srgba:
+  case ChannelOrder::sbgra: return type == ChannelType::unorm8;
+  default: return !packed;
+  }
+}
+
+struct ImageFormatRow {
+  ChannelOrder order = ChannelOrder::r;
+  ChannelType type = ChannelType::unorm8;
+  std::array<char, 24> text{}; // "rgba_unorm8"
+  std::size_t length = 0;
+};
+
+constexpr std::size_t count_formats() {
+  std::size_t count = 0;
+  for (std::size_t order = 0; order < channel_order_names.size(); ++order) {
+    for (std::size_t type = 0; type < channel_type_names.size(); ++type) {
+      count += is_format(static_cast<ChannelOrder>(order), static_cast<ChannelType>(type)) ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+constexpr std::array<ImageFormatRow, count_formats()> make_formats() {
+  std::array<ImageFormatRow, count_formats()> rows{};
+  std::size_t count = 0;
+  for (std::size_t order = 0; order < channel_order_names.size(); ++order) {
+    for (std::size_t type = 0; type < channel_type_names.size(); ++type) {
+      if (!is_format(static_cast<ChannelOrder>(order), static_cast<ChannelType>(type))) {
+        continue;
+      }
+      ImageFormatRow& row = rows[count++];
+      row.order = static_cast<ChannelOrder>(order);
+      row.type = static_cast<ChannelType>(type);
+      for (const std::string_view part :
+           {channel_order_names[order], std::string_view("_"), channel_type_names[type]}) {
+        for (const char character : part) {
+          row.text[row.length++] = character;
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+inline constexpr auto image_format_rows = make_formats();
+
+// A row of the table.
+enum class ImageFormat : std::uint8_t {};
+
+constexpr std::array<std::string_view, image_format_rows.size()> make_format_names() {
+  std::array<std::string_view, image_format_rows.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i] = std::string_view(image_format_rows[i].text.data(), image_format_rows[i].length);
+  }
+  return names;
+}
+inline constexpr auto image_format_names = make_format_names();
+
+constexpr const ImageFormatRow& row(ImageFormat format) {
+  return image_format_rows[static_cast<std::size_t>(format)];
+}
+constexpr std::string_view name(ImageFormat format) {
+  return image_format_names[static_cast<std::size_t>(format)];
+}
+// What a file holds of a texel: elements of a type, one after the other.
+constexpr ElementType element_type(ImageFormat format) {
+  return channel_elements[static_cast<std::size_t>(row(format).type)];
+}
+constexpr std::uint32_t elements_per_texel(ImageFormat format) {
+  return row(format).type >= ChannelType::unorm565
+             ? 1
+             : channel_counts[static_cast<std::size_t>(row(format).order)];
+}
+
+} // namespace tidegate

@@ -1,0 +1,705 @@
+#include "work/queue.hpp"
+
+#include "core/files.hpp"
+#include "device/kernels.hpp"
+#include "opencl_c/call_graph.hpp"
+#include "opencl_c/words.hpp"
+#include "work/arguments.hpp"
+#include "work/buffers.hpp"
+#include "work/program.hpp"
+#include "work/source.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using Key = std::array<std::uint32_t, 3>;
+
+// The params of one combination that were met: a bit each where they lie closely, as indices do, or else a
+// table with open addressing.
+class Params {
+public:
+  Params(std::uint32_t least, std::uint32_t most, std::uint64_t count) : least_(least) {
+    const std::uint64_t range = std::uint64_t{most} - least + 1;
+    dense_ = range <= 64 * count;
+    words_.resize(dense_ ? (range + 63) / 64 : std::bit_ceil(2 * count));
+  }
+
+  // False where it was there.
+  bool insert(std::uint32_t param) {
+    if (dense_) {
+      std::uint64_t& word = words_[(param - least_) / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (param - least_) % 64;
+      const bool fresh = (word & bit) == 0;
+      word |= bit;
+      return fresh;
+    }
+    const std::uint64_t wanted = std::uint64_t{param} + 1; // 0 is a free place
+    constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+    std::size_t place = static_cast<std::size_t>(wanted * golden_ratio >> 32U) & (words_.size() - 1);
+    while (words_[place] != 0 && words_[place] != wanted) {
+      place = (place + 1) & (words_.size() - 1);
+    }
+    const bool fresh = words_[place] == 0;
+    words_[place] = wanted;
+    return fresh;
+  }
+
+private:
+  std::uint32_t least_;
+  bool dense_ = false;
+  std::vector<std::uint64_t> words_;
+};
+
+// Leaves the first of equal params, and their items beside them; returns how many.
+std::uint32_t remove_equal(std::span<std::uint32_t> params, std::span<std::uint32_t> items) {
+  const auto [least, most] = std::ranges::minmax(params);
+  Params seen(least, most, params.size());
+  std::uint32_t kept = 0;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (seen.insert(params[i])) {
+      params[kept] = params[i];
+      items[kept] = items[i];
+      ++kept;
+    }
+  }
+  return kept;
+}
+
+bool count_up(std::span<const std::uint32_t> params) {
+  bool all = true;
+  for (std::uint32_t i = 1; i < params.size(); ++i) {
+    all &= params[i] == params[0] + i;
+  }
+  return all;
+}
+
+// The items of a combination. The params of tiles that list them move forward in their vector to where
+// `listed` ends.
+void add_tiles(const QueueCombination& combination, std::uint32_t priority,
+               std::span<const std::uint32_t> params, std::size_t& listed, PublishedQueue& queue) {
+  const std::size_t tile_items = std::size_t{queue.lanes} * queue.items_per_lane;
+  for (std::size_t at = 0; at < params.size(); at += tile_items) {
+    const auto own = params.subspan(at, std::min(tile_items, params.size() - at));
+    const bool counts = count_up(own);
+    queue.tiles.push_back({.op = combination.op,
+                           .input = combination.input,
+                           .output = combination.output,
+                           .priority = priority,
+                           .first = static_cast<std::uint32_t>(queue.published_items),
+                           .count = static_cast<std::uint32_t>(own.size()),
+                           .param = counts ? own[0] : static_cast<std::uint32_t>(listed),
+                           .listed = counts ? 0U : 1U});
+    if (!counts) {
+      std::ranges::copy(own, queue.params.begin() + static_cast<std::ptrdiff_t>(listed));
+      listed += own.size();
+    }
+    queue.published_items += own.size();
+  }
+  queue.by_priority[priority] += static_cast<std::uint32_t>(params.size());
+}
+
+} // namespace
+
+CombinedQueue combine_items(std::span<const QueueItem> items) {
+  CombinedQueue queue;
+  std::map<Key, std::uint32_t> known;
+  struct Recent {
+    Key key{};
+    std::uint32_t combination = 0;
+    bool used = false;
+  };
+  std::array<Recent, 256> recent{}; // items that alternate between a few are the rule
+  for (std::uint32_t begin = 0; begin < items.size();) {
+    const Key key{items[begin].op_handle, items[begin].input_handle, items[begin].output_handle};
+    std::uint32_t end = begin + 1;
+    while (end < items.size() && items[end].op_handle == key[0] && items[end].input_handle == key[1] &&
+           items[end].output_handle == key[2]) {
+      ++end;
+    }
+    Recent& last = recent[(key[0] * 67 + key[1] * 31 + key[2]) % recent.size()];
+    if (!last.used || last.key != key) {
+      const auto next = static_cast<std::uint32_t>(queue.combinations.size());
+      const auto [found, added] = known.try_emplace(key, next);
+      if (added) {
+        queue.combinations.push_back({.op = key[0], .input = key[1], .output = key[2], .first_item = begin});
+      }
+      last = {.key = key, .combination = found->second, .used = true};
+    }
+    queue.combinations[last.combination].items += end - begin;
+    queue.runs.push_back({.combination = last.combination, .begin = begin, .end = end});
+    begin = end;
+  }
+  return queue;
+}
+
+PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
+                             std::span<const QueueOpTraits> ops, const device::Tuning& tuning) {
+  const auto& combinations = combined.combinations;
+  PublishedQueue queue{.lanes = tuning.queue_lanes,
+                       .items_per_lane =
+                           items.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane};
+  std::vector<std::uint32_t> order(combinations.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return ops[combinations[i].op].priority; });
+  const bool any_pure = std::ranges::any_of(combinations, [&](const auto& one) { return ops[one.op].pure; });
+  // In one run after the other every item keeps its place.
+  const bool in_place =
+      !any_pure && std::ranges::is_sorted(order) && combined.runs.size() == combinations.size();
+
+  // Every param to its combination, by one walk over the items.
+  std::vector<std::size_t> next(combinations.size());
+  std::size_t place = 0;
+  for (const std::uint32_t index : order) {
+    next[index] = place;
+    place += combinations[index].items;
+  }
+  queue.params.resize(items.size());
+  queue.items.resize(in_place ? 0 : items.size());
+  for (const QueueRun& run : combined.runs) {
+    std::size_t to = next[run.combination];
+    next[run.combination] += run.end - run.begin;
+    for (std::uint32_t i = run.begin; i < run.end; ++i, ++to) {
+      queue.params[to] = items[i].param;
+      if (!in_place) {
+        queue.items[to] = i;
+      }
+    }
+  }
+
+  // What is left of each, in tiles.
+  std::size_t listed = 0;
+  place = 0;
+  for (const std::uint32_t index : order) {
+    const QueueCombination& combination = combinations[index];
+    const auto own = std::span(queue.params).subspan(place, combination.items);
+    std::uint32_t kept = combination.items;
+    if (ops[combination.op].pure) {
+      const auto own_items = std::span(queue.items).subspan(place, combination.items);
+      kept = remove_equal(own, own_items);
+      std::ranges::copy(own_items.first(kept),
+                        queue.items.begin() + static_cast<std::ptrdiff_t>(queue.published_items));
+    } else if (queue.deduped_items != 0) {
+      std::ranges::copy(std::span(queue.items).subspan(place, kept),
+                        queue.items.begin() + static_cast<std::ptrdiff_t>(queue.published_items));
+    }
+    add_tiles(combination, ops[combination.op].priority, own.first(kept), listed, queue);
+    queue.deduped_items += combination.items - kept;
+    place += combination.items;
+  }
+  queue.params.resize(listed);
+  queue.items.resize(in_place ? 0 : queue.published_items);
+  return queue;
+}
+
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{64} << 30U; // 2^32 items
+static_assert(sizeof(QueueItem) == 16);
+
+constexpr std::array<std::string_view, 4> item_keys{"op_handle", "input_handle", "output_handle", "param"};
+constexpr std::array item_members{&QueueItem::op_handle, &QueueItem::input_handle, &QueueItem::output_handle,
+                                  &QueueItem::param};
+
+// One line from left to right. A million of them are read where a JSON library would still make objects.
+class ItemLine {
+public:
+  explicit ItemLine(std::string_view text) : text_(text) {}
+
+  // What is wrong, at column(); or an empty string.
+  std::string parse(QueueItem& item) {
+    std::uint32_t seen = 0;
+    if (!take('{')) {
+      return "a line is an object with the four numbers of an item";
+    }
+    do {
+      space();
+      const std::size_t quote =
+          at_ < text_.size() && text_[at_] == '"' ? text_.find('"', at_ + 1) : text_.npos;
+      if (quote == std::string_view::npos) {
+        return "a key belongs here, in double quotes";
+      }
+      const std::string_view key = text_.substr(at_ + 1, quote - at_ - 1);
+      const auto found = std::ranges::find(item_keys, key);
+      if (found == item_keys.end()) {
+        return fmt::format("an item has no {}", in_quotes(key));
+      }
+      const auto index = static_cast<std::size_t>(found - item_keys.begin());
+      if ((seen >> index & 1U) != 0) {
+        return fmt::format("{} stands twice", in_quotes(key));
+      }
+      seen |= std::uint32_t{1} << index;
+      at_ = quote + 1;
+      if (!take(':')) {
+        return "a colon belongs here";
+      }
+      if (!number(item.*item_members[index])) {
+        return fmt::format("{} is no integer from 0 to 4294967295", key);
+      }
+    } while (take(','));
+    if (!take('}')) {
+      return "a comma or a closing brace belongs here";
+    }
+    space();
+    if (at_ != text_.size()) {
+      return "there is more on the line than an item";
+    }
+    for (std::size_t i = 0; i < item_keys.size(); ++i) {
+      if ((seen >> i & 1U) == 0) {
+        return fmt::format("the item has no {}", item_keys[i]);
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::size_t column() const { return character_count(text_.substr(0, at_)) + 1; }
+
+private:
+  void space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) {
+      ++at_;
+    }
+  }
+
+  bool take(char wanted) {
+    space();
+    const bool there = at_ < text_.size() && text_[at_] == wanted;
+    at_ += there ? 1 : 0;
+    return there;
+  }
+
+  bool number(std::uint32_t& value) {
+    space();
+    const char* const begin = text_.data() + at_;
+    const char* const text_end = text_.data() + text_.size();
+    const auto [end, failure] = std::from_chars(begin, text_end, value);
+    const bool leading_zero = end - begin > 1 && *begin == '0';
+    const bool goes_on = end != text_end && std::string_view(",} \t\r").find(*end) == std::string_view::npos;
+    if (failure != std::errc() || leading_zero || goes_on) {
+      return false;
+    }
+    at_ += static_cast<std::size_t>(end - begin);
+    return true;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+bool is_lines(const std::string& path) {
+  return path.ends_with(".ndjson") || path.ends_with(".jsonl");
+}
+
+} // namespace
+
+Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path) {
+  std::vector<QueueItem> items;
+  std::uint64_t number = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+      continue;
+    }
+    ItemLine parser(line);
+    if (std::string flaw = parser.parse(items.emplace_back()); !flaw.empty()) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::bad_queue,
+                .message = std::move(flaw),
+                .fix = R"(write {"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": 0})",
+                .source = path,
+                .line = number,
+                .column = parser.column(),
+                .excerpt = shortened(line, 200)});
+    }
+  }
+  return items;
+}
+
+Result<std::vector<QueueItem>> read_queue_file(const std::string& path) {
+  TIDEGATE_TRY(const std::string bytes, read_all(path, most_bytes));
+  if (is_lines(path)) {
+    return parse_queue_lines(bytes, path);
+  }
+  if (bytes.size() % sizeof(QueueItem) != 0) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::bad_queue,
+              .message = fmt::format("{} bytes are no whole number of items of 16 bytes", bytes.size()),
+              .fix = "write op_handle, input_handle, output_handle and param as u32, or give the file the "
+                     "ending .ndjson if it holds lines of JSON",
+              .source = path});
+  }
+  std::vector<QueueItem> items(bytes.size() / sizeof(QueueItem));
+  std::memcpy(items.data(), bytes.data(), bytes.size());
+  return items;
+}
+
+#include "queue_state.h"
+
+namespace {
+
+using opencl_c::AddressSpace;
+using opencl_c::Parameter;
+
+static_assert(TG_QUEUE_PRIORITIES == queue_priorities);
+
+// The kernel reads a tile as a vector of eight, s0 to s7.
+static_assert(sizeof(QueueTile) == 8 * sizeof(std::uint32_t));
+static_assert(offsetof(QueueTile, op) == 0 && offsetof(QueueTile, input) == 4 &&
+              offsetof(QueueTile, output) == 8 && offsetof(QueueTile, priority) == 12 &&
+              offsetof(QueueTile, first) == 16 && offsetof(QueueTile, count) == 20 &&
+              offsetof(QueueTile, param) == 24 && offsetof(QueueTile, listed) == 28);
+
+// Devices take 1024 bytes of arguments at least.
+constexpr std::size_t most_buffers = 100;
+
+constexpr std::string_view op_signature = "uint {}(global const T* in, global U* out, uint param)";
+
+// What the drain is compiled for.
+struct DrainText {
+  std::string cases;   // of the ops
+  std::string handles; // of the buffers
+  std::string parameters;
+  std::string arguments;
+  bool requeues = false;
+  std::uint32_t lanes = 1;
+  std::uint32_t items_per_lane = 1;
+};
+
+// kernels/queue.cl and what it is made for, around the ops' file.
+SourceFrame frame_of(const DrainText& drain) {
+  return {.before = fmt::format(
+              "#define TG_QUEUE_HANDLES {}\n#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
+              "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_LANES {}u\n"
+              "#define TG_QUEUE_PER_LANE {}u\n{}{}",
+              drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0, drain.lanes,
+              drain.items_per_lane, device::with_place("queue_state.h", device::queue_state_source()),
+              device::with_place("queue.cl", device::queue_source())),
+          .behind = device::with_place(
+              "queue.cl, the ops",
+              fmt::format(
+                  "uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param) {{\n"
+                  "  switch (tg_op) {{\n    {}default: return 0;\n  }}\n}}\n",
+                  drain.cases))};
+}
+
+bool is_word(const opencl_c::TranslationUnit& unit, opencl_c::TokenRange range, std::string_view word) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    if (unit.source.tokens[i].text == word) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
+  const auto& parameters = function.parameters;
+  const auto is_buffer = [](const Parameter& parameter) {
+    return parameter.is_pointer && parameter.space == AddressSpace::global;
+  };
+  const opencl_c::TokenRange result{.begin = function.begin, .end = function.name_token};
+  return !function.is_kernel && parameters.size() == 3 && is_buffer(parameters[0]) &&
+         is_buffer(parameters[1]) && !parameters[1].is_const && !parameters[2].is_pointer &&
+         parameters[2].type == "uint" && (is_word(unit, result, "uint") || is_word(unit, result, "unsigned"));
+}
+
+// Whether the functions, or what they call, say TIDEGATE_REQUEUE.
+bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::string>& functions) {
+  const std::set<std::string> reached = opencl_c::CallGraph(unit).reachable(functions);
+  return std::ranges::any_of(unit.functions, [&](const opencl_c::Function& function) {
+    return function.body && reached.contains(function.name) &&
+           is_word(unit, *function.body, "TIDEGATE_REQUEUE");
+  });
+}
+
+std::string item_text(std::uint64_t index) {
+  return fmt::format("item {}", index);
+}
+
+// Whether the op can take the buffer for what its parameter points to.
+Result<void> check_elements(const QueueCombination& items, const QueueOp& op, const Parameter& parameter,
+                            const ProgramBuffer& buffer, const std::string& pointer) {
+  const auto type = opencl_c::arithmetic_type(parameter.type);
+  if (!type) { // structures and void may be made of anything
+    return {};
+  }
+  const ElementType wanted = *element_type_of(type->scalar);
+  if (element_bytes(wanted) == element_bytes(buffer.spec.type) &&
+      is_float(wanted) == is_float(buffer.spec.type)) {
+    return {};
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::argument_mismatch,
+            .message = fmt::format("{} runs {} on the buffer {} of {}, its parameter {} points to {}",
+                                   item_text(items.first_item), in_quotes(op.name), in_quotes(buffer.name),
+                                   name(buffer.spec.type), in_quotes(parameter.name), parameter.type),
+            .fix = fmt::format("give a buffer of {}, or let the op take what there is", name(wanted)),
+            .pointer = pointer});
+}
+
+// All that can be said of handles, once for each combination of them.
+Result<void> check_handles(const std::vector<QueueCombination>& combinations,
+                           std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
+                           const std::string& pointer) {
+  ErrorList errors;
+  for (const QueueCombination& items : combinations) {
+    const auto refuse = [&](ErrorCode code, std::string what, std::string fix) {
+      errors.add({.code = code,
+                  .message = item_text(items.first_item) + " " + std::move(what),
+                  .fix = std::move(fix),
+                  .pointer = pointer});
+    };
+    if (items.op >= ops.size()) {
+      refuse(ErrorCode::invalid_item,
+             fmt::format("has the op_handle {}, the queue lists {}", items.op, plural(ops.size(), "op")),
+             "handles count the ops that the queue lists, from 0 on");
+    } else if (ops[items.op].op == nullptr) {
+      refuse(
+          ErrorCode::not_a_queue_op,
+          fmt::format("has the op_handle {}, and {} is no queue op", items.op, in_quotes(ops[items.op].name)),
+          "give the handle of an op with \"queue\": true");
+    }
+    bool there = true;
+    for (const auto& [key, handle] :
+         {std::pair("input_handle", items.input), {"output_handle", items.output}}) {
+      if (handle >= buffers.size()) {
+        there = false;
+        refuse(
+            ErrorCode::invalid_item,
+            fmt::format("has the {} {}, the queue lists {}", key, handle, plural(buffers.size(), "buffer")),
+            "handles count the buffers that the queue lists, from 0 on");
+      }
+    }
+    if (there && items.op < ops.size() && ops[items.op].op != nullptr) {
+      const QueueOp& op = *ops[items.op].op;
+      errors.check(check_elements(items, op, op.input, buffers[items.input], pointer));
+      errors.check(check_elements(items, op, op.output, buffers[items.output], pointer));
+    }
+    if (errors.full()) {
+      break;
+    }
+  }
+  return errors.result();
+}
+
+// Ops of one wave are one program: they come from one file, with the same options.
+Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::string& pointer) {
+  for (const QueueOp* const op : ops) {
+    if (op->spec.source != ops.front()->spec.source || op->spec.options != ops.front()->spec.options) {
+      return tl::unexpected(invalid_program(
+          fmt::format("the queue runs {} and {}, which come from two sources or have other options",
+                      in_quotes(ops.front()->name), in_quotes(op->name)),
+          "include both in one source, or give each a wave", pointer));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string& folder, PathScope scope,
+                                        const std::string& pointer) {
+  if (spec.items.has_value() == spec.file.has_value()) {
+    return tl::unexpected(invalid_program(
+        fmt::format("a queue has one origin, and this says {} of items and file", spec.items ? 2 : 0),
+        "give one of them", pointer));
+  }
+  auto items = spec.items ? Result<std::vector<QueueItem>>(*spec.items)
+                          : check_scope(beside(folder, *spec.file), folder, scope).and_then([&] {
+                              return read_queue_file(beside(folder, *spec.file));
+                            });
+  if (!items && !items.error().line) {
+    items.error().pointer = pointer + "/file";
+  }
+  if (items && items->empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::bad_queue,
+                                .message = "the queue has no items",
+                                .fix = "give one at least, or leave the wave out",
+                                .pointer = pointer});
+  }
+  if (items && items->size() > std::numeric_limits<std::uint32_t>::max()) {
+    return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
+                                .message = fmt::format("the queue has {} items", items->size()),
+                                .fix = "give 4294967295 at most, and the others to another wave",
+                                .pointer = pointer});
+  }
+  return items;
+}
+
+template <class T>
+ProgramBuffer own_buffer(const std::string& title, std::string_view what, const std::vector<T>& rows) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(rows.size() * sizeof(T));
+  std::memcpy(bytes->data(), rows.data(), bytes->size());
+  return {.name = fmt::format("{}: {}", title, what),
+          .spec = {.type = ElementType::u32, .count = bytes->size() / sizeof(std::uint32_t)},
+          .bytes = bytes->size(),
+          .contents = bytes};
+}
+
+// Buffers that items name, in the order of their handles, and what the drain does to each.
+std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& combinations,
+                                          std::span<const QueueOpHandle> ops, std::size_t buffers) {
+  std::vector<std::optional<Access>> accesses(buffers);
+  for (const QueueCombination& items : combinations) {
+    auto& input = accesses[items.input];
+    input = ops[items.op].op->input.is_const ? input.value_or(Access::read) : Access::read_write;
+    accesses[items.output] = Access::read_write;
+  }
+  std::vector<ProgramArgument> arguments;
+  for (std::uint32_t handle = 0; handle < buffers; ++handle) {
+    if (accesses[handle]) {
+      arguments.push_back({.kind = ProgramArgument::Kind::buffer,
+                           .buffer = handle,
+                           .access = *accesses[handle],
+                           .value = {}});
+    }
+  }
+  return arguments;
+}
+
+} // namespace
+
+bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
+  constexpr std::array<std::string_view, 3> results{"TIDEGATE_DONE", "TIDEGATE_REQUEUE", "TIDEGATE_FAULT"};
+  return function.body && has_signature(unit, function) &&
+         std::ranges::any_of(results,
+                             [&](std::string_view word) { return is_word(unit, *function.body, word); });
+}
+
+Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
+                                 const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
+  const std::string function_name = spec.kernel.value_or(name);
+  TIDEGATE_TRY(const ProgramUnit read, read_unit(spec, folder, answer, scope, pointer, frame_of({})));
+  const opencl_c::Function* const function = read.unit.definition(function_name);
+  if (function == nullptr) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::unknown_name,
+              .message = fmt::format("there is no function {} in {}", in_quotes(function_name), spec.source),
+              .fix = fmt::format("write {}", fmt::format(op_signature, function_name)),
+              .pointer = spec.kernel ? pointer + "/kernel" : pointer});
+  }
+  if (!has_signature(read.unit, *function)) {
+    return tl::unexpected(with_line_of(
+        read.files, opencl_c::error_at(read.unit, function->begin, ErrorCode::argument_mismatch,
+                                       fmt::format("{} is no function that runs one item of a queue",
+                                                   in_quotes(function_name)),
+                                       fmt::format("write {}", fmt::format(op_signature, function_name)))));
+  }
+  return QueueOp{.name = name,
+                 .function = function_name,
+                 .spec = spec,
+                 .traits = {.pure = spec.pure, .priority = spec.priority.value_or(default_queue_priority)},
+                 .input = function->parameters[0],
+                 .output = function->parameters[1]};
+}
+
+Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
+                                std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
+                                std::uint32_t age_threshold, const device::Tuning& tuning,
+                                const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
+  TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec, folder, scope, pointer));
+  const CombinedQueue combined = combine_items(items);
+  const std::vector<QueueCombination>& combinations = combined.combinations;
+  TIDEGATE_CHECK(check_handles(combinations, ops, buffers, pointer));
+
+  // The ops that the items name, and the buffers.
+  std::vector<const QueueOp*> used;
+  std::vector<QueueOpTraits> traits(ops.size());
+  DrainText drain;
+  std::set<std::string> functions;
+  for (std::uint32_t handle = 0; handle < ops.size(); ++handle) {
+    const QueueOp* const op = ops[handle].op;
+    if (std::ranges::find(combinations, handle, &QueueCombination::op) == combinations.end()) {
+      continue;
+    }
+    used.push_back(op);
+    traits[handle] = op->traits;
+    functions.insert(op->function);
+    drain.cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, op->function);
+  }
+  TIDEGATE_CHECK(check_sources(used, pointer));
+  QueueWave wave{.arguments = arguments_of(combinations, ops, buffers.size())};
+  if (wave.arguments.size() > most_buffers) {
+    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                .message = fmt::format("the items name {} buffers", wave.arguments.size()),
+                                .fix = fmt::format("name {} at most in a wave", most_buffers),
+                                .pointer = pointer});
+  }
+  for (const ProgramArgument& argument : wave.arguments) {
+    drain.handles += fmt::format("case {0}u: return (global void*)tg_b{0}; ", argument.buffer);
+    drain.parameters += fmt::format(", global uchar* tg_b{}", argument.buffer);
+    drain.arguments += fmt::format(", tg_b{}", argument.buffer);
+  }
+
+  // The kernel, once more where the ops turn out to requeue.
+  const OpSpec& source = used.front()->spec;
+  const PublishedQueue published = publish_queue(items, combined, traits, tuning);
+  drain.lanes = published.lanes;
+  drain.items_per_lane = published.items_per_lane;
+  drain.requeues = true;
+  TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, frame_of(drain)));
+  if (!say_requeue(wave.unit.unit, functions)) {
+    drain.requeues = false;
+    TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, frame_of(drain)));
+  }
+
+  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+  std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS); // as tg_queue_arm() leaves it
+  std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
+  state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
+  state[TG_QUEUE_RUNNING] = std::uint32_t{1} << published.tiles.front().priority;
+  wave.own_buffers = {own_buffer(title, "tiles", published.tiles),
+                      own_buffer(title, "params",
+                                 published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
+                      own_buffer(title, "state", state)};
+  wave.own_accesses = {Access::read, Access::read, Access::read_write};
+  if (drain.requeues) {
+    const std::uint64_t lanes = std::uint64_t{published.lanes} * published.tiles.size();
+    wave.own_buffers.push_back({.name = title + ": left",
+                                .spec = {.type = ElementType::u32, .count = lanes},
+                                .bytes = lanes * sizeof(std::uint32_t)});
+    wave.own_accesses.push_back(Access::write);
+  }
+  const auto tiles = static_cast<std::uint32_t>(published.tiles.size());
+  if (published.tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {
+    return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
+                                .message = fmt::format("the queue has {} items", items.size()),
+                                .fix = "give some of them to another wave",
+                                .pointer = pointer});
+  }
+  wave.range = {
+      .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
+  wave.op_name = used.front()->name;
+  wave.queue = {.items = std::move(items),
+                .file = spec.file ? beside(folder, *spec.file) : "",
+                .published = published.items,
+                .published_items = published.published_items,
+                .deduped_items = published.deduped_items,
+                .op_names = {},
+                .requeues = drain.requeues,
+                .first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size()),
+                .age_threshold = age_threshold,
+                .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max()),
+                .most_stalled_rounds = spec.most_stalled_rounds};
+  for (const QueueOpHandle& op : ops) {
+    wave.queue.op_names.push_back(op.name);
+  }
+  return wave;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,370 @@
+// Each pass looks at all that it can, whether or not another has found something wrong. What was not wholly
+// read is known by its name and unsound; of its parts those are looked at that do not need the others.
+#include "work/resolve.hpp"
+
+#include "work/groups.hpp"
+#include "work/halos.hpp"
+#include "work/names.hpp"
+#include "work/program.hpp"
+#include "work/resolve_memory.hpp"
+#include "work/resolve_waves.hpp"
+#include "work/resolved_program.hpp"
+#include "work/source.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+
+// The dependencies that a program lists.
+
+// `program` has its waves, `names` theirs.
+std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input,
+                                                     const ResolvedProgram& program, const WaveNames& names,
+                                                     ErrorList& errors);
+
+namespace {
+
+// The source with these options, read once.
+Result<std::uint32_t> find_unit(const ResolveInput& input, const OpSpec& spec, const std::string& pointer,
+                                std::vector<ProgramUnit>& units, NameIndex& units_by_key) {
+  const std::string key = spec.source + '\n' + spec.options;
+  if (units_by_key.contains(key)) {
+    return find_name("source", key, units_by_key, pointer);
+  }
+  auto unit = read_unit(spec, input.folder, input.answer, input.scope, pointer);
+  units_by_key[key] = unit ? static_cast<std::uint32_t>(units.size()) : unsound;
+  if (!unit) {
+    return tl::unexpected(std::move(unit.error()));
+  }
+  units.push_back(std::move(*unit));
+  return units_by_key[key];
+}
+
+Result<ProgramOp> resolve_op(const ResolveInput& input, const std::string& name, const OpSpec& spec,
+                             ProgramOps& ops, NameIndex& units_by_key) {
+  const std::string pointer = "/ops/" + pointer_token(name);
+  TIDEGATE_CHECK(input.wholly_read(pointer + "/source"));
+  TIDEGATE_CHECK(input.wholly_read(pointer + "/options"));
+  TIDEGATE_TRY(const std::uint32_t unit, find_unit(input, spec, pointer, ops.units, units_by_key));
+  TIDEGATE_CHECK(input.wholly_read(pointer));
+  const std::string kernel = spec.kernel.value_or(name);
+  const auto& functions = ops.units[unit].unit.functions;
+  NameIndex kernels;
+  for (std::uint32_t i = 0; i < functions.size(); ++i) {
+    if (functions[i].is_kernel && functions[i].body) {
+      kernels[functions[i].name] = i;
+    }
+  }
+  const auto found = kernels.find(kernel);
+  if (found == kernels.end()) {
+    if (const opencl_c::Function* const function = ops.units[unit].unit.definition(kernel)) {
+      return tl::unexpected(no_kernel(ops.units[unit], *function));
+    }
+    Error error = unknown_name("kernel", kernel, kernels, spec.kernel ? pointer + "/kernel" : pointer);
+    error.message += fmt::format(" in {}", spec.source);
+    return tl::unexpected(std::move(error));
+  }
+  return ProgramOp{.name = name, .unit = unit, .function = found->second};
+}
+
+void add_queue_op(const ResolveInput& input, const std::string& name, const OpSpec& spec, ProgramOps& ops,
+                  ErrorList& errors) {
+  const std::string pointer = "/ops/" + pointer_token(name);
+  auto made = input.wholly_read(pointer).and_then(
+      [&] { return resolve_queue_op(name, spec, input.folder, input.answer, input.scope, pointer); });
+  errors.check(made);
+  ops.op_index[name] = unsound;
+  ops.queue_ops.emplace(name, made ? std::optional(std::move(*made)) : std::nullopt);
+}
+
+Result<void> no_queue_op(const ResolveInput& input, const OpSpec& spec, const std::string& pointer) {
+  if ((!spec.pure && !spec.priority) || !input.unread.spare(pointer)) {
+    return {};
+  }
+  const std::string key = spec.pure ? "pure" : "priority";
+  return tl::unexpected(invalid_program(key + " is said of an op that is no queue op",
+                                        "leave it out, or say \"queue\": true", pointer + "/" + key));
+}
+
+} // namespace
+
+ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
+  ProgramOps ops;
+  NameIndex units_by_key; // a source with its options is read once
+  for (const auto& [name, spec] : input.program.ops) {
+    if (spec.queue) {
+      add_queue_op(input, name, spec, ops, errors);
+      continue;
+    }
+    errors.check(no_queue_op(input, spec, "/ops/" + pointer_token(name)));
+    auto made = resolve_op(input, name, spec, ops, units_by_key);
+    const bool sound = errors.check(made);
+    ops.op_index[name] = sound ? static_cast<std::uint32_t>(ops.ops.size()) : unsound;
+    if (sound) {
+      ops.ops.push_back(std::move(*made));
+    }
+  }
+  return ops;
+}
+
+namespace {
+
+Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, const Identifier& wave,
+                              const std::string& pointer) {
+  if (wave.name() != nullptr) {
+    auto found = find_name("wave", *wave.name(), names.index, pointer);
+    if (!found && names.some_is_unread) {
+      return tl::unexpected(told_elsewhere());
+    }
+    if (!found) {
+      found.error().code = ErrorCode::invalid_wave; // as where it is counted
+      found.error().fix = names.index.empty() ? "no wave has a name: give an index" : found.error().fix;
+    }
+    return found;
+  }
+  if (wave.number() >= wave_count) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_wave,
+                                .message = fmt::format("there is no wave {}", wave.number()),
+                                .fix = fmt::format("waves are counted from 0 to {}", wave_count - 1),
+                                .pointer = pointer,
+                                .wave_count = wave_count});
+  }
+  return static_cast<std::uint32_t>(wave.number());
+}
+
+Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const ResolvedProgram& program,
+                                              const WaveNames& names, const ProgramDependency& dependency,
+                                              std::size_t place) {
+  const std::string pointer = fmt::format("/dependencies/{}", place);
+  ErrorList errors;
+  const auto before = wave_of(names, program.waves.size(), dependency.before, pointer + "/before");
+  const auto after = wave_of(names, program.waves.size(), dependency.after, pointer + "/after");
+  errors.check(before);
+  errors.check(after);
+  TIDEGATE_CHECK(errors.result());
+  if (*before == *after) {
+    return tl::unexpected(Error{.code = ErrorCode::self_dependency,
+                                .message = fmt::format("{} depends on itself", program.wave_text(*before)),
+                                .fix = "remove the dependency",
+                                .pointer = pointer,
+                                .wave = *before});
+  }
+  if (dependency.tile_local && names.sound[*before] && names.sound[*after] &&
+      program.waves[*before].range.tiles() != program.waves[*after].range.tiles()) {
+    return tl::unexpected(invalid_program(
+        fmt::format("a tile_local dependency between {} with {} and {} with {}", program.wave_text(*before),
+                    plural(program.waves[*before].range.tiles(), "tile"), program.wave_text(*after),
+                    plural(program.waves[*after].range.tiles(), "tile")),
+        "both waves need the same number of work-groups", pointer));
+  }
+  if (!input.unread.empty()) { // it may say more, and the waves too
+    TIDEGATE_CHECK(input.wholly_read(pointer));
+    TIDEGATE_CHECK(input.wholly_read(fmt::format("/waves/{}", *before)));
+    TIDEGATE_CHECK(input.wholly_read(fmt::format("/waves/{}", *after)));
+  }
+  if (program.waves[*before].phase > program.waves[*after].phase) {
+    const auto phase = [&](std::uint32_t wave) {
+      return wave_phase_names[static_cast<std::size_t>(program.waves[wave].phase)];
+    };
+    return tl::unexpected(invalid_program(
+        fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"", program.wave_text(*after),
+                    phase(*after), program.wave_text(*before), phase(*before)),
+        "remove the dependency, or give the waves other phases", pointer));
+  }
+  ResolvedDependency resolved{.before = *before, .after = *after, .place = place};
+  if (dependency.tile_local) {
+    resolved.halo.emplace();
+  }
+  if (dependency.halo && names.sound[*before] && names.sound[*after]) {
+    if (program.waves[*before].range.groups != program.waves[*after].range.groups) {
+      return tl::unexpected(invalid_program(
+          fmt::format("a dependency with a halo between {} and {}, which have other work-groups",
+                      program.wave_text(*before), program.wave_text(*after)),
+          "both waves need as many work-groups in each dimension", pointer + "/halo"));
+    }
+    TIDEGATE_TRY(resolved.halo,
+                 stated_halo(*dependency.halo, program.waves[*after].range, pointer + "/halo"));
+  }
+  return resolved;
+}
+
+} // namespace
+
+std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input,
+                                                     const ResolvedProgram& program, const WaveNames& names,
+                                                     ErrorList& errors) {
+  std::vector<ResolvedDependency> dependencies;
+  if (!input.program.dependencies || program.waves.empty() || input.unread.cover("/waves")) {
+    return dependencies;
+  }
+  for (std::size_t i = 0; i < input.program.dependencies->size(); ++i) {
+    const auto made = resolve_dependency(input, program, names, (*input.program.dependencies)[i], i);
+    if (errors.check(made)) {
+      dependencies.push_back(*made);
+    }
+  }
+  return dependencies;
+}
+
+namespace {
+
+using namespace std::string_view_literals;
+
+// The largest divisor up to `most`: work-groups of one size.
+std::uint64_t largest_divisor(std::uint64_t global, std::uint32_t most) {
+  for (std::uint64_t size = most; size > 1; --size) {
+    if (global % size == 0) {
+      return size;
+    }
+  }
+  return 1;
+}
+
+} // namespace
+
+Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
+                         std::uint32_t open_size) {
+  NdRange range;
+  const std::size_t dimensions = spec.global_size.size();
+  if (dimensions == 0 || dimensions > range.global.size()) {
+    return tl::unexpected(invalid_program(
+        dimensions == 0 ? "global_size is empty" : fmt::format("global_size has {} dimensions", dimensions),
+        dimensions == 0 ? "give 1 to 3 sizes" : "an NDRange has 1 to 3: fold the others into them",
+        pointer + "/global_size"));
+  }
+  for (const auto& [list, key] :
+       {std::pair(&spec.local_size, "local_size"), std::pair(&spec.global_offset, "global_offset")}) {
+    if (*list && (*list)->size() != dimensions) {
+      return tl::unexpected(invalid_program(
+          fmt::format("{} has {}, global_size has {}", key, plural((*list)->size(), "dimension"), dimensions),
+          fmt::format("give it {}", plural(dimensions, "number")), pointer + "/" + key));
+    }
+  }
+  range.dimensions = static_cast<std::uint32_t>(dimensions);
+  std::uint64_t tiles = 1;
+  std::uint64_t items = 1;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const std::uint64_t global = spec.global_size[d];
+    const std::uint64_t local = spec.local_size              ? (*spec.local_size)[d]
+                                : kernel.required_local_size ? (*kernel.required_local_size)[d]
+                                : d == 0                     ? largest_divisor(global, open_size)
+                                                             : 1;
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    for (const auto& [size, key] : {std::pair(global, "global_size"), std::pair(local, "local_size")}) {
+      if (size == 0 || size > most) {
+        return tl::unexpected(Error{
+            .code = ErrorCode::out_of_range,
+            .message = fmt::format("{}[{}] is {}{}", key, d, size, size == 0 ? "" : ", more than 2^32 - 1"),
+            .fix = size == 0                ? "give a size from 1 on"
+                   : key == "global_size"sv ? "cut the wave into several with global_offset"
+                                            : "give work-groups of the size that the device takes",
+            .pointer = fmt::format("{}/{}", pointer, key)});
+      }
+    }
+    range.global[d] = static_cast<std::uint32_t>(global);
+    range.local[d] = static_cast<std::uint32_t>(local);
+    range.groups[d] = static_cast<std::uint32_t>((global + local - 1) / local);
+    range.offset[d] = spec.global_offset ? (*spec.global_offset)[d] : 0;
+    tiles *= range.groups[d];
+    items *= local;
+    if (items > most) {
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = "a work-group of more than 2^32 - 1 work-items",
+                                  .fix = "give work-groups of the size that the device takes",
+                                  .pointer = pointer + "/local_size"});
+    }
+    if (tiles > std::numeric_limits<std::int32_t>::max()) {
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = "the NDRange has more than 2^31 - 1 work-groups",
+                                  .fix = "cut the wave into several with global_offset",
+                                  .pointer = pointer + "/global_size"});
+    }
+  }
+  if (kernel.required_local_size) {
+    const auto& required = *kernel.required_local_size;
+    if (required[0] != range.local[0] || required[1] != range.local[1] || required[2] != range.local[2]) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::unsupported_kernel,
+                .message = fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} asks for "
+                                       "{} x {} x {} (reqd_work_group_size)",
+                                       range.local[0], range.local[1], range.local[2], in_quotes(kernel.name),
+                                       required[0], required[1], required[2]),
+                .fix = "give the local_size that the kernel asks for",
+                .pointer = pointer + "/local_size"});
+    }
+  }
+  return range;
+}
+
+namespace {
+
+// What the program says by itself.
+ResolvedProgram without_parts(const ResolveInput& input) {
+  const WaveProgram& program = input.program;
+  ResolvedProgram resolved;
+  resolved.folder = input.folder;
+  resolved.budget_bytes = program.device_memory_budget_bytes;
+  resolved.policy = program.policy;
+  resolved.iterations =
+      program.repeat.value_or(program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
+  return resolved;
+}
+
+} // namespace
+
+std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
+  const ProgramWave& what = waves[wave];
+  return !what.title.empty()    ? what.title
+         : !what.name.empty()   ? in_quotes(what.name)
+         : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
+                                : fmt::format("wave {}", wave);
+}
+
+Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
+                                const AnswerMacros& answer, PathScope scope, FileCheck files,
+                                const device::Tuning& tuning, const UnreadPlaces& unread) {
+  const ResolveInput input{program, folder, answer, scope, files, tuning, unread};
+  ErrorList errors;
+  ResolvedProgram resolved = without_parts(input);
+
+  ProgramMemory memory = resolve_memory(input, errors);
+  resolved.swaps = resolve_swaps(input, memory, errors);
+  for (const auto& [first, second] : resolved.swaps) {
+    memory.buffers[first].swapped = memory.buffers[second].swapped = true;
+  }
+  auto until = resolve_until(input, memory);
+  errors.check(until);
+  ProgramOps ops = resolve_ops(input, errors);
+  ResolvedWaves waves = resolve_waves(input, std::move(memory), std::move(ops), errors);
+  resolved.until = until ? std::move(*until) : std::nullopt;
+  resolved.buffers = std::move(waves.buffers);
+  resolved.units = std::move(waves.units);
+  resolved.ops = std::move(waves.ops);
+  resolved.waves = std::move(waves.waves);
+  resolved.dependencies = resolve_dependencies(input, resolved, waves.names, errors);
+  if (!errors.result()) {
+    errors.check(check_order(resolved)); // else cycles are found when waves are grouped
+    return tl::unexpected(errors.result().error());
+  }
+
+  spread_progressions(resolved.waves);
+  derive_halos(resolved);
+  resolved.derived = !program.dependencies;
+  if (resolved.derived) {
+    resolved.dependencies = derive_dependencies(resolved.waves, resolved.buffers.size());
+  }
+  return resolved;
+}
+
+} // namespace tidegate::engine

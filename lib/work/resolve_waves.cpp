@@ -1,0 +1,385 @@
+#include "work/resolve_waves.hpp"
+
+#include "opencl_c/words.hpp"
+#include "work/arguments.hpp"
+#include "work/halos.hpp"
+#include "work/program.hpp"
+#include "work/queue.hpp"
+#include "work/resolve.hpp"
+#include "work/source.hpp"
+#include "work/transfer.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+// Pipes and whatever else no wave can give.
+Result<void> check_parameters(const ProgramUnit& read, const opencl_c::Function& kernel) {
+  const opencl_c::TranslationUnit& unit = read.unit;
+  for (const opencl_c::Parameter& parameter : kernel.parameters) {
+    for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
+      const std::string& word = unit.source.tokens[i].text;
+      if (opencl_c::is_unsupported(word)) {
+        return tl::unexpected(with_line_of(
+            read.files, opencl_c::error_at(unit, i, ErrorCode::unsupported_kernel,
+                                           fmt::format("{} cannot be an argument of a wave", in_quotes(word)),
+                                           fmt::format("write it without: {}", opencl_c::see_unsupported))));
+      }
+    }
+  }
+  return {};
+}
+
+// Whether there is what the arguments name.
+Result<void> argument_names(const ResolveInput& input, const ProgramMemory& memory, const WaveSpec& spec,
+                            const std::string& pointer) {
+  ErrorList errors;
+  for (std::size_t i = 0; i < spec.args.size(); ++i) {
+    if (spec.args[i].buffer) {
+      errors.check(find_argument_buffer(input, memory, *spec.args[i].buffer,
+                                        fmt::format("{}/args/{}/buffer", pointer, i)));
+    }
+    if (spec.args[i].image) {
+      errors.check(
+          find_image(input, memory, *spec.args[i].image, fmt::format("{}/args/{}/image", pointer, i)));
+    }
+  }
+  return errors.result();
+}
+
+Result<void> sizes_read(const ResolveInput& input, const std::string& pointer) {
+  for (const std::string_view key : {"/global_size", "/local_size", "/global_offset"}) {
+    TIDEGATE_CHECK(input.wholly_read(fmt::format("{}{}", pointer, key)));
+  }
+  return {};
+}
+
+Result<void> add_halo(ProgramArgument& argument, const std::vector<Number>& halo, const NdRange& range,
+                      const std::string& pointer) {
+  if (argument.kind != ProgramArgument::Kind::buffer) {
+    return tl::unexpected(
+        invalid_program("a halo is said of something that is no buffer", "leave it out", pointer));
+  }
+  TIDEGATE_TRY(argument.halo, stated_halo(halo, range, pointer));
+  return {};
+}
+
+// The range is that of the wave, where it is sound.
+Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memory, const ProgramOps& ops,
+                            const WaveSpec& spec, const opencl_c::Function& kernel,
+                            const std::string& pointer, const NdRange* range, ProgramWave& wave) {
+  const opencl_c::TranslationUnit& unit = ops.unit(wave.op).unit;
+  TIDEGATE_CHECK(check_parameters(ops.unit(wave.op), kernel));
+  ErrorList errors;
+  if (spec.args.size() != kernel.parameters.size()) {
+    std::string signature;
+    for (const opencl_c::Parameter& parameter : kernel.parameters) {
+      signature += (signature.empty() ? "" : ", ") + opencl_c::resolved_text(unit, parameter);
+    }
+    errors.add(
+        {.code = ErrorCode::argument_mismatch,
+         .message = fmt::format("{} given, the kernel takes {}: {}({})", plural(spec.args.size(), "argument"),
+                                kernel.parameters.size(), kernel.name, signature),
+         .fix = "give one argument for each parameter, in their order",
+         .pointer = pointer + "/args"});
+    errors.check(argument_names(input, memory, spec, pointer));
+    return errors.result();
+  }
+  const auto image = [&](const std::string& name, const std::string& at) {
+    return find_image(input, memory, name, at);
+  };
+  const auto buffer = [&](const std::string& name, const std::string& at) {
+    return find_argument_buffer(input, memory, name, at);
+  };
+  for (std::size_t i = 0; i < spec.args.size(); ++i) {
+    const opencl_c::Parameter& parameter = kernel.parameters[i];
+    auto argument = resolve_argument(spec.args[i], parameter, unit, memory.buffers, buffer, image,
+                                     fmt::format("{}/args/{}", pointer, i));
+    if (spec.args[i].halo && argument && range) {
+      errors.check(
+          add_halo(*argument, *spec.args[i].halo, *range, fmt::format("{}/args/{}/halo", pointer, i)));
+    }
+    if (errors.check(argument)) {
+      wave.arguments.push_back(std::move(*argument));
+    }
+  }
+  TIDEGATE_CHECK(errors.result());
+  TIDEGATE_CHECK(input.wholly_read(pointer + "/args"));
+  return check_image_uses(wave.arguments, memory.buffers, pointer);
+}
+
+Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memory, const ProgramOps& ops,
+                            const WaveSpec& spec, const std::string& pointer) {
+  ErrorList errors;
+  if (ops.queue_ops.contains(*spec.op)) {
+    return tl::unexpected(invalid_program(fmt::format("{} is a queue op, and no kernel", in_quotes(*spec.op)),
+                                          "give it to a queue: \"queue\": {\"ops\": …}", pointer + "/op"));
+  }
+  const auto op = input.find_in("/ops", "op", *spec.op, ops.op_index, pointer + "/op");
+  if (!errors.check(op)) {
+    errors.check(argument_names(input, memory, spec, pointer)); // all that can be said without a kernel
+    return tl::unexpected(errors.result().error());
+  }
+  ProgramWave wave{.op = *op};
+  const opencl_c::Function& kernel = ops.function(wave.op);
+  const auto range = sizes_read(input, pointer).and_then([&] {
+    return nd_range(spec, kernel, pointer, input.tuning.open_workgroup_size);
+  });
+  errors.check(range);
+  errors.check(wave_arguments(input, memory, ops, spec, kernel, pointer, range ? &*range : nullptr, wave));
+  TIDEGATE_CHECK(errors.result());
+  wave.range = *range;
+  return wave;
+}
+
+// The items' handles are places in the lists of the queue: those in JSON objects have no order.
+Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
+                               std::uint32_t index, const WaveSpec& spec, const std::string& pointer) {
+  TIDEGATE_CHECK(no_range(spec, "a wave with a queue", pointer));
+  for (const std::string& part : {pointer, std::string("/ops"), std::string("/buffers")}) {
+    TIDEGATE_CHECK(input.wholly_read(part));
+  }
+  std::vector<QueueOpHandle> handles;
+  NameIndex program_ops;
+  for (const auto& [name, op] : input.program.ops) {
+    program_ops.emplace(name, static_cast<std::uint32_t>(program_ops.size()));
+  }
+  for (std::size_t i = 0; i < spec.queue->ops.size(); ++i) {
+    const std::string& name = spec.queue->ops[i];
+    TIDEGATE_CHECK(
+        find_name("op", name, program_ops, fmt::format("{}/queue/ops/{}", pointer, i)).map([](std::uint32_t) {
+        }));
+    const auto found = ops.queue_ops.find(name);
+    if (found != ops.queue_ops.end() && !found->second) {
+      return tl::unexpected(told_elsewhere());
+    }
+    handles.push_back({.name = name, .op = found == ops.queue_ops.end() ? nullptr : &*found->second});
+  }
+  std::vector<ProgramBuffer> buffers;
+  std::vector<std::uint32_t> indices;
+  for (std::size_t i = 0; i < spec.queue->buffers.size(); ++i) {
+    TIDEGATE_TRY(const std::uint32_t place, find_name("buffer", spec.queue->buffers[i], memory.buffer_index,
+                                                      fmt::format("{}/queue/buffers/{}", pointer, i)));
+    if (std::ranges::find(indices, place) != indices.end()) {
+      return tl::unexpected(Error{
+          .code = ErrorCode::duplicate_name,
+          .message = fmt::format("the queue lists the buffer {} twice", in_quotes(spec.queue->buffers[i])),
+          .fix = "one handle is enough for a buffer",
+          .pointer = fmt::format("{}/queue/buffers/{}", pointer, i)});
+    }
+    buffers.push_back(memory.buffers[place]);
+    indices.push_back(place);
+  }
+  const std::string title = spec.name.value_or(fmt::format("wave {}", index));
+  TIDEGATE_TRY(QueueWave made, resolve_queue(*spec.queue, title, input.folder, handles, buffers,
+                                             input.program.policy.priority_age_threshold, input.tuning,
+                                             input.answer, input.scope, pointer + "/queue"));
+  ProgramWave wave{.op = static_cast<std::uint32_t>(ops.ops.size()), .range = made.range};
+  for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {
+    wave.arguments.push_back({.kind = ProgramArgument::Kind::buffer,
+                              .buffer = static_cast<std::uint32_t>(memory.buffers.size()),
+                              .access = made.own_accesses[i],
+                              .access_stated = true,
+                              .overwrites = made.own_accesses[i] == Access::write, // all that it reads
+                              .value = {}});
+    memory.buffers.push_back(std::move(made.own_buffers[i]));
+  }
+  made.queue.state_buffer = wave.arguments[queue_state_index].buffer;
+  for (ProgramArgument& argument : made.arguments) {
+    argument.buffer = indices[argument.buffer];
+    wave.arguments.push_back(std::move(argument));
+  }
+  for (const std::string_view kernel : queue_kernels) {
+    const auto& functions = made.unit.unit.functions;
+    const auto found = std::ranges::find(functions, kernel, &opencl_c::Function::name);
+    ops.ops.push_back({.name = made.op_name,
+                       .unit = static_cast<std::uint32_t>(ops.units.size()),
+                       .function = static_cast<std::uint32_t>(found - functions.begin())});
+  }
+  ops.units.push_back(std::move(made.unit));
+  wave.queue = std::make_shared<const ProgramQueue>(std::move(made.queue));
+  return wave;
+}
+
+// Whether there is what a wave names that is not wholly read.
+Result<ProgramWave> transferred_names(const WaveSpec& spec, const FindBuffer& find,
+                                      const std::string& pointer) {
+  ErrorList errors;
+  if (spec.fill) {
+    errors.check(find(spec.fill->buffer, pointer + "/fill/buffer"));
+  }
+  if (spec.copy) {
+    errors.check(find(spec.copy->from, pointer + "/copy/from"));
+    errors.check(find(spec.copy->to, pointer + "/copy/to"));
+  }
+  errors.add(told_elsewhere());
+  return tl::unexpected(errors.result().error());
+}
+
+Result<ProgramWave> transfer_wave(const ResolveInput& input, const ProgramMemory& memory, ProgramOps& ops,
+                                  const WaveSpec& spec, const std::string& pointer) {
+  const auto find = [&](const std::string& name, const std::string& at) {
+    return find_buffer(
+        input, memory, name, at,
+        fmt::format("give the image an init, or write it in a kernel: {}", opencl_c::see_unsupported));
+  };
+  auto wave = input.unread.spare(pointer) ? resolve_transfer(spec, memory.buffers, find, pointer)
+                                          : transferred_names(spec, find, pointer);
+  if (!wave) {
+    return wave;
+  }
+  if (!ops.transfers) {
+    auto unit = transfer_unit();
+    if (!unit) {
+      return tl::unexpected(std::move(unit.error()));
+    }
+    ops.transfers = static_cast<std::uint32_t>(ops.ops.size());
+    for (const std::string_view kernel : transfer_kernels) {
+      const auto found = std::ranges::find(unit->unit.functions, kernel, &opencl_c::Function::name);
+      ops.ops.push_back({.name = std::string(kernel),
+                         .unit = static_cast<std::uint32_t>(ops.units.size()),
+                         .function = static_cast<std::uint32_t>(found - unit->unit.functions.begin())});
+    }
+    ops.units.push_back(std::move(*unit));
+  }
+  wave->op = *ops.transfers + (spec.copy ? 1 : 0);
+  return wave;
+}
+
+Result<ProgramWave> one_wave(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
+                             std::uint32_t index, const WaveSpec& spec, const std::string& pointer) {
+  const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()} +
+                   int{spec.queue.has_value()};
+  if (said == 0 && !input.unread.spare(pointer)) { // all that can be said without knowing which
+    const auto names = argument_names(input, memory, spec, pointer);
+    return tl::unexpected(names ? told_elsewhere() : names.error());
+  }
+  if (said != 1) {
+    return tl::unexpected(invalid_program(
+        fmt::format("a wave is one thing, and this says {} of op, fill, copy and queue", said),
+        "give one of them", pointer));
+  }
+  return spec.op      ? op_wave(input, memory, ops, spec, pointer)
+         : spec.queue ? queue_wave(input, memory, ops, index, spec, pointer)
+                      : transfer_wave(input, memory, ops, spec, pointer);
+}
+
+Result<void> name_wave(const WaveSpec& spec, std::uint32_t index, NameIndex& names,
+                       const std::string& pointer) {
+  if (spec.name && (spec.name->empty() || !names.emplace(*spec.name, index).second)) {
+    return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
+                                .message = spec.name->empty()
+                                               ? fmt::format("the name of wave {} is empty", index)
+                                               : fmt::format("waves {} and {} are both called {}",
+                                                             names[*spec.name], index, in_quotes(*spec.name)),
+                                .fix = "rename one of them, or leave the name out",
+                                .pointer = pointer + "/name"});
+  }
+  return {};
+}
+
+// A buffer that is written counts as output, one that is only read as frontier.
+planning::Wave envelope(const std::vector<ProgramBuffer>& buffers, const ProgramWave& wave) {
+  std::map<std::uint32_t, bool> written;
+  for (const ProgramArgument& argument : wave.arguments) {
+    if (argument.is_memory()) {
+      written[argument.buffer] |= argument.access != Access::read;
+    }
+  }
+  planning::Wave bytes;
+  for (const auto& [buffer, is_written] : written) {
+    (is_written ? bytes.output_bytes : bytes.frontier_bytes) += buffers[buffer].bytes;
+  }
+  return bytes;
+}
+
+Result<ProgramWave> resolve_wave(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
+                                 std::uint32_t index, NameIndex& names, const WaveSpec& spec,
+                                 const std::string& pointer) {
+  ErrorList errors;
+  Result<ProgramWave> wave = one_wave(input, memory, ops, index, spec, pointer);
+  errors.check(wave);
+  errors.check(input.wholly_read(pointer));
+  errors.check(name_wave(spec, index, names, pointer));
+  std::uint32_t rules = 0;
+  for (std::size_t i = 0; i < spec.rules.size(); ++i) {
+    const bool exists = spec.rules[i] < std::numeric_limits<std::uint32_t>::digits;
+    if (!exists) {
+      errors.add({.code = ErrorCode::out_of_range,
+                  .message = fmt::format("there is no source rule {}", spec.rules[i]),
+                  .fix = "rules are numbered from 0 to 31",
+                  .pointer = fmt::format("{}/rules/{}", pointer, i)});
+    }
+    rules |= exists ? std::uint32_t{1} << spec.rules[i] : 0;
+  }
+  TIDEGATE_CHECK(errors.result());
+  wave->rules = rules;
+  wave->bytes = spec.bytes ? *spec.bytes : envelope(memory.buffers, *wave);
+  return wave;
+}
+
+} // namespace
+
+ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, ProgramOps ops,
+                            ErrorList& errors) {
+  ResolvedWaves resolved;
+  if (input.program.waves.empty()) {
+    errors.add(invalid_program("the program has no waves", "add one: an op over an NDRange", "/waves"));
+  } else if (std::ranges::none_of(input.program.waves,
+                                  [](const WaveSpec& wave) { return wave.phase == WavePhase::each; })) {
+    errors.add(invalid_program("every wave runs before or after the repetition, and nothing in it",
+                               "leave phase out", "/waves"));
+  }
+  for (std::size_t i = 0; i < input.program.waves.size(); ++i) {
+    const WaveSpec& spec = input.program.waves[i];
+    auto made = resolve_wave(input, memory, ops, static_cast<std::uint32_t>(i), resolved.names.index, spec,
+                             fmt::format("/waves/{}", i));
+    resolved.names.sound.push_back(errors.check(made));
+    resolved.names.some_is_unread |=
+        !input.unread.empty() && input.unread.cover(fmt::format("/waves/{}/name", i));
+    const auto op = ops.op_index.find(spec.op.value_or("")); // what the wave is called by
+    resolved.waves.push_back(made ? std::move(*made)
+                                  : ProgramWave{.op = op == ops.op_index.end() ? unsound : op->second});
+    resolved.waves.back().name = spec.name.value_or("");
+    resolved.waves.back().phase = spec.phase;
+  }
+  resolved.buffers = std::move(memory.buffers);
+  resolved.units = std::move(ops.units);
+  resolved.ops = std::move(ops.ops);
+  return resolved;
+}
+
+void spread_progressions(std::vector<ProgramWave>& waves) {
+  std::map<std::pair<std::uint32_t, std::size_t>, ElementType> changing;
+  for (const ProgramWave& wave : waves) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      if (wave.arguments[i].progression) {
+        changing[{wave.op, i}] = wave.arguments[i].progression->type;
+      }
+    }
+  }
+  for (ProgramWave& wave : waves) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      const auto found = changing.find({wave.op, i});
+      if (found != changing.end() && !wave.arguments[i].progression) {
+        wave.arguments[i].progression = constant_progression(found->second, wave.arguments[i].value);
+      }
+    }
+  }
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,132 @@
+#include "work/source.hpp"
+
+#include "core/files.hpp"
+#include "opencl_c/preprocessor.hpp"
+#include "work/buffers.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+constexpr std::size_t most_source_bytes = std::size_t{64} << 20U;
+
+// What an editor saves as text and no compiler takes is told in words of its own.
+Result<std::string> plain_text(std::string text, const std::string& path) {
+  const auto refused = [&](std::string what, std::string fix) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::kernel_source,
+              .message = in_quotes(std::filesystem::path(path).filename().string()) + ' ' + std::move(what),
+              .fix = std::move(fix),
+              .source = path,
+              .line = 1,
+              .column = 1});
+  };
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    return refused("is UTF-16, which OpenCL compilers do not read", "save it as UTF-8");
+  }
+  if (text.find('\0') != std::string::npos) {
+    return refused("is no text: it holds a byte of 0", "name a file of OpenCL C");
+  }
+  return text;
+}
+
+// Every answer may lead to other lines, which ask for more.
+Result<opencl_c::TokenStream> preprocess(const std::string& path, opencl_c::PreprocessorOptions& options,
+                                         const opencl_c::CompilerOptions& compiler,
+                                         const AnswerMacros& answer) {
+  opencl_c::PredefinedMacros macros;
+  options.predefined = &macros;
+  while (true) {
+    auto source = opencl_c::preprocess(path, options);
+    if (macros.is_complete()) {
+      return source;
+    }
+    if (auto answered = answer(compiler, macros); !answered) {
+      return tl::unexpected(std::move(answered.error()));
+    }
+  }
+}
+
+} // namespace
+
+Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
+                              PathScope scope, const std::string& pointer, const SourceFrame& frame) {
+  auto options = opencl_c::parse_compiler_options(spec.options);
+  if (!options) {
+    options.error().pointer = pointer + "/options";
+    return tl::unexpected(std::move(options.error()));
+  }
+  opencl_c::PreprocessorOptions preprocessor{.definitions = options->definitions,
+                                             .undefinitions = options->undefinitions};
+  for (const std::string& include : options->include_folders) {
+    preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
+  }
+  const std::string path = beside(folder, spec.source);
+  // A frame stands beside the file and includes it.
+  const bool framed = !frame.before.empty() || !frame.behind.empty();
+  const std::string whole = framed ? path + ": framed" : path;
+  std::vector<std::string> files;
+  preprocessor.read = [&](const std::string& file) -> Result<std::string> {
+    if (framed && file == whole) {
+      const std::string name = std::filesystem::path(path).filename().string();
+      return fmt::format("{}#include \"{}\"\n{}", frame.before, name, frame.behind);
+    }
+    std::error_code none;
+    if (auto allowed = check_scope(file, folder, scope); !allowed && std::filesystem::exists(file, none)) {
+      return tl::unexpected(std::move(allowed.error()));
+    }
+    auto read = read_all(file, most_source_bytes, FileKinds::regular).and_then([&](std::string&& bytes) {
+      return plain_text(std::move(bytes), file);
+    });
+    if (read && std::ranges::find(files, file) == files.end()) {
+      files.push_back(file);
+    }
+    return read;
+  };
+  auto unit = preprocess(whole, preprocessor, *options, answer).and_then(opencl_c::parse_translation_unit);
+  if (!unit) {
+    unit.error() = with_line_of(files, std::move(unit.error()));
+    if (unit.error().code == ErrorCode::kernel_options) {
+      unit.error().pointer = pointer + "/options";
+    } else if (!unit.error().line) {
+      unit.error().pointer = pointer + "/source";
+      if (unit.error().code == ErrorCode::cannot_read) {
+        unit.error().fix = "name the OpenCL C file, relative to the program's folder";
+      }
+    }
+    return tl::unexpected(std::move(unit.error()));
+  }
+  return ProgramUnit{.path = path,
+                     .files = std::move(files),
+                     .options = spec.options,
+                     .parsed_options = std::move(*options),
+                     .unit = std::move(*unit),
+                     .frame = frame};
+}
+
+Error with_line_of(const std::vector<std::string>& files, Error error, ColumnCounts counts) {
+  if (!error.source || std::ranges::find(files, *error.source) == files.end()) {
+    return error;
+  }
+  const auto text = read_all(*error.source, most_source_bytes);
+  return text ? with_excerpt(std::move(error), *text, counts) : error;
+}
+
+Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function) {
+  return with_line_of(
+      unit.files,
+      opencl_c::error_at(unit.unit, function.begin, ErrorCode::kernel_source,
+                         in_quotes(function.name) + " is a function and no kernel",
+                         "write kernel in front of it; an op that works on a queue says \"queue\": true"));
+}
+
+} // namespace tidegate::engine

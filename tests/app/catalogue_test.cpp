@@ -1,0 +1,79 @@
+// The catalogue: every document type is there, described without contradictions.
+#include "app/catalogue.hpp"
+#include "app/schema.hpp"
+#include "core/catalogue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+
+using namespace tidegate;
+using namespace tidegate::documents;
+
+namespace {
+// For all tests of this program: main() does so in the tool.
+[[maybe_unused]] const bool filled = (app::fill_catalogue(), true);
+} // namespace
+
+TEST_CASE("document types have different names and are found by them") {
+  std::set<std::string_view> kinds;
+  for (const auto& [document, command] : catalogue()) {
+    CHECK(kinds.insert(document->kind).second);
+    CHECK(*find_document(document->kind) == document);
+  }
+  CHECK(kinds.contains("launch_request"));
+  CHECK(kinds.contains("launch_recommendation"));
+}
+
+TEST_CASE("an unknown type has a nearest one") {
+  const auto near = find_document("launch_reqest");
+  REQUIRE_FALSE(near);
+  CHECK(near.error().code == ErrorCode::unknown_name);
+  CHECK(near.error().message == "there is no document type \"launch_reqest\"");
+  CHECK(near.error().fix == "did you mean \"launch_request\"?");
+  CHECK(find_document("zzz").error().fix == "`tidegate schema --format table` lists them");
+}
+
+TEST_CASE("a document is recognised by its kind, or else by its keys") {
+  const auto recognised = [](std::string_view json) {
+    const auto found = recognise(json);
+    return found ? std::string((*found)->kind) : std::string(name(found.error().code));
+  };
+  CHECK(recognised(R"({"kind":"wave_dag","ops":{},"buffers":{}})") == "wave_dag");
+  CHECK(recognised(R"({"kind":"wave_dog"})") == "wrong_kind");
+  CHECK(recognised(R"({"buffers":{},"ops":{},"waves":[]})") == "wave_program");
+  CHECK(recognised(R"({"waves":[],"dependencies":[],"budget_bytes":4})") == "wave_dag");
+  CHECK(recognised(R"({"waves":[],"oops":{},"buffers":{}})") == "wave_program");
+  CHECK(recognised(R"({"buffers":[]})") == "buffer_lifetimes");
+  CHECK(recognised(R"({"queue_len":1})") == "launch_request");
+  CHECK(recognised(R"({"candidates":[],"costs":[],"current":0})") == "measured_costs");
+  CHECK(recognised("{}") == "missing_kind");
+  CHECK(recognised("[]") == "missing_kind");
+  CHECK(recognised(R"({"name":"x","version":1,"scripts":{},"waves":[]})") == "missing_kind");
+  CHECK(recognised("{") == "syntax_error");
+}
+
+TEST_CASE("every field says what it means, and no record has more fields than a mask has bits") {
+  const std::function<void(const Record&)> visit = [&](const Record& record) {
+    CAPTURE(record.name);
+    CHECK(record.fields.size() <= 64);
+    std::set<std::string_view> names;
+    for (const Field& field : record.fields) {
+      CAPTURE(field.name);
+      CHECK(names.insert(field.name).second);
+      CHECK_FALSE(field.meaning.empty());
+      CHECK(field.meaning.find('\n') == std::string_view::npos);
+      if (field.type.kind == Kind::record) {
+        visit(*field.type.record);
+      } else if (field.type.kind == Kind::list && field.type.list->element.kind == Kind::record) {
+        visit(*field.type.list->element.record);
+      }
+    }
+  };
+  for (const auto& [document, command] : catalogue()) {
+    CHECK_FALSE(document->title.empty());
+    visit(*document->record);
+  }
+}

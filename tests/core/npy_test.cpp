@@ -1,0 +1,249 @@
+// NumPy files. The whole files below are what numpy.save and numpy.lib.format.write_array of NumPy 1.24
+// wrote, with the padding between header and data as spaces(n).
+#include "core/npy.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace tidegate;
+using namespace std::string_literals;
+
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+std::string spaces(std::size_t count) {
+  return std::string(count, ' ');
+}
+
+std::string text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
+}
+
+void check_array(const std::string& file, ElementType type, const Shape& shape, const std::string& data) {
+  INFO(file);
+  const auto array = parse_npy(file);
+  REQUIRE_MESSAGE(array, array.error().message);
+  CHECK(array->type == type);
+  CHECK(array->shape == shape);
+  CHECK(text_of(array->bytes) == data);
+}
+
+// A file of version 1.0 with this header.
+std::string with_header(const std::string& header, const std::string& data = "") {
+  const std::string length{static_cast<char>(header.size() & 0xffU), static_cast<char>(header.size() >> 8U)};
+  return "\x93NUMPY\1\0"s + length + header + data;
+}
+
+std::string with_shape(const std::string& shape, const std::string& data = "") {
+  return with_header("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}", data);
+}
+
+std::string with_descr(const std::string& descr, const std::string& data = "") {
+  return with_header("{'descr': " + descr + ", 'fortran_order': False, 'shape': (1,)}", data);
+}
+
+std::string refusal(const std::string& file) {
+  const auto array = parse_npy(file);
+  REQUIRE_FALSE(array);
+  CHECK(array.error().code == ErrorCode::bad_array);
+  return array.error().message;
+}
+
+std::string damage(const std::string& header) {
+  const std::string message = refusal(with_header(header));
+  const std::string start = "the header of the array is damaged: ";
+  return message.starts_with(start) ? message.substr(start.size()) : message;
+}
+
+const std::string three_floats =
+    "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }"s + spaces(60) +
+    "\n\x00\x00\x80?\x00\x00\x00\xc0\x00\x00\x00?"s;
+const std::string three_floats_data = "\x00\x00\x80?\x00\x00\x00\xc0\x00\x00\x00?"s; // 1, -2, 0.5
+
+} // namespace
+
+TEST_CASE("arrays of NumPy in versions 1.0, 2.0 and 3.0") {
+  check_array(three_floats, ElementType::f32, {3}, three_floats_data);
+  check_array("\x93NUMPY\x02\x00t\x00\x00\x00{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }"s +
+                  spaces(56) + "\n\x00\x00\x01\x00\x02\x00\x03\x00\x04\x00\x05\x00"s,
+              ElementType::u16, {2, 3}, "\x00\x00\x01\x00\x02\x00\x03\x00\x04\x00\x05\x00"s);
+  check_array("\x93NUMPY\x03\x00t\x00\x00\x00{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }"s +
+                  spaces(58) + "\n\xff\xff\x02\x00"s,
+              ElementType::i16, {2}, "\xff\xff\x02\x00"s);
+}
+
+TEST_CASE("a single element, no element, and bool as u8") {
+  check_array("\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (), }"s + spaces(62) +
+                  "\n\x07\x00\x00\x00\x00\x00\x00\x00"s,
+              ElementType::i64, {}, "\x07\x00\x00\x00\x00\x00\x00\x00"s);
+  check_array("\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }"s +
+                  spaces(58) + "\n",
+              ElementType::f32, {0, 3}, "");
+  check_array("\x93NUMPY\x01\x00v\x00{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }"s +
+                  spaces(60) + "\n\x01\x00"s,
+              ElementType::u8, {2}, "\x01\x00"s);
+}
+
+TEST_CASE("big-endian arrays come out in the order of this machine") {
+  check_array("\x93NUMPY\x01\x00v\x00{'descr': '>u4', 'fortran_order': False, 'shape': (2,), }"s +
+                  spaces(60) + "\n\x00\x00\x00\x01\x00\x00\x00\x02"s,
+              ElementType::u32, {2}, "\x01\x00\x00\x00\x02\x00\x00\x00"s);
+  check_array("\x93NUMPY\x01\x00v\x00{'descr': '>f8', 'fortran_order': False, 'shape': (1,), }"s +
+                  spaces(60) + "\n?\xf0\x00\x00\x00\x00\x00\x00"s,
+              ElementType::f64, {1}, "\x00\x00\x00\x00\x00\x00\xf0?"s);
+}
+
+TEST_CASE("every element type is read, whichever way its order is written") {
+  const std::vector<std::string> codes{"i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"};
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const auto type = static_cast<ElementType>(i);
+    const std::string data = std::string("12345678").substr(0, element_bytes(type));
+    const std::string swapped(data.rbegin(), data.rend());
+    for (const std::string order : {"<", "=", "|", ""}) {
+      check_array(with_descr("'" + order + codes[i] + "'", data), type, {1}, data);
+    }
+    check_array(with_descr("'>" + codes[i] + "'", swapped), type, {1}, data);
+  }
+}
+
+TEST_CASE("a header may be written in any of Python's ways") {
+  const std::string data = "12345678";
+  check_array(with_header("{\"shape\":(2,),\"descr\":\"<f4\",\"fortran_order\":False}", data),
+              ElementType::f32, {2}, data);
+  check_array(with_header(" { 'descr' : '<f4' ,\n'fortran_order':\tTrue,'shape':( 1L , 2L, ) , } \n", data),
+              ElementType::f32, {1, 2}, data);
+}
+
+TEST_CASE("order by columns is refused where it makes a difference") {
+  CHECK(refusal("\x93NUMPY\x01\x00v\x00{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2), }"s +
+                spaces(59) + "\n\x00\x02\x01\x03"s) == "the array of shape (2, 2) is stored by columns");
+  for (const auto& [shape, dimensions] : {std::pair{"(1, 4)", Shape{1, 4}}, {"(4, 1)", {4, 1}}}) {
+    check_array(with_header("{'descr': '|i1', 'fortran_order': True, 'shape': "s + shape + "}", "1234"),
+                ElementType::i8, dimensions, "1234");
+  }
+  check_array(with_header("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 0, 2)}"), ElementType::i8,
+              {2, 0, 2}, "");
+}
+
+TEST_CASE("written files are those of numpy.save") {
+  CHECK(npy_file(ElementType::f32, Shape{3}, bytes_of(three_floats_data)) == three_floats);
+  CHECK(npy_file(ElementType::i8, Shape{1}, bytes_of("\xfd")) ==
+        "\x93NUMPY\x01\x00v\x00{'descr': '|i1', 'fortran_order': False, 'shape': (1,), }"s + spaces(60) +
+            "\n\xfd"s);
+  CHECK(npy_file(ElementType::f16, Shape{1}, bytes_of("\x00>"s)) ==
+        "\x93NUMPY\x01\x00v\x00{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }"s + spaces(60) +
+            "\n\x00>"s);
+  CHECK(npy_file(ElementType::f32, Shape{0, 3}, {}) ==
+        "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }"s + spaces(58) +
+            "\n");
+  CHECK(npy_file(ElementType::i64, {}, bytes_of("\x07\x00\x00\x00\x00\x00\x00\x00"s)) ==
+        "\x93NUMPY\x01\x00v\x00{'descr': '<i8', 'fortran_order': False, 'shape': (), }"s + spaces(62) +
+            "\n\x07\x00\x00\x00\x00\x00\x00\x00"s);
+}
+
+TEST_CASE("the data of a written file is aligned, whatever the shape") {
+  Shape shape;
+  for (int dimensions = 0; dimensions <= 32; ++dimensions) {
+    const std::string header = npy_header(ElementType::u8, shape);
+    CHECK(header.size() % 64 == 0);
+    check_array(header + "x", ElementType::u8, shape, "x");
+    shape.push_back(1);
+  }
+  CHECK(npy_header(ElementType::f64, Shape{UINT64_MAX}).size() == 128);
+}
+
+TEST_CASE("a file cut off anywhere is refused") {
+  for (std::size_t size = 0; size < three_floats.size(); ++size) {
+    CHECK_FALSE(parse_npy(std::string_view(three_floats).substr(0, size)));
+  }
+  CHECK(refusal("") == "not a NumPy array: the file does not begin with \\x93NUMPY");
+  CHECK(refusal("\x93NUMPY") == "the file ends before its header");
+  CHECK(refusal("\x93NUMPY\1\0v"s) == "the file ends before its header");
+  CHECK(refusal("\x93NUMPY\2\0v\0\0"s) == "the file ends before its header");
+  CHECK(refusal("\x93NUMPY\2\0\xff\xff\xff\xff{"s) ==
+        "the file ends within its header, after 1 of 4294967295 bytes");
+  CHECK(refusal(three_floats.substr(0, 139)) ==
+        "the file holds 11 bytes of data, and f32 of shape (3,) are 12");
+  CHECK(refusal(three_floats + "x") == "the file holds 13 bytes of data, and f32 of shape (3,) are 12");
+}
+
+TEST_CASE("other files and versions are refused") {
+  CHECK(refusal("PK\3\4") == "not a NumPy array: the file does not begin with \\x93NUMPY");
+  CHECK(refusal("\x93NUMPY\4\0"s) == "version 4.0 of NumPy's format is not known");
+  CHECK(refusal("\x93NUMPY\1\1"s) == "version 1.1 of NumPy's format is not known");
+  CHECK(refusal("\x93NUMPY\0\0"s) == "version 0.0 of NumPy's format is not known");
+}
+
+TEST_CASE("arrays of other types are refused by name") {
+  const auto kind = [](const std::string& descr) { return refusal(with_descr(descr)); };
+  CHECK(kind("'<c8'") == "an array of complex numbers (\"<c8\") cannot be read");
+  CHECK(kind("'|O'") == "an array of Python objects (\"|O\") cannot be read");
+  CHECK(kind("'<U12'") == "an array of Unicode strings (\"<U12\") cannot be read");
+  CHECK(kind("'|S3'") == "an array of byte strings (\"|S3\") cannot be read");
+  CHECK(kind("'<M8[ns]'") == "an array of dates (\"<M8[ns]\") cannot be read");
+  CHECK(kind("'<m8[s]'") == "an array of durations (\"<m8[s]\") cannot be read");
+  CHECK(kind("'|V3'") == "an array of raw data (\"|V3\") cannot be read");
+  CHECK(kind("'<f16'") == "an array of extended floats (\"<f16\") cannot be read");
+  CHECK(kind("'<i3'") == "an array of an unknown type (\"<i3\") cannot be read");
+  CHECK(kind("''") == "an array of an unknown type (\"\") cannot be read");
+  CHECK(kind("'<'") == "an array of an unknown type (\"<\") cannot be read");
+  CHECK(kind("'\x1b[31m'") == "an array of an unknown type (\"\x1b[31m\") cannot be read");
+  CHECK(kind("[('x', '<f4'), ('y', '<i4')]") == "an array of structures cannot be read");
+  CHECK(kind("('<f4', (2,))") == "an array of structures cannot be read");
+}
+
+TEST_CASE("the shape is checked before anything is done with it") {
+  const std::string huge = "(4294967296, 4294967296)";
+  CHECK(refusal(with_shape(huge)) == "an array of shape " + huge + " does not fit 64 bits of address space");
+  CHECK(refusal(with_shape("(4611686018427387904,)")) ==
+        "an array of shape (4611686018427387904,) does not fit 64 bits of address space");
+  CHECK(refusal(with_shape("(4611686018427387903,)")) ==
+        "the file holds 0 bytes of data, and f32 of shape (4611686018427387903,) are 18446744073709551612");
+  check_array(with_shape("(4294967296, 4294967296, 0)"), ElementType::f32, {4294967296, 4294967296, 0}, "");
+  const std::string bad_size = "expected the size of a dimension, below 2^64, ";
+  const auto shape_damage = [](const std::string& shape) {
+    return damage("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}");
+  };
+  CHECK(shape_damage("(18446744073709551616,)") == bad_size + "or ')', got \"18446744073709551616\"");
+  CHECK(shape_damage("(-1,)") == bad_size + "or ')', got \"-1,)}\"");
+  CHECK(shape_damage("(2, -3)") == bad_size + "got \"-3)}\"");
+  CHECK(shape_damage("(,)") == bad_size + "or ')', got \",)}\"");
+  CHECK(shape_damage("((((((((1,),") == bad_size + "or ')', got \"(((((((1,),}\"");
+  CHECK(shape_damage("(0x10,)") == "expected ',', got \"x10,)}\"");
+  CHECK(shape_damage("(3)") == "expected ',', got \")}\""); // a number to Python
+  CHECK(shape_damage("(3 3)") == "expected ',', got \"3)}\"");
+  CHECK(shape_damage("3") == "expected '(', got \"3}\"");
+  CHECK(shape_damage("[3]") == "expected '(', got \"[3]}\"");
+  CHECK(shape_damage("(3.0,)") == "expected ',', got \".0,)}\"");
+}
+
+TEST_CASE("a damaged header says what was expected where") {
+  CHECK(damage("") == "expected '{', got its end");
+  CHECK(damage("[]") == "expected '{', got \"[]\"");
+  CHECK(damage("{") == "expected a string, got its end");
+  CHECK(damage("{'descr") == "expected a string, got \"'descr\"");
+  CHECK(damage("{'descr' '<f4'}") == "expected ':', got \"'<f4'}\"");
+  CHECK(damage("{'descr': <f4}") == "expected a string, got \"<f4}\"");
+  CHECK(damage("{'descr': '<f4' 'shape': ()}") == "expected ',' or '}', got \"'shape': ()}\"");
+  CHECK(damage("{'fortran_order': 0}") == "expected True or False, got \"0}\"");
+  CHECK(damage("{'fortran_order': Falsehood}") == "expected ',' or '}', got \"hood}\"");
+  CHECK(damage("{'descr': '<f4', 'fortran_order': False, 'shape': ()} x") ==
+        "expected the end of the header, got \"x\"");
+  CHECK(damage("{'descr': '<f4', 'fortran_order': False, 'shape': (),, }") ==
+        "expected a string, got \", }\"");
+  CHECK(damage("{'descr': '<f4', 'shape': ()}") == "the header of the array lacks 'fortran_order'");
+  CHECK(damage("{}") == "the header of the array lacks 'descr'");
+  CHECK(damage("{'descr': '<f4', 'descr': '<f4'}") == "the header of the array has 'descr' twice");
+  CHECK(damage("{'shapes': ()}") == "the header of the array has an unknown key \"shapes\"");
+  CHECK(damage(std::string(60000, '{')) == "expected a string, got \"{{{{{{{{{{{{{{{{{{{{\"");
+}

@@ -1,0 +1,145 @@
+// Derived dependencies, against a checker that compares every two waves.
+#include "../program_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+std::string derived(const std::vector<std::vector<ProgramArgument>>& waves, std::size_t buffers = 4) {
+  std::vector<ProgramWave> program;
+  for (const auto& arguments : waves) {
+    program.push_back(wave_of(0, arguments));
+  }
+  std::string text;
+  for (const ResolvedDependency& dependency : derive_dependencies(program, buffers)) {
+    CHECK_FALSE(dependency.tile_local());
+    text += (text.empty() ? "" : " ") + std::to_string(dependency.before) + ">" +
+            std::to_string(dependency.after);
+  }
+  return text;
+}
+
+// Both touch a buffer, and one of them writes to it.
+bool conflict(const ProgramWave& a, const ProgramWave& b) {
+  for (const ProgramArgument& first : a.arguments) {
+    for (const ProgramArgument& second : b.arguments) {
+      if (first.kind == ProgramArgument::Kind::buffer && second.kind == ProgramArgument::Kind::buffer &&
+          first.buffer == second.buffer && (first.access != Access::read || second.access != Access::read)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<ProgramWave> random_waves(Numbers& random, std::uint32_t buffers) {
+  std::vector<ProgramWave> waves;
+  const std::uint64_t readers = random.below(101);
+  for (std::uint32_t count = random.below(40); count > 0; --count) {
+    std::vector<ProgramArgument> arguments;
+    for (std::uint32_t k = random.below(5); k > 0; --k) {
+      const std::uint32_t buffer = random.below(buffers);
+      if (random.chance(10)) {
+        arguments.push_back(random.chance(50) ? local(64) : value({1, 2, 3, 4}));
+      } else if (random.chance(readers)) {
+        arguments.push_back(reads(buffer));
+      } else {
+        arguments.push_back(random.chance(50) ? writes(buffer) : updates(buffer));
+      }
+    }
+    waves.push_back(wave_of(0, std::move(arguments)));
+  }
+  return waves;
+}
+
+} // namespace
+
+TEST_CASE("a read waits for the write before it") {
+  CHECK(derived({{writes(0)}, {reads(0)}}) == "0>1");
+  CHECK(derived({{reads(0)}, {reads(0)}}).empty());
+  CHECK(derived({{writes(0)}, {reads(0)}, {reads(0)}}) == "0>1 0>2");
+  CHECK(derived({{writes(0)}, {writes(1)}, {reads(0), reads(1)}}) == "0>2 1>2");
+}
+
+TEST_CASE("a write waits for the write before it and for the reads since") {
+  CHECK(derived({{reads(0)}, {writes(0)}}) == "0>1");
+  CHECK(derived({{writes(0)}, {writes(0)}}) == "0>1");
+  CHECK(derived({{reads(0)}, {reads(0)}, {writes(0)}, {reads(0)}, {writes(0)}}) == "0>2 1>2 2>3 2>4 3>4");
+  CHECK(derived({{updates(0)}, {updates(0)}, {updates(0)}}) == "0>1 1>2");
+}
+
+TEST_CASE("a wave does not wait for itself, nor twice for another") {
+  CHECK(derived({{reads(0), writes(0), updates(0)}}).empty());
+  CHECK(derived({{writes(0), writes(1)}, {reads(0), updates(1), reads(0)}}) == "0>1");
+}
+
+TEST_CASE("buffers alone make waves wait") {
+  CHECK(derived({{local(16), value({1})}, {local(16), value({1})}}).empty());
+  CHECK(derived({{writes(0)}, {writes(1)}, {writes(2)}}).empty());
+  CHECK(derived({}).empty());
+  CHECK(derived({{}, {}}, 0).empty());
+}
+
+TEST_CASE("every conflict is ordered, and nothing else is said") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Numbers random(start);
+  std::size_t conflicts = 0;
+  for (int round = 0; round < 500; ++round) {
+    const std::uint32_t buffers = 1 + random.below(8);
+    const auto waves = random_waves(random, buffers);
+    const auto dependencies = derive_dependencies(waves, buffers);
+    INFO("TIDEGATE_SEED=", start, " round ", round);
+    std::vector<std::vector<bool>> before(waves.size(), std::vector<bool>(waves.size(), false));
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (const ResolvedDependency& dependency : dependencies) {
+      REQUIRE(dependency.before < dependency.after);
+      REQUIRE(dependency.after < waves.size());
+      CHECK(conflict(waves[dependency.before], waves[dependency.after]));
+      CHECK(seen.emplace(dependency.before, dependency.after).second);
+      before[dependency.before][dependency.after] = true;
+    }
+    for (std::size_t via = 0; via < waves.size(); ++via) {
+      for (std::size_t a = 0; a < waves.size(); ++a) {
+        for (std::size_t b = 0; b < waves.size() && before[a][via]; ++b) {
+          before[a][b] = before[a][b] || before[via][b];
+        }
+      }
+    }
+    for (std::size_t a = 0; a < waves.size(); ++a) {
+      for (std::size_t b = a + 1; b < waves.size(); ++b) {
+        if (conflict(waves[a], waves[b])) {
+          ++conflicts;
+          CHECK(before[a][b]);
+        }
+      }
+    }
+  }
+  CHECK(conflicts > 1000);
+}
+
+TEST_CASE("the waves as the planners take them") {
+  ResolvedProgram program = program_of(1, {100, 50});
+  program.waves = {wave_of(0, {}), wave_of(0, {})};
+  program.waves[0].bytes = {.frontier_bytes = 1, .scratch_bytes = 2, .output_bytes = 3};
+  program.dependencies = {{.before = 0, .after = 1, .halo = {{0, 0, 0}}}};
+  const planning::WaveDag dag = wave_dag(program, 149);
+  CHECK(dag.waves == std::vector<planning::Wave>{program.waves[0].bytes, {}});
+  CHECK(dag.dependencies == std::vector<planning::Dependency>{{0, 1}});
+  CHECK(dag.budget_bytes == 149);
+  // What holds all buffers at once never binds, and 0 is none.
+  CHECK(wave_dag(program, 150).budget_bytes == ~std::uint64_t{0});
+  CHECK(wave_dag(program, 0).budget_bytes == ~std::uint64_t{0});
+  program.buffers[0].bytes = ~std::uint64_t{0};
+  CHECK(wave_dag(program, 150).budget_bytes == 150);
+}

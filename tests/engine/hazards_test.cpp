@@ -1,0 +1,134 @@
+// What a program most likely does not mean: conflicts that a list of dependencies leaves open, reads of what
+// nobody wrote, results that nobody keeps.
+#include "../program_support.hpp"
+#include "engine/hazards.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+ResolvedProgram listed(std::vector<ProgramWave> waves,
+                       const std::vector<std::pair<std::uint32_t, std::uint32_t>>& dependencies,
+                       std::size_t buffers = 2) {
+  ResolvedProgram program = program_of(1, std::vector<std::uint64_t>(buffers, 64));
+  for (ProgramBuffer& buffer : program.buffers) {
+    buffer.spec.init = BufferInit{.fill = std::uint64_t{0}, .iota = {}, .random = {}, .file = {}};
+    buffer.spec.output = "out.npy";
+  }
+  program.waves = std::move(waves);
+  for (const auto& [before, after] : dependencies) {
+    program.dependencies.push_back({.before = before, .after = after});
+  }
+  return program;
+}
+
+std::vector<std::string> messages(const ResolvedProgram& program) {
+  std::vector<std::string> result;
+  for (const Warning& warning : find_hazards(program)) {
+    result.push_back(warning.message);
+  }
+  return result;
+}
+
+using Messages = std::vector<std::string>;
+
+ProgramArgument stated(ProgramArgument argument) {
+  argument.access_stated = true;
+  return argument;
+}
+
+} // namespace
+
+TEST_CASE("a conflict that no dependency orders is named with both waves and the buffer") {
+  const auto waves = [] { return std::vector{wave_of(0, {writes(0)}), wave_of(0, {reads(0), writes(1)})}; };
+  CHECK(messages(listed(waves(), {})) ==
+        Messages{"no dependency orders wave 0 (op0), which writes \"b0\", and wave 1 (op0), which reads it"});
+  CHECK(messages(listed(waves(), {{0, 1}})).empty());
+  CHECK(messages(listed(waves(), {{1, 0}})).empty()); // the list may mean the other order
+  ResolvedProgram derived = listed(waves(), {});
+  derived.derived = true;
+  CHECK(messages(derived).empty());
+}
+
+TEST_CASE("a path of dependencies is enough") {
+  const std::vector waves{wave_of(0, {updates(0)}), wave_of(0, {updates(1)}), wave_of(0, {reads(0)})};
+  CHECK(messages(listed(waves, {{0, 1}, {1, 2}})).empty());
+  CHECK(messages(listed(waves, {{0, 1}})) == Messages{"no dependency orders wave 0 (op0), which reads and "
+                                                      "writes \"b0\", and wave 2 (op0), which reads it"});
+}
+
+TEST_CASE("reads do not conflict, and stated accesses are taken at their word") {
+  CHECK(messages(listed({wave_of(0, {reads(0)}), wave_of(0, {reads(0)})}, {})).empty());
+  CHECK(messages(listed({wave_of(0, {stated(writes(0))}), wave_of(0, {stated(writes(0))})}, {})).empty());
+  CHECK(messages(listed({wave_of(0, {stated(writes(0))}), wave_of(0, {writes(0)})}, {})).size() == 1);
+}
+
+TEST_CASE("transient buffers that are read before they are written, and results that nobody keeps") {
+  ResolvedProgram program =
+      listed({wave_of(0, {reads(0), writes(1)}), wave_of(0, {reads(1), writes(0)})}, {{0, 1}});
+  program.buffers[0].spec.init.reset();
+  program.buffers[0].spec.output.reset();
+  CHECK(messages(program) ==
+        Messages{"wave 0 (op0) reads \"b0\" before any wave has written it: it has no init, "
+                 "and holds whatever lay there"});
+  CHECK(find_hazards(program).front().pointer == "/waves/0/args/0");
+  program.buffers[1].spec.output.reset();
+  CHECK(messages(program).back() == "the program keeps none of its results");
+}
+
+TEST_CASE("a warning exactly where two waves conflict and no path joins them") {
+  Numbers numbers(seed());
+  MESSAGE("seed " << seed());
+  for (int round = 0; round < 3000; ++round) {
+    const std::uint32_t count = 2 + numbers.below(8);
+    std::vector<ProgramWave> waves;
+    for (std::uint32_t wave = 0; wave < count; ++wave) {
+      std::vector<ProgramArgument> arguments;
+      for (std::uint32_t buffer = 0; buffer < 3; ++buffer) {
+        if (numbers.chance(50)) {
+          arguments.push_back(numbers.chance(60) ? reads(buffer) : updates(buffer));
+        }
+      }
+      waves.push_back(wave_of(0, arguments));
+    }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
+    std::vector<std::vector<bool>> path(count, std::vector<bool>(count));
+    for (std::uint32_t a = 0; a < count; ++a) {
+      for (std::uint32_t b = a + 1; b < count; ++b) {
+        if (numbers.chance(40)) {
+          list.emplace_back(a, b);
+          path[a][b] = true;
+        }
+      }
+    }
+    for (std::uint32_t k = 0; k < count; ++k) {
+      for (std::uint32_t a = 0; a < count; ++a) {
+        for (std::uint32_t b = 0; b < count; ++b) {
+          path[a][b] = path[a][b] || (path[a][k] && path[k][b]);
+        }
+      }
+    }
+    bool open = false;
+    for (std::uint32_t a = 0; a < count; ++a) {
+      for (std::uint32_t b = a + 1; b < count; ++b) {
+        for (const ProgramArgument& x : waves[a].arguments) {
+          for (const ProgramArgument& y : waves[b].arguments) {
+            open |=
+                x.buffer == y.buffer && !path[a][b] && (x.access != Access::read || y.access != Access::read);
+          }
+        }
+      }
+    }
+    REQUIRE(messages(listed(waves, list, 3)).empty() == !open);
+  }
+}

@@ -1,0 +1,84 @@
+// Contents in host memory, pinned as for a GPU and not, and their way to a device and back.
+#include "device/opencl.hpp"
+#include "engine/device_memory.hpp"
+#include <tidegate/device/device_list.hpp>
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+namespace tidegate::engine {
+namespace {
+
+// This machine's CPU, taken for a device on the other side of a bus or for what it is.
+device::Session session_on_cpu(bool on_host) {
+  const auto list = device::list_devices();
+  REQUIRE(list);
+  const auto found = device::select_device(*list, "cpu");
+  REQUIRE(found);
+  auto session = device::open_session(**found);
+  REQUIRE(session);
+  session->on_host = on_host;
+  return *session;
+}
+
+BufferContents random_contents(std::mt19937& random) {
+  BufferContents contents(1 + random() % 6);
+  for (auto& bytes : contents) {
+    bytes.resize(random() % 3 == 0 ? 0 : random() % 5000);
+    for (std::byte& byte : bytes) {
+      byte = static_cast<std::byte>(random() & 255U);
+    }
+  }
+  return contents;
+}
+
+constexpr std::uint64_t plenty = 1 << 20U;
+
+} // namespace
+
+TEST_CASE("contents stay what they are, and go to the device and back") {
+  std::mt19937 random(1);
+  for (const bool on_host : {false, true}) {
+    const device::Session session = session_on_cpu(on_host);
+    for (int round = 0; round < 20; ++round) {
+      BufferContents contents = random_contents(random);
+      contents[0].resize(7);
+      std::vector<std::uint64_t> sizes;
+      for (const auto& bytes : contents) {
+        sizes.push_back(bytes.size());
+      }
+      const HostContents plain(contents);
+      const HostContents first(session, contents, plenty);
+      HostContents back(session, sizes, plenty);
+      CHECK(!plain.pinned());
+      CHECK(first.pinned() == !on_host);
+      CHECK(back.pinned() == !on_host);
+      CHECK(first == plain);
+      CHECK(first.size() == contents.size());
+      for (std::size_t i = 0; i < contents.size(); ++i) {
+        REQUIRE(same_bytes(first[i], contents[i]));
+        REQUIRE(back[i].size() == contents[i].size());
+        const cl::Buffer memory = allocate(session, sizes[i]);
+        upload(session, memory, 0, first[i], Transferred::later);
+        download(session, memory, 0, back[i], Transferred::later);
+      }
+      REQUIRE(session.queue.finish() == CL_SUCCESS);
+      CHECK(back == first);
+      back[0].back() ^= std::byte{1};
+      CHECK(!(back == first));
+    }
+  }
+}
+
+TEST_CASE("what is too large, and nothing, is not pinned") {
+  const device::Session session = session_on_cpu(false);
+  const BufferContents contents{std::vector<std::byte>(1000), std::vector<std::byte>(1)};
+  CHECK(HostContents(session, contents, 2048).pinned());
+  CHECK(!HostContents(session, contents, 1000).pinned());
+  CHECK(!HostContents(session, std::vector<std::uint64_t>{0, 0}, plenty).pinned());
+  const HostContents moved = HostContents(session, contents, 2048); // what it spans stays where it is
+  CHECK(moved == HostContents(contents));
+}
+
+} // namespace tidegate::engine

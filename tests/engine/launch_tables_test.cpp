@@ -1,0 +1,366 @@
+// Descriptors, cases and entries, read back as the kernels read them.
+#include "../program_support.hpp"
+#include "engine/launch_tables.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+// Every stage waits for everybody.
+Synchronization meeting(const Schedule& schedule) {
+  return {.order = TileOrder::strided,
+          .stages = std::vector<StageWaits>(schedule.stages.size(),
+                                            {.everybody = true, .announced = false, .waits = {}})};
+}
+
+std::vector<std::uint32_t> words_of(const std::vector<ProgramArgument>& arguments) {
+  std::vector<std::uint32_t> words;
+  for (const ArgumentPlace& place : argument_places(arguments)) {
+    words.push_back(place.word - range_words);
+  }
+  return words;
+}
+
+ProgramArgument sized(std::size_t bytes) {
+  return value(std::vector<std::uint8_t>(bytes, 1));
+}
+
+Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, const ResolvedProgram& program,
+                     std::vector<std::vector<std::uint32_t>> places) {
+  Schedule schedule{.group_size = 64, .places = std::move(places)};
+  schedule.tiles_per_pack.assign(program.waves.size(), 1);
+  for (const auto& waves : stages) {
+    Stage stage{.waves = waves};
+    for (const std::uint32_t wave : waves) {
+      stage.tiles += program.waves[wave].range.tiles();
+    }
+    stage.packs = static_cast<std::uint32_t>(stage.tiles);
+    schedule.stages.push_back(std::move(stage));
+  }
+  return schedule;
+}
+
+MemoryLayout memory_of(const std::vector<std::uint64_t>& offsets) {
+  MemoryLayout memory;
+  memory.offsets = offsets;
+  return memory;
+}
+
+using Words = std::vector<std::uint64_t>;
+
+// Two ops and three buffers: op 0 runs twice with equal arguments and once with others.
+ResolvedProgram example() {
+  ResolvedProgram program = program_of(2, {64, 64, 64});
+  program.waves = {wave_of(0, {reads(0), writes(1), value({5, 0, 0, 0})}),
+                   wave_of(0, {reads(0), writes(1), value({6, 0, 0, 0})}, range_of(128, 64)),
+                   wave_of(1, {reads(1), writes(2)}), wave_of(0, {reads(0), writes(1), value({5, 0, 0, 0})})};
+  return program;
+}
+
+// What the tables say is what the program, the schedule and the memory say, word by word.
+void check_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+                  const LaunchTables& tables) {
+  std::size_t entry = 0;
+  for (std::uint32_t phase = 0; phase < schedule.phases(); ++phase) {
+    std::size_t row = 0;
+    for (const Stage& stage : schedule.stages) {
+      if (stage.plain) {
+        continue;
+      }
+      REQUIRE(row < tables.stages.size());
+      CHECK(tables.stages[row].tiles == stage.tiles);
+      CHECK(tables.stages[row].entry_count == stage.waves.size());
+      CHECK(phase * tables.entries_per_phase + tables.stages[row].first_entry == entry);
+      ++row;
+      std::uint32_t tile = 0;
+      for (const std::uint32_t wave : stage.waves) {
+        const ProgramWave& spec = program.waves[wave];
+        REQUIRE(entry < tables.entries.size());
+        const EntryRow& found = tables.entries[entry++];
+        CHECK(found.first_tile == tile);
+        CHECK(found.tiles == spec.range.tiles());
+        tile += found.tiles;
+        CHECK(found.descriptor % 16 == 0);
+        REQUIRE(found.code < tables.cases.size());
+        const Case& served = tables.cases[found.code];
+        CHECK(served.op == spec.op);
+        REQUIRE(found.descriptor + served.words.size() <= tables.words.size());
+        const std::uint64_t* const words = tables.words.data() + found.descriptor;
+        CHECK(words[0] == spec.range.dimensions);
+        for (std::size_t d = 0; d < 3; ++d) {
+          CHECK(words[1 + d] == spec.range.global[d]);
+          CHECK(words[4 + d] == spec.range.local[d]);
+          CHECK(words[7 + d] == spec.range.groups[d]);
+          CHECK(words[10 + d] == spec.range.offset[d]);
+        }
+        const auto places = argument_places(spec.arguments);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+          const ProgramArgument& argument = spec.arguments[i];
+          if (argument.kind == ProgramArgument::Kind::buffer) {
+            CHECK(words[places[i].word] == memory.offsets[schedule.places[phase][argument.buffer]]);
+          } else if (argument.kind == ProgramArgument::Kind::local) {
+            CHECK(words[places[i].word] == places[i].local_offset);
+            CHECK(places[i].local_offset + argument.local_bytes <= tables.dynamic_local_bytes);
+          } else {
+            CHECK(std::memcmp(&words[places[i].word], argument.value.data(), argument.value.size()) == 0);
+          }
+        }
+        // What a case holds fixed is so for every wave that it serves.
+        for (std::size_t i = 0; i < served.words.size(); ++i) {
+          CHECK((!served.fixed[i] || served.words[i] == words[i]));
+        }
+      }
+    }
+    CHECK(row == tables.stages.size());
+  }
+  CHECK(entry == tables.entries.size());
+  CHECK(tables.entries.size() == std::size_t{tables.entries_per_phase} * schedule.phases());
+  if (program.until) {
+    for (std::uint32_t phase = 0; phase < schedule.phases(); ++phase) {
+      REQUIRE(tables.until_word + phase < tables.words.size());
+      CHECK(tables.words[tables.until_word + phase] ==
+            memory.offsets[schedule.places[phase][program.until->buffer]]);
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE("arguments lie behind the sizes, vectors on multiples of theirs") {
+  using Expected = std::vector<std::uint32_t>;
+  CHECK(words_of({}).empty());
+  CHECK(words_of({reads(0), sized(1), sized(8), local(4)}) == Expected{0, 1, 2, 3}); // words 13 to 16
+  // Word 13 is odd: 16 bytes go to word 14, 32 to 16, 64 to 16, 128 to 16.
+  CHECK(words_of({sized(16)}) == Expected{1});
+  CHECK(words_of({sized(32)}) == Expected{3});
+  CHECK(words_of({sized(64)}) == Expected{3});
+  CHECK(words_of({sized(128)}) == Expected{3});
+  CHECK(words_of({sized(4), sized(128), sized(1), sized(16), sized(1)}) == Expected{0, 3, 19, 21, 23});
+  for (std::size_t first = 1; first <= 128; first *= 2) {
+    for (std::size_t second = 1; second <= 128; second *= 2) {
+      const std::vector<ProgramArgument> arguments{sized(first), reads(0), sized(second), sized(first)};
+      const auto places = argument_places(arguments);
+      std::uint64_t end = range_words;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::uint64_t words = std::max<std::uint64_t>(1, arguments[i].value.size() / 8);
+        CHECK(places[i].word >= end);
+        CHECK(places[i].word % words == 0);
+        CHECK(places[i].word < end + words);
+        end = places[i].word + words;
+      }
+    }
+  }
+}
+
+TEST_CASE("local arguments lie one behind the other, aligned for every type") {
+  const auto places =
+      argument_places(std::vector<ProgramArgument>{local(4), reads(0), local(128), local(129), local(1)});
+  CHECK(places[0].local_offset == 0);
+  CHECK(places[2].local_offset == 128);
+  CHECK(places[3].local_offset == 256);
+  CHECK(places[4].local_offset == 512);
+}
+
+TEST_CASE("an interpreter has a case for each op") {
+  const ResolvedProgram program = example();
+  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
+  const MemoryLayout memory = memory_of({0, 256, 512});
+  for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
+    const LaunchTables tables =
+        make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, cases);
+    check_tables(program, schedule, memory, tables);
+    REQUIRE(tables.cases.size() == 2);
+    CHECK(tables.cases[0].op == 0);
+    CHECK(tables.cases[1].op == 1);
+    CHECK(tables.entries == std::vector<EntryRow>{{.code = 0, .descriptor = 0, .first_tile = 0, .tiles = 1},
+                                                  {.code = 0, .descriptor = 16, .first_tile = 1, .tiles = 2},
+                                                  {.code = 1, .descriptor = 32, .first_tile = 0, .tiles = 1},
+                                                  {.code = 0, .descriptor = 0, .first_tile = 0, .tiles = 1}});
+    CHECK(tables.entries_per_phase == 4);
+    CHECK(tables.mode == Mode::interpreter);
+    CHECK(tables.dynamic_local_bytes == 0);
+    CHECK(tables.bytes() == 3 * sizeof(StageRow) + 4 * sizeof(EntryRow) + tables.words.size() * 8);
+  }
+}
+
+TEST_CASE("jit has a case for each different wave") {
+  const ResolvedProgram program = example();
+  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
+  const MemoryLayout memory = memory_of({0, 256, 512});
+  const LaunchTables tables =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
+  check_tables(program, schedule, memory, tables);
+  REQUIRE(tables.cases.size() == 3);
+  CHECK(tables.entries[0].code == tables.entries[3].code); // equal work
+  CHECK(tables.entries[0].code != tables.entries[1].code);
+  CHECK(tables.cases[1].wave == 1);
+  for (const Case& served : tables.cases) {
+    CHECK(served.fixed == std::vector<bool>(served.words.size(), true));
+  }
+}
+
+TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
+  const ResolvedProgram program = example();
+  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
+  const MemoryLayout memory = memory_of({0, 256, 512});
+  const LaunchTables tables =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_op);
+  check_tables(program, schedule, memory, tables);
+  REQUIRE(tables.cases.size() == 2);
+  CHECK(tables.cases[0].wave == 0);
+  std::vector<bool> expected(range_words + 3, true);
+  expected[1] = false;               // global_x
+  expected[7] = false;               // groups_x
+  expected[range_words + 2] = false; // the value
+  CHECK(tables.cases[0].fixed == expected);
+  CHECK(tables.cases[1].fixed == std::vector<bool>(range_words + 2, true));
+}
+
+TEST_CASE("hot ops have cases of their own, before the others, in any mode") {
+  const ResolvedProgram program = example();
+  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
+  const MemoryLayout memory = memory_of({0, 256, 512});
+  const LaunchTables one = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
+                                       Cases::per_wave, most_cases_of_all, {1});
+  REQUIRE(one.cases.size() == 2);
+  CHECK(one.cases[0].op == 1);
+  CHECK(one.cases[0].promoted);
+  CHECK_FALSE(one.cases[1].promoted);
+  const LaunchTables other = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
+                                         Cases::per_wave, most_cases_of_all, {0});
+  REQUIRE(other.cases.size() == 3); // waves of the hot op are told apart
+  CHECK(other.cases[0].promoted);
+  CHECK(other.cases[1].promoted);
+  CHECK(other.cases[1].fixed == std::vector<bool>(other.cases[1].words.size(), true));
+  CHECK_FALSE(other.cases[2].promoted);
+  check_tables(program, schedule, memory, other);
+  // Too many of them, and there is one for the op.
+  CHECK(make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, Cases::per_wave, 2, {0})
+            .cases.size() == 2);
+}
+
+TEST_CASE("too many cases per wave become cases per op") {
+  const ResolvedProgram program = example();
+  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
+  const MemoryLayout memory = memory_of({0, 256, 512});
+  CHECK(
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave, 3).cases.size() ==
+      3);
+  const LaunchTables fewer =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave, 2);
+  CHECK(fewer.cases.size() == 2);
+  CHECK_FALSE(fewer.cases[0].fixed[1]);
+  check_tables(program, schedule, memory, fewer);
+}
+
+TEST_CASE("each phase has entries of its own") {
+  ResolvedProgram program = example();
+  program.until = ResolvedUntil{.buffer = 1, .value = {}};
+  const Schedule schedule = schedule_of({{0, 1}, {2}}, program, {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
+  const MemoryLayout memory = memory_of({0, 256, 512});
+  const LaunchTables tables =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, Cases::per_op);
+  check_tables(program, schedule, memory, tables);
+  CHECK(tables.entries_per_phase == 3);
+  CHECK(tables.entries.size() == 9);
+  CHECK(tables.stages.size() == 2);
+  CHECK(tables.until_word % 16 == 0);
+  CHECK(Words(tables.words.begin() + tables.until_word, tables.words.end()) == Words{256, 0, 0});
+  // With jit the offsets are what differs between phases.
+  const LaunchTables jit =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_op);
+  check_tables(program, schedule, memory, jit);
+  CHECK_FALSE(jit.cases[0].fixed[range_words]);
+}
+
+TEST_CASE("plain stages are in no table") {
+  const ResolvedProgram program = example();
+  Schedule schedule = schedule_of({{0}, {1}, {2, 3}}, program, {{0, 1, 2}});
+  schedule.stages[1].plain = true;
+  const MemoryLayout memory = memory_of({0, 256, 512});
+  const LaunchTables tables =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
+  check_tables(program, schedule, memory, tables);
+  CHECK(tables.stages.size() == 2);
+  CHECK(tables.entries.size() == 3);
+  schedule.stages[0].plain = schedule.stages[2].plain = true;
+  const LaunchTables none =
+      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
+  CHECK(none.stages.empty());
+  CHECK(none.entries.empty());
+  CHECK(none.cases.empty());
+  CHECK(none.bytes() == 0);
+}
+
+TEST_CASE("random programs, read back") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Numbers random(start);
+  for (int round = 0; round < 50; ++round) {
+    const std::uint32_t buffers = 1 + random.below(5);
+    const std::uint32_t ops = 1 + random.below(4);
+    ResolvedProgram program = program_of(ops, std::vector<std::uint64_t>(buffers, 64));
+    std::vector<std::vector<std::size_t>> signatures(
+        ops); // 0: a buffer; 1: local; else a value of so many bytes
+    for (auto& signature : signatures) {
+      for (std::uint32_t count = random.below(6); count > 0; --count) {
+        signature.push_back(random.chance(40)   ? 0
+                            : random.chance(20) ? 1
+                                                : std::size_t{2} << random.below(7));
+      }
+    }
+    std::vector<std::vector<std::uint32_t>> stages;
+    const std::uint32_t waves = 1 + random.below(12);
+    for (std::uint32_t wave = 0; wave < waves; ++wave) {
+      const std::uint32_t op = random.below(ops);
+      std::vector<ProgramArgument> arguments;
+      for (const std::size_t kind : signatures[op]) {
+        arguments.push_back(
+            kind == 0   ? reads(random.below(buffers))
+            : kind == 1 ? local(1 + random.below(300))
+                        : value(std::vector<std::uint8_t>(kind, static_cast<std::uint8_t>(random.below(3)))));
+      }
+      program.waves.push_back(
+          wave_of(op, std::move(arguments), range_of(1 + random.below(500), 1 + random.below(64))));
+      program.waves.back().range.dimensions = 1 + random.below(3);
+      program.waves.back().range.offset = {random.below(9), random.below(9), random.below(9)};
+      if (stages.empty() || random.chance(50)) {
+        stages.emplace_back();
+      }
+      stages.back().push_back(wave);
+    }
+    std::vector<std::uint64_t> offsets;
+    std::vector<std::vector<std::uint32_t>> places(1 + random.below(3));
+    for (std::uint32_t i = 0; i < buffers; ++i) {
+      offsets.push_back(std::uint64_t{128} * random.below(1000));
+      for (auto& phase : places) {
+        phase.push_back(random.below(buffers));
+      }
+    }
+    if (random.chance(50)) {
+      program.until = ResolvedUntil{.buffer = random.below(buffers), .value = {}};
+    }
+    Schedule schedule = schedule_of(stages, program, places);
+    for (Stage& stage : schedule.stages) {
+      stage.plain = stage.waves.size() == 1 && random.chance(30);
+    }
+    const MemoryLayout memory = memory_of(offsets);
+    INFO("TIDEGATE_SEED=", start, " round ", round);
+    for (const Mode mode : {Mode::interpreter, Mode::jit}) {
+      for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
+        check_tables(
+            program, schedule, memory,
+            make_tables(program, schedule, memory, meeting(schedule), mode, cases, random.below(10)));
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// Outputs beside those of plain launches: what is counted, and what a difference most likely means.
+#include "../program_support.hpp"
+#include "engine/proof.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+template <class T>
+std::vector<std::byte> bytes_of(const std::vector<T>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+template <class T>
+OutputParity compared(ElementType type, const std::vector<T>& expected, const std::vector<T>& found) {
+  ResolvedProgram program = program_of(1, {expected.size() * sizeof(T)});
+  program.buffers[0].spec = {.type = type, .count = expected.size(), .init = {}, .output = "x.npy"};
+  return compare_outputs(program, HostContents(BufferContents{bytes_of(expected)}),
+                         HostContents(BufferContents{bytes_of(found)}));
+}
+
+} // namespace
+
+TEST_CASE("equal outputs") {
+  const OutputParity parity = compared<float>(ElementType::f32, {1, 2}, {1, 2});
+  CHECK(parity.equal);
+  CHECK(parity.checked == 1);
+  CHECK(parity.differing_elements == 0);
+  CHECK(!parity.largest_difference_ulp);
+}
+
+TEST_CASE("the first difference, how many there are and how far floats are apart") {
+  const float next = std::nextafter(2.0F, 3.0F);
+  const OutputParity parity =
+      compared<float>(ElementType::f32, {1, 2, 3}, {1, next, std::nextafter(3.0F, 0.0F)});
+  CHECK(!parity.equal);
+  CHECK(parity.first_difference->element == 1);
+  CHECK(parity.first_difference->expected == "2");
+  CHECK(parity.differing_elements == 2);
+  CHECK(parity.largest_difference_ulp == 1);
+  CHECK(compared<double>(ElementType::f64, {1}, {std::nextafter(1.0, 2.0)}).largest_difference_ulp == 1);
+  CHECK(compared<std::uint16_t>(ElementType::f16, {0x3c00}, {0x3c05}).largest_difference_ulp == 5);
+  // Across zero: the smallest numbers of both signs are two apart, and 0 and -0 none although their bits
+  // differ.
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  CHECK(compared<float>(ElementType::f32, {-tiny}, {tiny}).largest_difference_ulp == 2);
+  CHECK(compared<float>(ElementType::f32, {0.0F}, {-0.0F}).largest_difference_ulp == 0);
+}
+
+TEST_CASE("integers and what is no number are not a matter of rounding") {
+  CHECK(!compared<std::uint32_t>(ElementType::u32, {1}, {2}).largest_difference_ulp);
+  CHECK(!compared<float>(ElementType::f32, {1}, {NAN}).largest_difference_ulp);
+  CHECK(!compared<float>(ElementType::f32, {1, 1}, {INFINITY, 2}).largest_difference_ulp);
+}
+
+TEST_CASE("what a difference most likely means") {
+  const OutputParity close{.differing_elements = 1, .largest_difference_ulp = 3, .likely_cause = {}};
+  const OutputParity far{.differing_elements = 1, .largest_difference_ulp = 1'000'000, .likely_cause = {}};
+  CHECK(likely_cause(close, true, true) == DifferenceCause::rounding);
+  CHECK(likely_cause(far, true, true) == DifferenceCause::unknown);
+  CHECK(likely_cause({.differing_elements = 1}, true, true) == DifferenceCause::unknown);
+  CHECK(likely_cause(close, true, false) == DifferenceCause::order);
+  CHECK(likely_cause(close, false, true) == DifferenceCause::race);
+}

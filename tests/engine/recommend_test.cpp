@@ -1,0 +1,82 @@
+// A program as the launch policy sees it.
+#include "../program_support.hpp"
+#include "engine/recommend.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+constexpr Adapter adapter{.max_workgroup_size_x = 256,
+                          .max_compute_workgroups_per_dimension = 1000,
+                          .max_compute_invocations_per_workgroup = 512};
+
+ResolvedProgram two_waves(std::uint32_t first_tiles, std::uint32_t second_tiles) {
+  ResolvedProgram program = program_of(1, {});
+  program.waves = {wave_of(0, {}, range_of(first_tiles, 1)), wave_of(0, {}, range_of(second_tiles, 1))};
+  return program;
+}
+
+policy::LaunchRequest request_of(const ResolvedProgram& program) {
+  return launch_request(program, adapter, 11, 22);
+}
+
+} // namespace
+
+TEST_CASE("tiles are items and nodes") {
+  ResolvedProgram program = two_waves(3, 4);
+  policy::LaunchRequest expected;
+  expected.queue_len = 7;
+  expected.graph_node_count = 7;
+  expected.max_workgroup_size_x = 256;
+  expected.max_compute_workgroups_per_dimension = 1000;
+  expected.max_compute_invocations_per_workgroup = 512;
+  expected.requested_hit_capacity = 1;
+  expected.resident_device_bytes = 11;
+  expected.device_memory_budget_bytes = 22;
+  CHECK(request_of(program) == expected);
+  program.iterations = 10;
+  expected.queue_len = 70; // of all iterations; the graph is that of one
+  CHECK(request_of(program) == expected);
+}
+
+TEST_CASE("dependencies are edges between tiles") {
+  ResolvedProgram program = two_waves(3, 4);
+  program.dependencies = {{.before = 0, .after = 1}};
+  CHECK(request_of(program).graph_edge_count == 12);
+  program = two_waves(5, 5);
+  program.dependencies = {{.before = 0, .after = 1, .halo = {{0, 0, 0}}}};
+  CHECK(request_of(program).graph_edge_count == 5);
+  program.dependencies.push_back({.before = 0, .after = 1});
+  CHECK(request_of(program).graph_edge_count == 30);
+}
+
+TEST_CASE("counts are cut at what the fields hold") {
+  constexpr std::uint32_t longest = std::uint32_t{1} << 28U;
+  constexpr std::uint32_t most_tiles = 0x7fffffff;
+  ResolvedProgram program = two_waves(most_tiles, most_tiles);
+  program.dependencies = {{.before = 0, .after = 1},
+                          {.before = 0, .after = 1},
+                          {.before = 0, .after = 1},
+                          {.before = 0, .after = 1},
+                          {.before = 0, .after = 1}};
+  program.iterations = ~std::uint32_t{0};
+  CHECK(request_of(program).queue_len == longest);
+  CHECK(request_of(program).graph_node_count == longest);
+  CHECK(request_of(program).graph_edge_count == ~std::uint32_t{0});
+  program = two_waves(longest - 2, 1);
+  CHECK(request_of(program).queue_len == longest - 1);
+  CHECK(request_of(program).graph_node_count == longest - 1);
+}
+
+TEST_CASE("a queue that the policy takes, however long the program runs") {
+  ResolvedProgram program = two_waves(0x7fffffff, 0x7fffffff);
+  program.iterations = ~std::uint32_t{0};
+  const auto decided = policy::decide({}, launch_request(program, adapter, 0, 0));
+  CHECK(decided.has_value());
+}

@@ -1,0 +1,303 @@
+// Stages of a launch, waves that cannot ride along, and where buffers are under swaps.
+#include "../program_support.hpp"
+#include "engine/schedule.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+using Places = std::vector<std::vector<std::uint32_t>>;
+
+OutlinedOps ops_of(const std::vector<bool>& need_whole_group) {
+  OutlinedOps ops;
+  for (const bool needs : need_whole_group) {
+    ops.kernels.push_back({.function = "f", .locals = "", .needs_whole_group = needs});
+  }
+  ops.alone.resize(need_whole_group.size());
+  return ops;
+}
+
+Schedule schedule(const ResolvedProgram& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
+                  Strategy strategy = Strategy::barrier, std::uint32_t most = 1024) {
+  auto made = make_schedule(program, ops, groups, strategy, {.group_size = most});
+  REQUIRE_MESSAGE(made, made.error().message);
+  CHECK(schedule_violation(program, *made).empty());
+  return *made;
+}
+
+// Stages as "0,1:128 2:64!", with tiles and a mark for the user's own kernels.
+std::string stages(const Schedule& schedule) {
+  std::string text;
+  for (const Stage& stage : schedule.stages) {
+    text += text.empty() ? "" : " ";
+    for (std::size_t i = 0; i < stage.waves.size(); ++i) {
+      text += (i == 0 ? "" : ",") + std::to_string(stage.waves[i]);
+    }
+    text += ":" + std::to_string(stage.tiles) + (stage.plain ? "!" : "");
+  }
+  return text;
+}
+
+ResolvedProgram swapping(std::uint32_t buffers, std::vector<std::array<std::uint32_t, 2>> swaps) {
+  ResolvedProgram program = program_of(1, std::vector<std::uint64_t>(buffers, 4));
+  program.waves = {wave_of(0, {})};
+  program.swaps = std::move(swaps);
+  return program;
+}
+
+} // namespace
+
+TEST_CASE("a group is a stage") {
+  ResolvedProgram program = program_of(1, {});
+  program.waves = {wave_of(0, {}, range_of(128, 64)), wave_of(0, {}, range_of(64, 64)),
+                   wave_of(0, {}, range_of(65, 64))};
+  const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
+  CHECK(stages(made) == "0,1:3 2:2");
+  CHECK(made.fallbacks.empty());
+  CHECK_FALSE(made.any_plain());
+  CHECK(made.tiles_per_iteration() == 5);
+  CHECK(made.places == Places{{}});
+}
+
+TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
+  ResolvedProgram program = program_of(1, {});
+  program.waves = {wave_of(0, {}), wave_of(0, {}), wave_of(0, {})};
+  const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}), Strategy::launch);
+  CHECK(stages(made) == "0,1:2 2:1!");
+  CHECK(made.any_plain());
+  CHECK(made.fallbacks.empty()); // it is no fallback
+}
+
+TEST_CASE("the group size is that of most tiles, and first of those with barriers") {
+  ResolvedProgram program = program_of(2, {});
+  program.waves = {wave_of(0, {}, range_of(6400, 64)), wave_of(0, {}, range_of(3200, 32))};
+  const auto groups = groups_of({{0}, {1}});
+  CHECK(schedule(program, ops_of({false, false}), groups).group_size ==
+        32); // 100 tiles each: the smaller size
+  program.waves[0].range = range_of(6464, 64);
+  CHECK(schedule(program, ops_of({false, false}), groups).group_size == 64);
+  program.waves[1] = wave_of(1, {}, range_of(16, 16));
+  CHECK(schedule(program, ops_of({false, true}), groups).group_size == 16);
+  program.waves[1].range = range_of(17, 16); // ragged ones ride nowhere
+  CHECK(schedule(program, ops_of({false, true}), groups).group_size == 64);
+  CHECK(schedule(program, ops_of({false, true}), groups, Strategy::barrier, 63).group_size == 16);
+  CHECK(schedule(program, ops_of({false, true}), groups, Strategy::barrier, 8).group_size == 8);
+  program.waves = {wave_of(0, {}, range_of(1024, 512))};
+  CHECK(schedule(program, ops_of({false, true}), groups_of({{0}}), Strategy::barrier, 500).group_size == 256);
+}
+
+TEST_CASE("waves that cannot ride are left behind with the reason") {
+  ResolvedProgram program = program_of(3, {});
+  program.waves = {wave_of(0, {}, range_of(640, 64)),  wave_of(1, {}, range_of(32, 32)),
+                   wave_of(1, {}, range_of(100, 64)),  wave_of(0, {}, range_of(100, 64)),
+                   wave_of(1, {}, range_of(1280, 64)), wave_of(0, {}, range_of(7, 7))};
+  const Schedule made = schedule(program, ops_of({false, true, false}), groups_of({{0, 1, 2, 3, 4, 5}}));
+  CHECK(made.group_size == 64);
+  CHECK(stages(made) == "0,3,4,5:33 1:1! 2:2!");
+  REQUIRE(made.fallbacks.size() == 2);
+  CHECK(made.fallbacks[0].wave == 1);
+  CHECK(made.fallbacks[0].reason ==
+        "its kernel has barriers or local memory and work-groups of 32, the others of 64");
+  CHECK(made.fallbacks[1].wave == 2);
+  CHECK(made.fallbacks[1].reason ==
+        "its kernel has barriers or local memory and its last work-group is smaller");
+  CHECK(made.any_plain());
+  CHECK(made.tiles_per_iteration() == 36);
+}
+
+TEST_CASE("waves of other compiler options are left behind") {
+  ResolvedProgram program = program_of(2, {});
+  program.units.push_back(program.units[0]);
+  program.units[1].parsed_options.others = {"-cl-fast-relaxed-math"};
+  program.ops[1].unit = 1;
+  program.waves = {wave_of(0, {}, range_of(64, 64)), wave_of(1, {}, range_of(128, 64))};
+  const Schedule made = schedule(program, ops_of({false, false}), groups_of({{0, 1}}));
+  CHECK(made.main_options == 1); // it has most tiles
+  CHECK(stages(made) == "1:2 0:1!");
+  REQUIRE(made.fallbacks.size() == 1);
+  CHECK(made.fallbacks[0].wave == 0);
+  CHECK(made.fallbacks[0].reason == "its compiler options differ from those of the other ops");
+  program.units[0].parsed_options.others = program.units[1].parsed_options.others;
+  const Schedule same = schedule(program, ops_of({false, false}), groups_of({{0, 1}}));
+  CHECK(same.main_options == 0);
+  CHECK(stages(same) == "0,1:3");
+}
+
+TEST_CASE("a stage counts its tiles in 31 bits") {
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
+  ResolvedProgram program = program_of(1, {});
+  program.waves = {wave_of(0, {}, range_of(most, 1)), wave_of(0, {}, range_of(1, 1)),
+                   wave_of(0, {}, range_of(most - 1, 1)), wave_of(0, {}, range_of(1, 1))};
+  const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1, 2, 3}}));
+  CHECK(stages(made) == "0:2147483647 1,2:2147483647 3:1");
+  CHECK(made.tiles_per_iteration() == 2 * std::uint64_t{most} + 1);
+}
+
+TEST_CASE("a stage that was cut off is the user's own kernel too when its wave is alone") {
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
+  ResolvedProgram program = program_of(1, {});
+  program.waves = {wave_of(0, {}, range_of(most, 1)), wave_of(0, {}, range_of(1, 1))};
+  CHECK(stages(schedule(program, ops_of({false}), groups_of({{0, 1}}), Strategy::launch)) ==
+        "0:2147483647! 1:1!");
+}
+
+TEST_CASE("places come round") {
+  const auto places = [](const ResolvedProgram& program) {
+    return schedule(program, ops_of({false}), groups_of({{0}})).places;
+  };
+  CHECK(places(swapping(2, {})) == Places{{0, 1}});
+  CHECK(places(swapping(3, {{0, 2}})) == Places{{0, 1, 2}, {2, 1, 0}});
+  CHECK(places(swapping(4, {{0, 1}, {2, 3}})) == Places{{0, 1, 2, 3}, {1, 0, 3, 2}});
+  CHECK(places(swapping(2, {{0, 1}, {0, 1}})) == Places{{0, 1}});
+  // One after the other, so that three buffers go round.
+  CHECK(places(swapping(3, {{0, 1}, {1, 2}})) == Places{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}});
+  CHECK(schedule(swapping(2, {{0, 1}}), ops_of({false}), groups_of({{0}})).phases() == 2);
+}
+
+TEST_CASE("places are those of contents that are swapped one after the other") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Numbers random(start);
+  for (int round = 0; round < 200; ++round) {
+    const std::uint32_t buffers = 2 + random.below(7);
+    std::vector<std::array<std::uint32_t, 2>> swaps;
+    for (std::uint32_t count = random.below(6); count > 0; --count) {
+      const std::uint32_t a = random.below(buffers);
+      swaps.push_back({a, (a + 1 + random.below(buffers - 1)) % buffers});
+    }
+    const ResolvedProgram program = swapping(buffers, swaps);
+    const Schedule made = schedule(program, ops_of({false}), groups_of({{0}}));
+    std::vector<std::uint32_t> memory_of(buffers);
+    std::iota(memory_of.begin(), memory_of.end(), 0U);
+    const auto first = memory_of;
+    for (std::uint32_t iteration = 0; iteration < 3 * made.phases(); ++iteration) {
+      INFO("TIDEGATE_SEED=", start, " round ", round, " iteration ", iteration);
+      CHECK(made.places[iteration % made.phases()] == memory_of);
+      CHECK((memory_of == first) == (iteration % made.phases() == 0));
+      for (const auto& [a, b] : swaps) {
+        std::swap(memory_of[a], memory_of[b]);
+      }
+    }
+  }
+}
+
+TEST_CASE("swaps that take long to come round are refused") {
+  const auto cycles = [](const std::vector<std::uint32_t>& lengths) {
+    std::vector<std::array<std::uint32_t, 2>> swaps;
+    std::uint32_t first = 0;
+    for (const std::uint32_t length : lengths) {
+      for (std::uint32_t i = 1; i < length; ++i) {
+        swaps.push_back({first + i - 1, first + i});
+      }
+      first += length;
+    }
+    return swapping(first, swaps);
+  };
+  CHECK(schedule(cycles({64}), ops_of({false}), groups_of({{0}})).phases() == 64);
+  CHECK(schedule(cycles({3, 4, 5}), ops_of({false}), groups_of({{0}})).phases() == 60);
+  for (const auto& program : {cycles({65}), cycles({5, 7, 2})}) {
+    const auto refused =
+        make_schedule(program, ops_of({false}), groups_of({{0}}), Strategy::barrier, {.group_size = 64});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_program);
+    CHECK(refused.error().pointer == "/swap");
+  }
+}
+
+namespace {
+
+ResolvedProgram checked_program() {
+  ResolvedProgram program = program_of(1, {4, 4});
+  program.waves = {wave_of(0, {}, range_of(128, 64)), wave_of(0, {}), wave_of(0, {})};
+  program.waves[1].name = "second";
+  program.dependencies = {{.before = 0, .after = 2}, {.before = 1, .after = 2}};
+  return program;
+}
+
+// Wave 1 runs before the repetition, wave 2 after it, waves 0 and 3 in it.
+ResolvedProgram phased_program() {
+  ResolvedProgram program = program_of(1, {});
+  program.waves = {wave_of(0, {}), wave_of(0, {}), wave_of(0, {}), wave_of(0, {})};
+  program.waves[1].phase = WavePhase::before;
+  program.waves[2].phase = WavePhase::after;
+  program.iterations = 10;
+  return program;
+}
+
+std::string violation(auto&& corrupt) {
+  const ResolvedProgram program = checked_program();
+  Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
+  corrupt(made);
+  return schedule_violation(program, made);
+}
+
+} // namespace
+
+TEST_CASE("a wrong schedule is named: waves") {
+  CHECK(violation([](Schedule&) {}).empty());
+  CHECK(violation([](Schedule& made) {
+          made.stages[1].waves = {};
+          made.stages[1].tiles = 0;
+        }) == "stage 1 counts 0 tiles, its waves have 0");
+  CHECK(violation([](Schedule& made) { made.stages.pop_back(); }) == "wave 2 (op0) is in no stage");
+  CHECK(violation([](Schedule& made) {
+          made.stages[0].waves = {0};
+          made.stages[0].tiles = 2;
+        }) == "\"second\" is in no stage");
+  CHECK(violation([](Schedule& made) {
+          made.stages[1].waves = {2, 1};
+        }) == "stage 1 runs wave 1 a second time");
+  CHECK(violation([](Schedule& made) {
+          made.stages[0].waves = {0, 0, 1};
+        }) == "stage 0 runs wave 0 a second time");
+  CHECK_FALSE(violation([](Schedule& made) { made.stages[1].waves = {3}; }).empty());
+  CHECK(violation([](Schedule& made) { std::swap(made.stages[0], made.stages[1]); }) ==
+        "wave 2 (op0) waits for wave 0 (op0), which no earlier stage runs");
+  CHECK(violation([](Schedule& made) {
+          made.stages = {{.waves = {0, 1, 2}, .tiles = 4}};
+        }) == "wave 2 (op0) waits for wave 0 (op0), which no earlier stage runs");
+  CHECK(violation([](Schedule& made) {
+          made.stages = {{.waves = {0}, .tiles = 2}, {.waves = {1, 2}, .tiles = 2}};
+        }) == "wave 2 (op0) waits for \"second\", which no earlier stage runs");
+}
+
+TEST_CASE("a range of the stages repeats") {
+  const ResolvedProgram program = phased_program();
+  Schedule made = schedule(program, ops_of({false}), groups_of({{1}, {0, 3}, {2}}));
+  CHECK(stages(made) == "1:1 0,3:2 2:1");
+  CHECK(made.repeat_begin == 1);
+  CHECK(made.repeat_end == 2);
+  CHECK(made.tiles_once() == 4);
+  CHECK(made.tiles_per_iteration() == 2);
+  CHECK(made.tiles_in_all(10) == 22);
+  made.repeat_end = 3;
+  CHECK(schedule_violation(program, made) == "stage 2 runs wave 2 (op0) in the phase \"each\"");
+  made.repeat_end = 2;
+  made.repeat_begin = 0;
+  CHECK(schedule_violation(program, made) == "stage 0 runs wave 1 (op0) in the phase \"each\"");
+  made.repeat_begin = 1;
+  std::swap(made.stages[0], made.stages[1]);
+  CHECK(schedule_violation(program, made) == "stage 0 runs wave 0 (op0) in the phase \"before\"");
+  const Schedule no_more = schedule(program, ops_of({false}), groups_of({{1}, {3}, {0}, {2}}));
+  CHECK(no_more.repeat_begin == 1);
+  CHECK(no_more.repeat_end == 3);
+}
+
+TEST_CASE("a wrong schedule is named: tiles") {
+  CHECK(violation([](Schedule& made) { ++made.stages[0].tiles; }) ==
+        "stage 0 counts 4 tiles, its waves have 3");
+  CHECK(violation([](Schedule& made) { made.stages[1].tiles = 0; }) ==
+        "stage 1 counts 0 tiles, its waves have 1");
+}

@@ -1,0 +1,158 @@
+// The choice between launches and persistent launches.
+#include "../program_support.hpp"
+#include "engine/strategy.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+// As an H200 measures itself.
+device::DeviceInfo gpu() {
+  device::DeviceInfo device{.name = "GPU", .type = device::DeviceType::gpu, .compute_units = 132};
+  device.profile = device::DeviceProfile{.workgroup_size = 256,
+                                         .co_resident_groups = 1056,
+                                         .ordering = device::Ordering::ptx,
+                                         .trials = {},
+                                         .launch_ns = 4500,
+                                         .launch_round_trip_ns = 10'900};
+  return device;
+}
+
+// A chain of so many waves of 132 tiles, of which each `period` begins with `plain` that go alone.
+struct Chain {
+  ResolvedProgram program;
+  OutlinedOps ops;
+  Schedules schedules;
+  MemoryLayout memory;
+};
+
+Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t period = 1) {
+  Chain chain{.program = program_of(1, {4 * 132 * 256}), .ops = {}, .schedules = {}, .memory = {}};
+  chain.ops.kernels.resize(1, {.function = "f", .locals = ""});
+  chain.ops.alone.resize(1);
+  chain.memory.offsets = {0};
+  for (std::uint32_t i = 0; i < waves; ++i) {
+    chain.program.waves.push_back(wave_of(0, {updates(0)}, range_of(132 * 256, 256)));
+  }
+  for (const bool persistent : {false, false, true}) {
+    Schedule schedule{.group_size = 256, .repeat_end = waves, .tiles_per_pack = {}, .places = {{0}}};
+    schedule.tiles_per_pack.assign(waves, 1);
+    for (std::uint32_t i = 0; i < waves; ++i) {
+      schedule.stages.push_back(
+          {.waves = {i}, .tiles = 132, .packs = 132, .plain = !persistent || i % period < plain});
+    }
+    chain.schedules.all.push_back(std::move(schedule));
+  }
+  return chain;
+}
+
+std::vector<Candidate> candidates_of(const Chain& chain, const device::Tuning& tuning = {}) {
+  const device::DeviceInfo device = gpu();
+  return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {}, false,
+                         model_of(&device, tuning), {});
+}
+
+Strategy chosen(const Chain& chain, const device::Tuning& tuning = {}) {
+  const device::DeviceInfo device = gpu();
+  return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain, tuning)).strategy;
+}
+
+Chain repeated(Chain chain, std::uint32_t iterations) {
+  chain.program.iterations = iterations;
+  return chain;
+}
+
+} // namespace
+
+TEST_CASE("many stages pay, few do not") {
+  CHECK(is_persistent(chosen(chain_of(100))));
+  CHECK(chosen(chain_of(1)) == Strategy::launch);
+  CHECK(chosen(chain_of(2)) == Strategy::launch); // what is gained is within the margin
+  CHECK(is_persistent(chosen(chain_of(15))));
+  CHECK(is_persistent(chosen(repeated(chain_of(2), 10))));
+}
+
+TEST_CASE("waves that cannot share a launch are counted") {
+  // 63 of 94 waves alone, the others one by one between them.
+  CHECK(chosen(chain_of(94, 2, 3)) == Strategy::launch);
+  CHECK(is_persistent(chosen(chain_of(100, 1, 100)))); // one of a hundred does not matter
+}
+
+TEST_CASE("every way is there, with its figure") {
+  const std::vector<Candidate> candidates = candidates_of(chain_of(100));
+  REQUIRE(candidates.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(candidates[i].shape.strategy == static_cast<Strategy>(i));
+    CHECK(candidates[i].cost.sum() > 0);
+    CHECK(candidates[i].shape.workers == (i == 0 ? 0 : 132));
+  }
+}
+
+TEST_CASE("the reason has the figures") {
+  const device::DeviceInfo device = gpu();
+  const auto reason = [&](const Chain& chain, const device::Tuning& tuning = {}) {
+    return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain, tuning)).reason;
+  };
+  CHECK(reason(chain_of(100, 1, 100)) ==
+        "estimated: launch 456 us, barrier 155 us, counters 155 us; 1 wave cannot share a launch");
+  CHECK(reason(chain_of(10)) == "estimated: launch 51.4 us, barrier 23.6 us, counters 22.6 us");
+  CHECK(reason(chain_of(10), {.persistent_margin = 3}) ==
+        "estimated: launch 51.4 us, barrier 23.6 us, counters 22.6 us; starting and meeting count 3 times");
+}
+
+TEST_CASE("what is asked for, and what may not be") {
+  device::DeviceInfo device = gpu();
+  const auto choice = [&](StrategyQuestion question) {
+    question.device = &device;
+    return choose_strategy(question, candidates_of(chain_of(100)));
+  };
+  CHECK(choice({.asked_for = Strategy::launch}).reason == "asked for");
+  CHECK(choice({.asked_for = Strategy::launch}).strategy == Strategy::launch);
+  CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::barrier);
+  CHECK(choice({.asked_for = Strategy::counters}).strategy == Strategy::counters);
+  const StrategyChoice distrusted = choice({.asked_for = Strategy::barrier, .distrust_litmus = true});
+  CHECK(distrusted.strategy == Strategy::launch);
+  CHECK(distrusted.candidates[0].refused.empty());
+  CHECK(distrusted.candidates[1].refused == distrusted.reason);
+  CHECK(distrusted.reason.starts_with("the device has not passed the self-test: "));
+  const device::Tuning measured{.strategy = device::PreferredStrategy::counters};
+  CHECK(choice({.tuning = measured}).strategy == Strategy::counters);
+  CHECK(choice({.tuning = measured, .why = "so it was measured"}).reason == "so it was measured");
+  CHECK(choice({.asked_for = Strategy::launch, .tuning = measured}).strategy == Strategy::launch);
+  CHECK(choice({.distrust_litmus = true, .tuning = measured}).strategy == Strategy::launch);
+  device.type = device::DeviceType::cpu;
+  CHECK(choice({}).strategy == Strategy::launch);
+  CHECK(choice({}).reason == "on a CPU a wait for a work-group whose core is busy costs more than a launch");
+  CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::barrier);
+  device.profile.reset();
+  CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::launch);
+  CHECK(choice({.dry_run = true}).reason.starts_with("planned for a device whose self-test passes: "));
+  CHECK(is_persistent(choice({.dry_run = true}).strategy));
+}
+
+TEST_CASE("constants and choices of the profile") {
+  const Chain chain = chain_of(10);
+  CHECK(is_persistent(chosen(chain)));
+  CHECK(chosen(chain, {.persistent_margin = 3}) == Strategy::launch);
+  CHECK(chosen(chain, {.scales = {.start = 5, .launches = 1, .barriers = 1, .waits = 1, .work = 1}}) ==
+        Strategy::launch);
+
+  const auto packed = [&](const FixedShape& fixed, bool interpreted = false) {
+    ResolvedProgram program = program_of(1, {});
+    program.waves = {wave_of(0, {}, range_of(1056 * 256, 256))};
+    return packings(program, 132, {}, fixed, interpreted);
+  };
+  CHECK(packed({}) == std::vector{2U, 1U});
+  CHECK(packed({}, true) == std::vector{1U});
+  CHECK(packed({.side_by_side = 4}) == std::vector{4U});
+  CHECK(packings(chain.program, 132, {}, {}, false) == std::vector{1U}); // a tile for each unit
+}

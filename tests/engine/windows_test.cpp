@@ -1,0 +1,366 @@
+// Waves that go on with the same tiles become one: which, in what order, what stays in registers, and a
+// checker that sees each way in which that can be wrong.
+#include "../opencl_c/source_support.hpp"
+#include "../program_support.hpp"
+#include "engine/memory_layout.hpp"
+#include "engine/window.hpp"
+#include "work/halos.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+// Ops 0 to 4; every one takes what it reads, and what it writes.
+constexpr const char* kernels =
+    "kernel void whole(global const float* a, global float* b) { b[get_global_id(0)] = a[get_global_id(0)]; }"
+    "kernel void guarded(global const float* a, global float* b) {"
+    "  if (get_global_id(0) < 9) b[get_global_id(0)] += a[get_global_id(0)]; }"
+    "kernel void beside(global const float* a, global float* b) {"
+    "  b[get_global_id(0)] = a[get_global_id(0) + 1]; }"
+    "kernel void tiled(global const float* a, global float* b) {"
+    "  b[get_global_id(0)] = a[get_group_id(0) * 64]; }"
+    "kernel void turned(global const float* a, global float* b) { local float k[64];"
+    "  k[get_local_id(0)] = a[get_global_id(0)]; barrier(1); b[get_global_id(0)] = k[63 - get_local_id(0)]; "
+    "}";
+enum Op : std::uint8_t { whole, guarded, beside, tiled, turned };
+
+// Buffers of 256 floats; the first is an input, the last an output.
+ResolvedProgram program_with(std::uint32_t buffers) {
+  ResolvedProgram program = program_of(5, std::vector<std::uint64_t>(buffers, 1024));
+  program.units[0].unit = opencl_c::test::parse(kernels);
+  for (std::uint32_t op = 0; op < 5; ++op) {
+    program.ops[op].function = op;
+  }
+  program.buffers.front().spec.init.emplace();
+  program.buffers.back().spec.output = "out";
+  return program;
+}
+
+ProgramWave from_to(Op op, std::uint32_t from, std::uint32_t to, std::uint32_t size = 256) {
+  return wave_of(op, {reads(from), updates(to)}, range_of(size, 64));
+}
+
+// Buffer 0 to 1, 1 to 2, … by these ops.
+ResolvedProgram chain(const std::vector<Op>& ops) {
+  ResolvedProgram program = program_with(static_cast<std::uint32_t>(ops.size() + 1));
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    program.waves.push_back(from_to(ops[i], i, i + 1));
+  }
+  return program;
+}
+
+struct Made {
+  ResolvedProgram program;
+  OutlinedOps ops;
+  std::vector<Window> windows;
+  FusedProgram fused;
+};
+
+Made windows_of(ResolvedProgram program, bool one_call = false, bool derive = true) {
+  if (derive) {
+    program.derived = true;
+    program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  }
+  derive_halos(program);
+  auto ops = outline_ops(program);
+  REQUIRE(ops);
+  const KernelLimits limits{.one_call_with_barriers = one_call};
+  auto windows = find_windows(program, *ops, shared_launch(program, *ops, limits), limits);
+  auto fused = fuse(program, *ops, windows);
+  REQUIRE(fused);
+  CHECK(window_violation(program, fused->program) == "");
+  return {std::move(program), std::move(*ops), std::move(windows), std::move(*fused)};
+}
+
+// "0+1|2 [1]": waves, a bar where they meet, buffers in registers.
+std::string text(const std::vector<Window>& windows) {
+  std::string text;
+  for (const Window& window : windows) {
+    text += text.empty() ? "" : " ";
+    for (std::size_t i = 0; i < window.waves.size(); ++i) {
+      text += (i == 0 ? "" : window.meets[i] ? "|" : "+") + std::to_string(window.waves[i]);
+    }
+    text += fmt::format(" [{}]", fmt::join(window.registers, ","));
+  }
+  return text;
+}
+
+std::string found(ResolvedProgram program, bool one_call = false) {
+  return text(windows_of(std::move(program), one_call).windows);
+}
+
+} // namespace
+
+TEST_CASE("a chain of element-wise waves is one window, and what is between them stays in registers") {
+  CHECK(found(chain({whole, whole, whole})) == "0+1+2 [1,2]");
+  CHECK(found(chain({whole, guarded, whole})) == "0+1+2 [1,2]");
+}
+
+TEST_CASE("a wave that reaches into other tiles begins a window") {
+  CHECK(found(chain({whole, beside, whole})) == "1+2 [2]");
+  CHECK(found(chain({whole, tiled, whole})) == "1+2 [2]");
+  ResolvedProgram program = chain({whole, tiled, whole});
+  program.waves[1].arguments[0].halo.emplace(); // as the program states it
+  CHECK(found(program) == "0|1+2 [2]");
+}
+
+TEST_CASE("waves with local memory join where their work-groups are whole") {
+  CHECK(found(chain({whole, turned, whole})) == "0+1+2 [1,2]");
+  CHECK(found(chain({turned, whole, turned})) == "0+1|2 [1,2]"); // local memory is used again
+  CHECK(found(chain({turned, whole, turned}), true) == "");      // PoCL: one call of it alone
+  CHECK(found(chain({whole, turned, whole}), true) == "0+1+2 [1,2]");
+}
+
+TEST_CASE("other tiles, another phase, a transfer: another window") {
+  ResolvedProgram program = chain({whole, whole, whole});
+  program.waves[2].range = range_of(192, 64);
+  CHECK(found(program) == "0+1 [1]");
+  program = chain({whole, whole, whole});
+  program.waves[2].phase = WavePhase::after;
+  CHECK(found(program) == "0+1 [1]");
+  program = chain({whole, whole});
+  program.waves[1].transfer.emplace();
+  CHECK(found(program) == "");
+}
+
+TEST_CASE("what others need is in memory") {
+  ResolvedProgram program = chain({whole, whole});
+  program.buffers[1].spec.output = "kept";
+  CHECK(found(program) == "0+1 []");
+  program.buffers[1].spec.output.reset();
+  program.buffers[1].swapped = true;
+  CHECK(found(program) == "0+1 []");
+  program.buffers[1].swapped = false;
+  program.until = ResolvedUntil{.buffer = 1, .value = {}};
+  CHECK(found(program) == "0+1 []");
+}
+
+TEST_CASE("an iteration may read what the one before it has left") {
+  ResolvedProgram program = chain({guarded, whole});
+  program.iterations = 3;
+  CHECK(found(program) == "0+1 []");
+  program.waves[0].arguments[1].access = Access::write; // and it may leave what it does not write
+  CHECK(found(program) == "0+1 []");
+  program = chain({whole, whole});
+  program.iterations = 3;
+  CHECK(found(program) == "0+1 [1]");
+}
+
+TEST_CASE("a buffer is overwritten where every work-item assigns its element, and those are all") {
+  const auto overwritten = [](Op op, NdRange range, std::uint32_t bytes = 1024) {
+    ResolvedProgram program = program_with(2);
+    program.buffers[1].bytes = bytes;
+    program.waves = {wave_of(op, {reads(0), writes(1)}, range)};
+    derive_halos(program);
+    CHECK_FALSE(program.waves[0].arguments[0].overwrites);
+    return program.waves[0].arguments[1].overwrites;
+  };
+  CHECK(overwritten(whole, range_of(256, 64)));
+  CHECK_FALSE(overwritten(guarded, range_of(256, 64)));
+  CHECK_FALSE(overwritten(whole, range_of(192, 64)));
+  CHECK_FALSE(overwritten(whole, range_of(256, 64), 1028));
+  NdRange moved = range_of(256, 64);
+  moved.offset[0] = 1;
+  CHECK_FALSE(overwritten(whole, moved));
+}
+
+TEST_CASE("no path leaves a window and comes back") {
+  ResolvedProgram program = program_with(4);
+  program.waves = {from_to(whole, 0, 1), from_to(beside, 1, 2), from_to(guarded, 1, 3),
+                   from_to(guarded, 2, 3)};
+  // 0 and 2 may be one; 1 reaches beyond its tile of 0, so 3, behind 1, cannot join them.
+  CHECK(found(program) == "0+2 [] 1+3 [2]");
+}
+
+TEST_CASE("a listed dependency that is not tile-local may be for what no argument shows") {
+  ResolvedProgram program = chain({whole, whole});
+  program.dependencies = {{.before = 0, .after = 1}};
+  CHECK(text(windows_of(program, false, false).windows) == "");
+  program.dependencies[0].halo.emplace();
+  CHECK(text(windows_of(program, false, false).windows) == "0+1 [1]");
+}
+
+TEST_CASE("long chains are cut") {
+  const Made made = windows_of(chain(std::vector<Op>(70, whole)));
+  REQUIRE(made.windows.size() == 3);
+  CHECK(made.windows[0].waves.size() == most_waves_per_window);
+  CHECK(count_pairs(made.program, made.windows) == 67);
+  CHECK(made.fused.program.waves.size() == 3);
+}
+
+TEST_CASE("the fused program") {
+  ResolvedProgram program = chain({whole, guarded, whole, beside});
+  program.waves[1].rules = 2;
+  program.waves[2].rules = 8;
+  program.waves[3].name = "last";
+  const Made made = windows_of(std::move(program));
+  const ResolvedProgram& fused = made.fused.program;
+  REQUIRE(fused.waves.size() == 2);
+  CHECK(fused.wave_text(0) == "wave 0 (op0), wave 1 (op1), wave 2 (op0)");
+  CHECK(fused.wave_text(1) == "\"last\"");
+  CHECK(fused.waves[0].rules == 10);
+  CHECK(fused.waves[0].arguments.size() == 2);
+  CHECK(fused.waves[0].bytes.frontier_bytes == 1024);
+  CHECK(fused.waves[0].bytes.output_bytes == 1024);
+  CHECK(fused.function(fused.waves[0].op).parameters.size() == 2);
+  CHECK(fused.buffers[1].in_registers);
+  CHECK_FALSE(fused.buffers[3].in_registers);
+  CHECK(fused.dependencies.size() == 1);
+  CHECK(made.fused.ops.texts.back() ==
+        "\n#line 1 \"tidegate/windows.cl\"\n"
+        "// \"op0, op1, op0\": a tile from the first to the last.\n"
+        "__attribute__((always_inline)) static void tg_window0(tg_item tg_self,\n"
+        "    global void* tg_0_0,\n"
+        "    global void* tg_2_1) {\n"
+        "  float tg_register0 = (float)(0);\n"
+        "  float tg_register1 = (float)(0);\n"
+        "  tg_registers0_whole(tg_self, tg_0_0, &tg_register0);\n"
+        "  tg_registers1_guarded(tg_self, &tg_register0, &tg_register1);\n"
+        "  tg_registers2_whole(tg_self, &tg_register1, tg_2_1);\n"
+        "}\n");
+  // Buffers in registers need no memory.
+  const auto layout = plan_memory(fused, layers_of(fused), 256, 0);
+  REQUIRE(layout);
+  CHECK(layout->sum_bytes == 3 * 1024);
+}
+
+TEST_CASE("windows of equal ops share their code") {
+  ResolvedProgram program = program_with(7);
+  program.waves = {from_to(whole, 0, 1),  from_to(guarded, 1, 2), from_to(beside, 2, 3),
+                   from_to(beside, 3, 4), from_to(whole, 4, 5),   from_to(guarded, 5, 6)};
+  const Made made = windows_of(std::move(program));
+  CHECK(text(made.windows) == "0+1 [1] 3+4+5 [4,5]");
+  program = program_with(5);
+  program.waves = {from_to(whole, 0, 1), from_to(guarded, 1, 2), from_to(whole, 0, 3),
+                   from_to(guarded, 3, 4)};
+  program.buffers[2].spec.output = "out";
+  const Made twice = windows_of(std::move(program));
+  CHECK(text(twice.windows) == "0+1 [1] 2+3 [3]");
+  CHECK(twice.fused.program.ops.size() == 6);
+  CHECK(twice.fused.program.waves[0].op == twice.fused.program.waves[1].op);
+}
+
+TEST_CASE("the checker names what is wrong") {
+  Made made = windows_of(chain({whole, whole, beside}));
+  REQUIRE(text(made.windows) == "0+1 [1]");
+  const auto violation = [&made](auto&& change) {
+    ResolvedProgram program = made.program;
+    ResolvedProgram fused = made.fused.program;
+    change(program, fused);
+    return window_violation(program, fused);
+  };
+  CHECK(violation([](auto&, auto& fused) {
+          std::swap(fused.waves[0].window[0], fused.waves[0].window[1]);
+        }) == "wave 1 (op0) does not come behind wave 0 (op0)");
+  CHECK(violation([](auto&, auto& fused) { fused.waves[0].window.push_back(0); }) ==
+        "wave 0 (op0), wave 1 (op0) runs a wave that another one runs, too");
+  CHECK(violation([](auto&, auto& fused) { fused.waves.pop_back(); }) == "wave 2 (op2) is nowhere");
+  CHECK(violation([](auto&, auto& fused) { fused.waves.push_back(fused.waves[1]); }) ==
+        "wave 2 (op2) stands for no wave");
+  CHECK(violation([](auto&, auto& fused) { fused.dependencies.clear(); }) ==
+        "wave 2 (op2) does not come behind wave 1 (op0)");
+  CHECK(violation([](auto& program, auto&) { program.waves[1].range.global[0] = 255; }) ==
+        "wave 1 (op0) has other tiles than its window");
+  CHECK(violation([](auto& program, auto&) {
+          program.waves[1].arguments[0].halo = {1, 0, 0};
+        }) == "wave 0 (op0) and wave 1 (op0) share \"b1\" beyond their tiles");
+  CHECK(violation([](auto& program, auto&) { program.derived = false; }) ==
+        "wave 0 (op0) and wave 1 (op0) share a dependency that is not tile-local beyond their tiles");
+  CHECK(violation([](auto& program, auto&) { program.buffers[1].spec.output = "kept"; }) ==
+        "\"b1\" is in registers and needed elsewhere");
+  CHECK(violation([](auto&, auto& fused) { fused.buffers[2].in_registers = true; }) ==
+        "\"b2\" is in registers and needed elsewhere");
+}
+
+TEST_CASE("halos that are stated, and those that follow from kernels") {
+  const std::vector<std::vector<std::uint32_t>> unswapped{{0, 1, 2, 3}};
+  ResolvedProgram program = chain({whole, beside, whole});
+  program.dependencies = {{.before = 0, .after = 1, .halo = {{2, 0, 0}}}, {.before = 1, .after = 2}};
+  derive_halos(program);
+  const StatedHalo forth{
+      .before = 0, .before_argument = 1, .after = 1, .after_argument = 0, .halo = {2, 0, 0}};
+  CHECK(stated_halos(program, unswapped) == std::vector{forth});
+  program.iterations = 2; // and the other way round, from one iteration to the next
+  CHECK(stated_halos(program, unswapped) ==
+        std::vector{
+            StatedHalo{.before = 1, .before_argument = 0, .after = 0, .after_argument = 1, .halo = {2, 0, 0}},
+            forth});
+  program.swaps = {{0, 2}}; // of other iterations a dependency says nothing then
+  StatedHalo now = forth;
+  now.in_iteration = true;
+  CHECK(stated_halos(program, {{0, 1, 2, 3}, {2, 1, 0, 3}}) == std::vector{now});
+
+  program = chain({whole, whole, whole});
+  program.derived = true;
+  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  program.waves[1].arguments[0].halo = {3, 0, 0}; // of one argument; the other's follows
+  derive_halos(program);
+  CHECK(stated_halos(program, unswapped) ==
+        std::vector<StatedHalo>{
+            {.before = 0, .before_argument = 1, .after = 1, .after_argument = 0, .halo = {3, 0, 0}}});
+}
+
+TEST_CASE("a wave meets itself in the next iteration") {
+  ResolvedProgram program = chain({whole});
+  program.iterations = 9;
+  program.swaps = {{0, 1}};
+  for (ProgramArgument& argument : program.waves[0].arguments) {
+    argument.halo = {1, 0, 0};
+  }
+  const std::vector<std::vector<std::uint32_t>> swapped{{0, 1}, {1, 0}};
+  const auto stated = stated_halos(program, swapped);
+  // What it reads was written one iteration before, what it writes was read then and written two before.
+  REQUIRE(stated.size() == 3);
+  for (const StatedHalo& halo : stated) {
+    CHECK(halo.before == 0);
+    CHECK(halo.after == 0);
+    CHECK(halo.halo == std::array<std::uint32_t, 3>{2, 0, 0});
+    CHECK_FALSE(halo.in_iteration);
+  }
+  program.iterations = 2;
+  CHECK(stated_halos(program, swapped).size() == 2);
+  program.iterations = 1;
+  CHECK(stated_halos(program, swapped).empty());
+}
+
+TEST_CASE("random programs: what is found is sound") {
+  std::size_t windows = 0;
+  std::size_t registers = 0;
+  for (std::uint64_t round = 0; round < 300; ++round) {
+    INFO("TIDEGATE_SEED=", seed(), " round ", round);
+    Numbers random(seed() + round);
+    ResolvedProgram program = program_with(3 + random.below(5));
+    const auto buffers = static_cast<std::uint32_t>(program.buffers.size());
+    for (std::uint32_t i = 0, count = 2 + random.below(12); i < count; ++i) {
+      const std::uint32_t to = 1 + random.below(buffers - 1);
+      program.waves.push_back(from_to(static_cast<Op>(random.below(5)),
+                                      (to + 1 + random.below(buffers - 1)) % buffers, to,
+                                      random.chance(80) ? 256 : 192));
+      program.waves.back().phase = random.chance(80) ? WavePhase::each : WavePhase::after;
+      program.waves.back().arguments[1].access = random.chance(30) ? Access::write : Access::read_write;
+    }
+    program.iterations = 1 + random.below(3);
+    const Made made = windows_of(std::move(program), random.chance(50));
+    windows += made.windows.size();
+    for (const Window& window : made.windows) {
+      registers += window.registers.size();
+    }
+    // Every order that the fused program allows, the program itself allows: they are graphs without a cycle.
+    CHECK(program_order(made.fused.program).size() == made.fused.program.waves.size());
+  }
+  CHECK(windows > 300);
+  CHECK(registers > 20);
+}

@@ -1,0 +1,66 @@
+// What the tests of graphs share.
+#pragma once
+
+#include "../temporary_folder.hpp"
+#include <tidegate/graph/load.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::test {
+
+using namespace tidegate::graphs;
+
+using Pairs = std::vector<std::pair<Vertex, Vertex>>;
+
+inline Pairs pairs(const Rows& rows) {
+  Pairs edges;
+  for (Vertex v = 0; v < rows.vertices(); ++v) {
+    for (const Vertex w : rows.row(v)) {
+      edges.emplace_back(v, w);
+    }
+  }
+  return edges;
+}
+
+// The graph of these edges, with in rows.
+inline Graph graph_of(std::uint32_t vertices, const Pairs& edges, bool undirected = false,
+                      const std::vector<std::uint32_t>& weights = {}) {
+  EdgeChunk chunk;
+  for (const auto& [source, target] : edges) {
+    chunk.edges.push_back({source, target});
+  }
+  chunk.weights = weights;
+  EdgeChunks chunks{.vertices = vertices,
+                    .chunks = {},
+                    .weights = weights.empty() ? WeightType::none : WeightType::u32,
+                    .both_directions = undirected};
+  chunks.chunks.push_back(std::move(chunk));
+  return *build_graph(std::move(chunks), {.in_rows = true, .threads = 1});
+}
+
+// Loads a file with this text, on two threads and in blocks so small that lines fall across them.
+inline Result<LoadedGraph> load_text(const std::string& name, const std::string& text,
+                                     LoadOptions options = {}) {
+  const TemporaryFolder folder;
+  options.build.threads = 2;
+  options.block_bytes = 64;
+  auto loaded = load_graph(folder.write(name, text), options);
+  if (!loaded) {
+    REQUIRE(loaded.error().source == folder.file(name));
+    loaded.error().source = name;
+  }
+  return loaded;
+}
+
+// What is said of a file that is refused.
+inline std::string refusal(const std::string& name, const std::string& text,
+                           const LoadOptions& options = {}) {
+  const auto loaded = load_text(name, text, options);
+  return loaded ? "it is loaded" : describe(loaded.error());
+}
+
+} // namespace tidegate::test

@@ -1,0 +1,125 @@
+// Rows from edges, and their transpose.
+#include "graph_support.hpp"
+#include <tidegate/graph/serial.hpp>
+
+#include <tuple>
+
+using namespace tidegate;
+using namespace tidegate::test;
+
+namespace {
+
+using Triple = std::tuple<Vertex, Vertex, std::uint32_t>;
+
+std::vector<Triple> triples(const Rows& rows) {
+  const auto& weights = std::get<std::vector<std::uint32_t>>(rows.weights);
+  std::vector<Triple> edges;
+  for (Vertex v = 0; v < rows.vertices(); ++v) {
+    for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + 1]; ++e) {
+      edges.emplace_back(v, rows.neighbours[e], weights[e]);
+    }
+  }
+  return edges;
+}
+
+} // namespace
+
+TEST_CASE("rows are the sorted edges, for any threads, chunks and sizes") {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto below = [&random](std::uint64_t end) { return static_cast<std::uint32_t>(random() % end); };
+    const std::uint32_t vertices = 1 + below(std::array{4U, 100U, 3000U}[seed % 3]);
+    EdgeChunks edges{
+        .vertices = vertices, .chunks = {}, .weights = WeightType::u32, .both_directions = seed % 2 == 0};
+    std::vector<Triple> wanted, opposite;
+    for (std::uint32_t chunk = below(6); chunk > 0; --chunk) {
+      EdgeChunk& list = edges.chunks.emplace_back();
+      for (std::uint32_t edge = below(800); edge > 0; --edge) {
+        const Edge one{below(vertices), below(vertices)};
+        const std::uint32_t weight = below(5);
+        list.edges.push_back(one);
+        list.weights.push_back(weight);
+        wanted.emplace_back(one.source, one.target, weight);
+        if (edges.both_directions && one.source != one.target) {
+          wanted.emplace_back(one.target, one.source, weight);
+        }
+      }
+    }
+    std::ranges::sort(wanted);
+    for (const auto& [source, target, weight] : wanted) {
+      opposite.emplace_back(target, source, weight);
+    }
+    std::ranges::sort(opposite);
+    for (const unsigned threads : {1U, 3U}) {
+      const Rows rows = build_rows(edges, threads);
+      REQUIRE(rows.vertices() == vertices);
+      REQUIRE(triples(rows) == wanted);
+      REQUIRE(triples(transposed(rows, threads)) == opposite);
+    }
+  }
+}
+
+TEST_CASE("rows that take many buckets are those of the edges, and of themselves transposed twice") {
+  std::mt19937 random(1);
+  constexpr std::uint32_t vertices = 50000;
+  EdgeChunks edges{.vertices = vertices, .chunks = {}, .weights = WeightType::none, .both_directions = false};
+  std::vector<std::uint64_t> degrees(vertices);
+  std::uint64_t sum = 0; // of the edges, in any order
+  const auto mixed = [](Vertex source, Vertex target) {
+    const std::uint64_t edge = (std::uint64_t{source} << 32U | target) * 0x9e3779b97f4a7c15U;
+    return (edge ^ edge >> 29U) * 0xbf58476d1ce4e5b9U;
+  };
+  for (int chunk = 0; chunk < 9; ++chunk) {
+    EdgeChunk& list = edges.chunks.emplace_back();
+    for (int edge = 0; edge < 20000; ++edge) {
+      const Edge one{static_cast<Vertex>(random() % vertices), static_cast<Vertex>(random() % vertices)};
+      list.edges.push_back(one);
+      ++degrees[one.source];
+      sum += mixed(one.source, one.target);
+    }
+  }
+  const Rows rows = build_rows(edges, 1);
+  for (Vertex v = 0; v < vertices; ++v) {
+    REQUIRE(rows.degree(v) == degrees[v]);
+    REQUIRE(std::ranges::is_sorted(rows.row(v)));
+    for (const Vertex w : rows.row(v)) {
+      sum -= mixed(v, w);
+    }
+  }
+  CHECK(sum == 0);
+  for (const unsigned threads : {2U, 5U}) {
+    const Rows same = build_rows(edges, threads), back = transposed(transposed(rows, threads), threads);
+    CHECK(same.offsets == rows.offsets);
+    CHECK(same.neighbours == rows.neighbours);
+    CHECK(back.offsets == rows.offsets);
+    CHECK(back.neighbours == rows.neighbours);
+  }
+}
+
+TEST_CASE("bytes are counted beyond 2^32 edges, and beyond 64 bits") {
+  constexpr std::uint64_t many = std::uint64_t{1} << 33U;
+  CHECK(build_bytes(1000, many, WeightType::none, false) == 2 * 8 * many + 8 * 1001 + 4 * many);
+  CHECK(build_bytes(1000, many, WeightType::f32, true) == 12 * many + 8 * 1001 + 8 * many + 12 * many);
+  CHECK(build_bytes(1000, ~std::uint64_t{0}, WeightType::u32, false) == ~std::uint64_t{0});
+}
+
+TEST_CASE("what a graph is like") {
+  const Graph graph = graph_of(7, {{0, 1}, {0, 1}, {1, 0}, {2, 2}, {4, 3}, {3, 3}});
+  const GraphSummary summary = summarise(graph);
+  CHECK(summary.vertices == 7);
+  CHECK(summary.edges == 6);
+  CHECK_FALSE(summary.symmetric);
+  CHECK(summary.out_degree.min == 0);
+  CHECK(summary.out_degree.median == 1);
+  CHECK(summary.out_degree.max == 2);
+  CHECK(summary.in_degree.median == 1);
+  CHECK(summary.in_degree.max == 2);
+  CHECK(summary.self_loops == 2);
+  CHECK(summary.repeated_edges == 1);
+  CHECK(summary.components == 5); // 0-1, 2, 3-4, 5, 6
+  CHECK(summary.isolated_vertices == 3);
+  CHECK(summary.largest_component == 2);
+  CHECK(summarise(graph_of(3, {{0, 1}, {1, 0}})).symmetric);
+  CHECK(summarise(graph_of(0, {})).components == 0);
+}

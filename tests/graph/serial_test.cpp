@@ -1,0 +1,66 @@
+// The definitions, on graphs that are small enough to see.
+#include "graph_support.hpp"
+#include <tidegate/graph/serial.hpp>
+
+#include <cmath>
+#include <limits>
+
+using namespace tidegate;
+using namespace tidegate::test;
+
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+constexpr std::uint32_t none = 0xffffffff;
+
+//  0 → 1 → 3 → 4 → 1    5 alone, 6 with itself
+//  0 → 2 → 3
+const Graph& example() {
+  static const Graph graph =
+      graph_of(7, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 1}, {6, 6}}, false, {4, 1, 1, 2, 0, 9, 3});
+  return graph;
+}
+
+} // namespace
+
+TEST_CASE("levels and parents") {
+  const std::vector<Vertex> from{0};
+  const BreadthFirstTree tree = breadth_first(example(), from);
+  CHECK(tree.levels == Words{0, 1, 1, 2, 3, none, none});
+  CHECK(tree.parents == Words{0, 0, 0, 1, 3, none, none});
+  const std::vector<Vertex> both{4, 6, 4};
+  CHECK(breadth_first(example(), both).levels == Words{none, 1, none, 2, 0, none, 0});
+}
+
+TEST_CASE("reached sources") {
+  const std::vector<Vertex> from{0, 4, 5};
+  CHECK(reached_from(example(), from) == Words{1, 3, 1, 3, 3, 4, 0});
+}
+
+TEST_CASE("distances, with sums of more than 32 bits and weights of 0") {
+  using Distances = std::vector<std::uint64_t>;
+  const std::vector<Vertex> from{0};
+  CHECK(shortest_distances_u32(example(), from) == Distances{0, 4, 1, 3, 3, far_away, far_away});
+  const Graph heavy = graph_of(4, {{0, 1}, {1, 2}, {2, 3}}, false, {0xfffffffe, 1, 1});
+  CHECK(shortest_distances_u32(heavy, from) == Distances{0, 0xfffffffe, 0xffffffff, 0x100000000});
+  const Graph plain = graph_of(3, {{0, 1}, {1, 2}});
+  CHECK(shortest_distances_u32(plain, from) == Distances{0, 1, 2});
+  CHECK(shortest_distances_f32(plain, from) == std::vector<float>{0, 1, 2});
+  CHECK(std::isinf(shortest_distances_f32(graph_of(2, {}), from)[1]));
+}
+
+TEST_CASE("components are named by their smallest vertex, edges counting both ways") {
+  CHECK(components(graph_of(6, {{3, 1}, {1, 3}, {4, 3}, {5, 0}})) == Words{0, 1, 2, 1, 1, 0});
+}
+
+TEST_CASE("ranks have the sum 1, and those of a star are known") {
+  // Two vertices that point to a third, which points to nobody: x = (1 - d + d z) / 3, z = x + 2 d x.
+  const Graph star = graph_of(3, {{0, 2}, {1, 2}});
+  const PageRanks result = page_ranks(star, {.tolerance = 1e-14});
+  const double x = 1 / (3 + 2 * 0.85);
+  CHECK(result.ranks[0] == doctest::Approx(x).epsilon(1e-12));
+  CHECK(result.ranks[2] == doctest::Approx(x * (1 + 2 * 0.85)).epsilon(1e-12));
+  CHECK(result.change < 1e-14);
+  CHECK(page_ranks(star, {.max_iterations = 2}).iterations == 2);
+  CHECK(page_ranks(graph_of(0, {}), {}).ranks.empty());
+}

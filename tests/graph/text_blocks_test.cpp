@@ -1,0 +1,138 @@
+// Files as blocks of whole lines, plain and gzip.
+#include "graph_support.hpp"
+#include <tidegate/graph/text_blocks.hpp>
+
+#include <zlib.h>
+
+using namespace tidegate;
+using namespace tidegate::test;
+
+namespace {
+
+std::string compressed(const std::string& text) {
+  std::string packed(compressBound(text.size()) + 64, '\0');
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+// All blocks of a file in one, each checked to be whole lines.
+Result<std::string> whole(const std::string& path, std::size_t block_bytes) {
+  auto blocks = TextBlocks::open(path, block_bytes);
+  REQUIRE(blocks);
+  std::string text;
+  TextBlock block;
+  for (std::uint64_t i = 0;; ++i) {
+    const auto more = blocks->next(block);
+    if (!more) {
+      return tl::unexpected(more.error());
+    }
+    if (!*more) {
+      return text;
+    }
+    CHECK(block.index == i);
+    CHECK(block.text().ends_with('\n'));
+    text += block.text();
+  }
+}
+
+std::string numbered_lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += std::to_string(i * i) + ' ' + std::to_string(i) + '\n';
+  }
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("the blocks of a file are its lines, plain and inflated") {
+  const TemporaryFolder folder;
+  for (const int count : {0, 1, 2, 1000}) {
+    const std::string text = numbered_lines(count);
+    const std::string plain = folder.write("plain", text), packed = folder.write("packed", compressed(text));
+    for (const std::size_t block_bytes : {1U, 7U, 64U, 1U << 20U}) {
+      CHECK(*whole(plain, block_bytes) == text);
+      CHECK(*whole(packed, block_bytes) == text);
+    }
+    CHECK_FALSE(TextBlocks::open(plain)->compressed());
+    CHECK(TextBlocks::open(packed)->compressed());
+  }
+  CHECK(*whole(folder.write("open end", "1 2\n3"), 3) == "1 2\n3\n");
+}
+
+TEST_CASE("members of gzip follow each other, with zeros behind") {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("members", compressed("0 1\n1") + compressed(" 2\n") + std::string(100, '\0'));
+  CHECK(*whole(path, 16) == "0 1\n1 2\n");
+}
+
+TEST_CASE("gzip data that are damaged or cut off") {
+  const TemporaryFolder folder;
+  const std::string text = numbered_lines(5000), packed = compressed(text);
+  std::string flipped = packed;
+  flipped[packed.size() / 2] = static_cast<char>(~flipped[packed.size() / 2]);
+  const auto of = [&](const std::string& bytes) { return load_graph(folder.write("a.gz", bytes), {}); };
+  CHECK(edge_count(of(packed)->graph) == 5000);
+  const auto cut = of(packed.substr(0, packed.size() - 9));
+  REQUIRE_FALSE(cut);
+  CHECK(cut.error().code == ErrorCode::bad_graph);
+  CHECK(cut.error().message == "the gzip data end early");
+  CHECK(cut.error().fix == "compress or download the file anew; `gzip -t` tests it");
+  CHECK_FALSE(of(flipped));
+  const auto wrong_sum = of(packed.substr(0, packed.size() - 8) + std::string(8, '\1'));
+  REQUIRE_FALSE(wrong_sum);
+  CHECK(wrong_sum.error().message == "the gzip data are damaged: incorrect data check");
+  CHECK_FALSE(of(packed + "garbage"));
+}
+
+TEST_CASE("a line without an end is no line") {
+  const TemporaryFolder folder;
+  const auto loaded = load_graph(folder.write("long", "0 1\n" + std::string(3U << 20U, '1')), {});
+  REQUIRE_FALSE(loaded);
+  CHECK(loaded.error().message == "a line is longer than 1048576 bytes");
+  CHECK(loaded.error().line == 2);
+}
+
+TEST_CASE("the first flaw of a file is named, at its line, whichever thread meets one first") {
+  for (const std::size_t block_bytes : {32U, 1000U, 1U << 20U}) {
+    for (const unsigned threads : {1U, 2U, 5U}) {
+      std::string text;
+      for (int i = 1; i <= 3000; ++i) {
+        text += i % 1000 == 777 ? "0 flaw" + std::to_string(i) + "\n" : i % 7 == 0 ? "# comment\n" : "1 2\n";
+      }
+      const TemporaryFolder folder;
+      const auto loaded =
+          load_graph(folder.write("a", text), {.build = {.threads = threads}, .block_bytes = block_bytes});
+      REQUIRE_FALSE(loaded);
+      CHECK(loaded.error().line == 777);
+      CHECK(loaded.error().column == 3);
+      CHECK(loaded.error().message == "expected the target, a whole number, got \"flaw777\"");
+    }
+  }
+}
+
+TEST_CASE("a folder, a file that is not there, and numbers of any length") {
+  const TemporaryFolder folder;
+  CHECK(load_graph(folder.path(), {}).error().code == ErrorCode::cannot_read);
+  CHECK(load_graph(folder.file("nowhere"), {}).error().code == ErrorCode::cannot_read);
+  std::string text = "0 0 0\n";
+  std::vector<std::uint32_t> wanted{0};
+  for (std::uint64_t number = 1; number <= 0xffffffffU; number *= 7) {
+    text += "0 0 " + std::to_string(number) + "\n";
+    wanted.push_back(static_cast<std::uint32_t>(number));
+  }
+  text += "0 0 00000000000000012\n";
+  wanted.push_back(12);
+  std::ranges::sort(wanted);
+  const auto loaded = load_graph(folder.write("numbers", text), {.weights = WeightUse::u32});
+  CHECK(std::get<std::vector<std::uint32_t>>(loaded->graph.out.weights) == wanted);
+}

@@ -1,0 +1,88 @@
+// Two ways timed in pairs: what is said of them, and how often that is wrong.
+#include "tune/statistics.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+using namespace tidegate::tuning;
+
+namespace {
+
+const TimeIsUp never = [] { return false; };
+
+// Times that scatter by a fifth, all of a round by the same disturbance.
+class Machine {
+public:
+  Machine(std::uint64_t seed, std::vector<double> means) : random_(seed), means_(std::move(means)) {}
+  std::optional<double> time(std::size_t candidate) {
+    return means_[candidate] * std::lognormal_distribution<double>(0, 0.2)(random_);
+  }
+
+private:
+  std::mt19937_64 random_;
+  std::vector<double> means_;
+};
+
+std::uint64_t wins(double ratio, std::uint64_t rounds, int duels) {
+  Machine machine(7, {100, 100 * ratio});
+  std::uint64_t won = 0;
+  for (int i = 0; i < duels; ++i) {
+    won += duel(
+               1, 0, rounds, [&](std::size_t candidate) { return machine.time(candidate); }, never)
+                   .won()
+               ? 1
+               : 0;
+  }
+  return won;
+}
+
+} // namespace
+
+TEST_CASE("the sign test") {
+  CHECK(judge({}).confidence == 0);
+  CHECK(judge({0.5, 0.5, 0.5, 0.5}).confidence == doctest::Approx(1 - 1.0 / 16));
+  CHECK(judge({0.5, 0.5, 0.5, 0.5, 0.5}).confidence == doctest::Approx(1 - 1.0 / 32));
+  CHECK(judge(std::vector<double>(11, 0.5)).confidence == doctest::Approx(1 - 1.0 / 2048));
+  CHECK(judge({0.5, 0.5, 0.5, 2.0}).confidence == doctest::Approx(1 - 5.0 / 16));
+  CHECK(judge({2, 2, 2}).confidence == doctest::Approx(0));
+  CHECK(judge({1, 1, 1}).confidence == 0); // as fast as each other
+}
+
+TEST_CASE("the median and its interval") {
+  const Duel eleven = judge({11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+  CHECK(eleven.ratio == 6);
+  CHECK(eleven.ratio_low == 2); // 1 - 2 * (1 + 11) / 2048 = 98.8 %, without the next 93.5 %
+  CHECK(eleven.ratio_high == 10);
+  const Duel five = judge({1, 2, 3, 4, 5});
+  CHECK(five.ratio_low == 1);
+  CHECK(five.ratio_high == 5);
+  CHECK(median({4, 1}) == 2.5);
+  CHECK(median({}) == 0);
+}
+
+TEST_CASE("what is faster wins, what is not does not") {
+  CHECK(wins(0.5, 11, 200) == 200);
+  CHECK(wins(0.8, 11, 200) > 30);
+  CHECK(wins(1.0, 11, 1000) < 12); // 6 are expected
+  CHECK(wins(1.2, 11, 1000) < 2);
+  CHECK(wins(0.5, 6, 100) == 0);                            // no six rounds say anything with 99 %
+  CHECK_FALSE(judge(std::vector<double>(11, 0.995)).won()); // certain, and not worth it
+}
+
+TEST_CASE("a duel takes turns, and ends when time is up or a run fails") {
+  std::vector<std::size_t> order;
+  const Timer note = [&](std::size_t candidate) {
+    order.push_back(candidate);
+    return std::optional(candidate == 1 ? 1.0 : 2.0);
+  };
+  CHECK(duel(1, 0, 3, note, never).ratio == 0.5);
+  CHECK(order == std::vector<std::size_t>{0, 1, 1, 0, 0, 1});
+  int left = 2;
+  CHECK(duel(1, 0, 9, note, [&] { return left-- == 0; }).rounds == 2);
+  const Timer failing = [](std::size_t candidate) {
+    return candidate == 1 ? std::nullopt : std::optional(1.0);
+  };
+  CHECK(duel(1, 0, 9, failing, never).rounds == 0);
+}

@@ -1,0 +1,74 @@
+// Successive halving on made-up times.
+#include "tune/statistics.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+using namespace tidegate::tuning;
+
+namespace {
+
+const TimeIsUp never = [] { return false; };
+
+} // namespace
+
+TEST_CASE("the fastest is left, and most runs go to the last ones") {
+  std::mt19937_64 random(11);
+  int right = 0;
+  constexpr int searches = 100;
+  for (int search = 0; search < searches; ++search) {
+    std::vector<double> means{100, 90, 80, 60, 95, 110, 85, 70, 120}; // 0 is the incumbent
+    std::shuffle(means.begin() + 1, means.end(), random);
+    std::vector<int> runs(means.size());
+    const Timer time = [&](std::size_t candidate) {
+      ++runs[candidate];
+      return std::optional(means[candidate] * std::lognormal_distribution<double>(0, 0.03)(random));
+    };
+    std::vector<std::size_t> candidates(8);
+    std::iota(candidates.begin(), candidates.end(), 1);
+    const Halving halving = halve(0, candidates, time, never);
+    CHECK(halving.rounds_by_rung == std::vector<std::size_t>{2, 4, 8});
+    CHECK(runs[0] == 14); // the incumbent is in every round
+    CHECK(std::accumulate(runs.begin() + 1, runs.end(), 0) == 8 * 2 + 4 * 4 + 2 * 8);
+    CHECK(runs[halving.best] == 14);
+    right += means[halving.best] == 60 ? 1 : 0;
+  }
+  CHECK(right >= 95);
+}
+
+TEST_CASE("what drifts drifts for all: ratios are taken in a round") {
+  double machine = 1; // slows down with every run
+  const std::vector<double> means{100, 90, 80};
+  const Timer time = [&](std::size_t candidate) {
+    return std::optional(means[candidate] * (machine *= 1.001));
+  };
+  CHECK(halve(0, {1, 2}, time, never).best == 2);
+}
+
+TEST_CASE("one candidate needs no rounds, and none leaves the incumbent") {
+  const Timer none = [](std::size_t) -> std::optional<double> {
+    FAIL("nothing is to be timed");
+    return {};
+  };
+  CHECK(halve(0, {5}, none, never).best == 5);
+  CHECK(halve(3, {}, none, never).best == 3);
+}
+
+TEST_CASE("candidates that fail are out, and so is the search when time is up") {
+  const Timer time = [](std::size_t candidate) {
+    return candidate == 1 ? std::nullopt : std::optional(100.0 - static_cast<double>(candidate));
+  };
+  const Halving halving = halve(0, {1, 2, 3}, time, never);
+  CHECK(halving.best == 3);
+  CHECK(halving.contenders[0].failed);
+  CHECK(halving.contenders[0].ratios.empty());
+  CHECK(halve(0, {1, 2, 3}, time, [] { return true; }).best == 0);
+  const Timer incumbent_fails = [](std::size_t candidate) {
+    return candidate == 0 ? std::nullopt : std::optional(1.0);
+  };
+  CHECK(halve(0, {1, 2}, incumbent_fails, never).best == 0);
+}

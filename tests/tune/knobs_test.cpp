@@ -1,0 +1,55 @@
+// Policies that make a launch take a route, and the step between numbers of work-groups.
+#include "tune/knobs.hpp"
+#include <tidegate/policy/launch_policy.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+
+using namespace tidegate;
+using namespace tidegate::tuning;
+using policy::PromotionRoute;
+
+TEST_CASE("the policy takes the route that was measured, wherever its thresholds were") {
+  for (const std::uint32_t queue : {1U, 100U, 4096U, 1'000'000U}) {
+    for (const std::uint32_t threshold : {1U, 50U, 5'000'000U}) {
+      for (std::size_t i = 0; i < policy::promotion_route_names.size(); ++i) {
+        policy::LaunchRequest request = policy::LaunchRequest::direct(queue, 8, 256);
+        request.hot_opcode_count = 3;
+        request.hot_window_count = 2;
+        policy::LaunchPolicy given{.hot_opcode_threshold = threshold,
+                                   .hot_window_threshold = threshold,
+                                   .jit_queue_len_threshold = threshold};
+        const auto before = policy::decide(given, request);
+        REQUIRE(before);
+        const auto evidence = policy::promotion_evidence(given, before->effective, before->recommendation);
+        const auto route = static_cast<PromotionRoute>(i);
+        const auto after = policy::decide(policy_for(route, evidence, given), request);
+        REQUIRE(after);
+        CHECK(policy::promotion_route(after->recommendation) == route);
+      }
+    }
+  }
+}
+
+TEST_CASE("thresholds that say so already stay") {
+  const policy::LaunchPolicy standard;
+  const policy::PromotionEvidence evidence{.queue_len = 100'000};
+  CHECK(policy_for(PromotionRoute::queue_jit, evidence, standard) == standard);
+  CHECK(policy_for(PromotionRoute::interpreter, {.queue_len = 10}, standard) == standard);
+}
+
+TEST_CASE("the step goes to the bottom of a parabola in the logarithm of the work-groups") {
+  const auto cost = [](double workers, double best) { return 1 + std::pow(std::log2(workers / best), 2); };
+  for (const double best : {140.0, 200.0, 300.0, 470.0}) {
+    const auto refined = refined_workers(256, cost(128, best), cost(256, best), cost(512, best));
+    REQUIRE(refined);
+    CHECK(*refined == doctest::Approx(best).epsilon(0.03));
+  }
+  CHECK_FALSE(refined_workers(256, cost(128, 256), cost(256, 256), cost(512, 256))); // it is there already
+  CHECK_FALSE(refined_workers(256, 1, 2, 3));                                        // no bottom between them
+  CHECK_FALSE(
+      refined_workers(256, cost(128, 5000), cost(256, 5000), cost(512, 5000))); // the next is measured
+  CHECK_FALSE(refined_workers(1, 3, 2, 3));
+}

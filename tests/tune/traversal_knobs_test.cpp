@@ -1,0 +1,94 @@
+// What may be turned of frontier programs, and what may not.
+#include "tune/knobs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace tidegate::tuning {
+namespace {
+
+std::vector<std::string> values(Knob knob, const TraversalIncumbent& incumbent, bool passed = true) {
+  device::DeviceInfo gpu{.type = device::DeviceType::gpu, .profile = {}};
+  gpu.compute_units = 132;
+  std::vector<std::string> found;
+  for (const Option& option : options_of(knob, incumbent, gpu, passed)) {
+    found.push_back(option.value);
+  }
+  return found;
+}
+
+TraversalIncumbent on_gpu() {
+  return {.settings = {},
+          .strategy = device::TraversalStrategy::barrier,
+          .workers = 132,
+          .resident = 264,
+          .alone_up_to = 512,
+          .most_alone = 1024,
+          .edges = 1'000'000};
+}
+
+using Texts = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("a small frontier ends at powers of two around the present size, or nothing is worked alone") {
+  TraversalIncumbent incumbent = on_gpu();
+  CHECK(value_of(Knob::alone_up_to, incumbent) == "512");
+  CHECK(values(Knob::alone_up_to, incumbent) == Texts{"none", "64", "128", "256", "1024"});
+  incumbent.alone_up_to = 0;
+  CHECK(value_of(Knob::alone_up_to, incumbent) == "none");
+  CHECK(values(Knob::alone_up_to, incumbent) == Texts{"64", "128", "256", "512", "1024"});
+  incumbent.from_few = false; // all vertices from the beginning
+  CHECK(value_of(Knob::alone_up_to, incumbent) == "-");
+  CHECK(values(Knob::alone_up_to, incumbent).empty());
+}
+
+TEST_CASE("nothing persistent without a self-test, no more work-groups than are resident together") {
+  TraversalIncumbent incumbent = on_gpu();
+  CHECK(values(Knob::strategy, incumbent) == Texts{"launch"});
+  CHECK(values(Knob::workers, incumbent) == Texts{"33", "66", "264"});
+  incumbent.strategy = device::TraversalStrategy::launch;
+  CHECK(values(Knob::strategy, incumbent) == Texts{"barrier"});
+  CHECK(values(Knob::strategy, incumbent, false).empty());
+  CHECK(values(Knob::workers, incumbent) == Texts{"33", "66", "264", "528", "1056", "2112", "4224"});
+}
+
+TEST_CASE("thresholds are turned where a rule asks for them") {
+  TraversalIncumbent incumbent = on_gpu();
+  CHECK(values(Knob::switch_rule, incumbent) == Texts{"density"});
+  CHECK(values(Knob::sparse_threshold, incumbent).empty());
+  CHECK(values(Knob::dense_threshold, incumbent).empty());
+  incumbent.switch_rule = policy::SwitchRule::density;
+  CHECK(values(Knob::sparse_threshold, incumbent) == Texts{"1.25 %", "2.5 %", "10 %", "20 %"});
+  CHECK(values(Knob::dense_threshold, incumbent) == Texts{"10 %", "20 %", "80 %", "100 %"});
+  incumbent.rule_is_given = true;
+  CHECK(values(Knob::switch_rule, incumbent).empty());
+  incumbent.constrained = true;
+  CHECK(values(Knob::sparse_threshold, incumbent).empty());
+}
+
+TEST_CASE("fusion changes the policy so that the graph has edges enough, or never") {
+  TraversalIncumbent incumbent = on_gpu();
+  CHECK(value_of(Knob::fusion, incumbent) == "4 dense");
+  CHECK(values(Knob::fusion, incumbent) == Texts{"never", "1 dense", "2 dense"});
+  incumbent.edges = 100;
+  CHECK(value_of(Knob::fusion, incumbent) == "never");
+  for (const Option& option : options_of(Knob::fusion, incumbent, {}, true)) {
+    TraversalIncumbent turned = incumbent;
+    turned.settings = option.settings;
+    CHECK(value_of(Knob::fusion, turned) == option.value);
+  }
+  incumbent.monotone = false;
+  CHECK(values(Knob::fusion, incumbent).empty());
+}
+
+TEST_CASE("knobs of wave programs are none of theirs") {
+  for (const Knob knob : {Knob::workgroup_size, Knob::route, Knob::side_by_side, Knob::order, Knob::slice}) {
+    CHECK(value_of(knob, on_gpu()) == "-");
+    CHECK(values(knob, on_gpu()).empty());
+  }
+}
+
+} // namespace tidegate::tuning

@@ -1,0 +1,431 @@
+// The contents of buffers: by rule, from files, and into files.
+#include "core/npy.hpp"
+#include "work/buffers.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <span>
+#include <sstream>
+#include <string>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t operator""_u(unsigned long long value) {
+  return value;
+}
+
+// A folder that goes away with the test.
+class Folder {
+public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "tidegate-buffers-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+
+  [[nodiscard]] std::string path() const { return path_.string(); }
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+  fs::path path_;
+};
+
+void put(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string content(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+template <class T>
+std::vector<T> values(const std::vector<std::byte>& bytes) {
+  std::vector<T> result(bytes.size() / sizeof(T));
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(result)).begin());
+  return result;
+}
+
+template <class T>
+T stored(const Number& number, ElementType type) {
+  T value{};
+  REQUIRE(sizeof(T) == element_bytes(type));
+  const auto result = store_number(number, type, reinterpret_cast<std::byte*>(&value));
+  REQUIRE_MESSAGE(result, result.error().message);
+  return value;
+}
+
+std::string not_stored(const Number& number, ElementType type) {
+  std::array<std::byte, 8> place{};
+  const auto result = store_number(number, type, place.data());
+  REQUIRE_FALSE(result);
+  CHECK(result.error().code == ErrorCode::out_of_range);
+  CHECK(place == std::array<std::byte, 8>{});
+  return result.error().message + "; " + result.error().fix;
+}
+
+BufferSpec filled(ElementType type, std::uint64_t count, const Number& number) {
+  return {.type = type, .count = count, .init = BufferInit{.fill = number}};
+}
+
+BufferSpec counted(ElementType type, std::uint64_t count, const Number& start, const Number& step) {
+  return {.type = type, .count = count, .init = BufferInit{.iota = Iota{start, step}}};
+}
+
+BufferSpec drawn(ElementType type, std::uint64_t count, const Random& random) {
+  return {.type = type, .count = count, .init = BufferInit{.random = random}};
+}
+
+BufferSpec loaded(ElementType type, std::uint64_t count, const std::string& file) {
+  return {.type = type, .count = count, .init = BufferInit{.file = file}};
+}
+
+template <class T>
+std::vector<T> contents(const BufferSpec& buffer, const std::string& folder = "") {
+  const auto bytes = initial_contents(buffer, folder);
+  REQUIRE_MESSAGE(bytes, bytes.error().message);
+  REQUIRE(bytes->size() == buffer.count * sizeof(T));
+  return values<T>(*bytes);
+}
+
+Error refused(const BufferSpec& buffer, const std::string& folder = "") {
+  auto bytes = initial_contents(buffer, folder);
+  REQUIRE_FALSE(bytes);
+  return bytes.error();
+}
+
+std::string out_of_range(const BufferSpec& buffer) {
+  const Error error = refused(buffer);
+  CHECK(error.code == ErrorCode::out_of_range);
+  return error.message;
+}
+
+// "FILE: error: MESSAGE [CODE]" without the folder.
+std::string bad_file(const BufferSpec& buffer, const Folder& folder) {
+  const Error error = refused(buffer, folder.path());
+  CHECK(error.code == ErrorCode::bad_array);
+  return describe(error).substr(("tidegate: " + folder.path() + "/").size());
+}
+
+} // namespace
+
+TEST_CASE("integers are stored exactly, up to the ends of their type") {
+  CHECK(stored<std::int8_t>(127_u, ElementType::i8) == 127);
+  CHECK(stored<std::int8_t>(std::int64_t{-128}, ElementType::i8) == -128);
+  CHECK(stored<std::uint8_t>(255_u, ElementType::u8) == 255);
+  CHECK(stored<std::int16_t>(std::int64_t{-32768}, ElementType::i16) == -32768);
+  CHECK(stored<std::uint16_t>(65535_u, ElementType::u16) == 65535);
+  CHECK(stored<std::int32_t>(std::int64_t{-2147483648}, ElementType::i32) == INT32_MIN);
+  CHECK(stored<std::uint32_t>(4294967295_u, ElementType::u32) == UINT32_MAX);
+  CHECK(stored<std::int64_t>(INT64_MIN, ElementType::i64) == INT64_MIN);
+  CHECK(stored<std::int64_t>(9223372036854775807_u, ElementType::i64) == INT64_MAX);
+  CHECK(stored<std::uint64_t>(UINT64_MAX, ElementType::u64) == UINT64_MAX);
+  CHECK(stored<std::uint32_t>(1e3, ElementType::u32) == 1000);
+  CHECK(stored<std::uint64_t>(0x1p63, ElementType::u64) == 0x8000000000000000U);
+}
+
+TEST_CASE("numbers that an integer type does not hold are refused with its range") {
+  CHECK(not_stored(300_u, ElementType::i8) ==
+        "300 is outside the range of i8, -128 to 127; give an integer from -128 to 127");
+  CHECK(not_stored(std::int64_t{-1}, ElementType::u8) ==
+        "-1 is outside the range of u8, 0 to 255; give an integer from 0 to 255");
+  CHECK(not_stored(0.5, ElementType::i16) == "0.5 is no integer, and i16 takes those from -32768 to 32767; "
+                                             "give an integer from -32768 to 32767");
+  CHECK(not_stored(9223372036854775808_u, ElementType::i64) ==
+        "9223372036854775808 is outside the range of i64, -9223372036854775808 to 9223372036854775807; "
+        "give an integer from -9223372036854775808 to 9223372036854775807");
+  CHECK(not_stored(1e300, ElementType::u64) ==
+        "1e+300 is outside the range of u64, 0 to 18446744073709551615; "
+        "give an integer from 0 to 18446744073709551615");
+  CHECK(not_stored(0x1p64, ElementType::u64).starts_with("1.8446744073709552e+19 is outside the range"));
+}
+
+TEST_CASE("floats are rounded to the nearest and refused past the largest") {
+  CHECK(stored<float>(0.1, ElementType::f32) == 0.1F);
+  CHECK(stored<float>(16777217_u, ElementType::f32) == 16777216.0F);
+  CHECK(stored<float>(std::int64_t{-3}, ElementType::f32) == -3.0F);
+  CHECK(stored<float>(UINT64_MAX, ElementType::f32) == 0x1p64F);
+  CHECK(stored<float>(0x1.fffffefp127, ElementType::f32) == std::numeric_limits<float>::max());
+  CHECK(std::signbit(stored<float>(-0.0, ElementType::f32)));
+  CHECK(stored<double>(9007199254740993_u, ElementType::f64) == 9007199254740992.0);
+  CHECK(not_stored(1e39, ElementType::f32) ==
+        "1e+39 is outside the range of f32, -3.4028235e+38 to 3.4028235e+38; "
+        "give a number from -3.4028235e+38 to 3.4028235e+38");
+  CHECK(not_stored(0x1.ffffffp127, ElementType::f32).starts_with("3.4028235677973366e+38 is outside"));
+  CHECK(not_stored(65520_u, ElementType::f16) == "65520 is outside the range of f16, -65504 to 65504; "
+                                                 "give a number from -65504 to 65504");
+  CHECK(not_stored(NAN, ElementType::f64).starts_with("nan is outside the range of f64"));
+}
+
+TEST_CASE("halves are rounded as IEEE 754 says") {
+  for (const auto& half : std::initializer_list<std::pair<double, unsigned>>{
+           {0, 0},
+           {1, 0x3c00},
+           {-2, 0xc000},
+           {0.1, 0x2e66},
+           {65504, 0x7bff},
+           {65519.99, 0x7bff},
+           {65520, 0x7c00},
+           {2049, 0x6800}, // a tie, to even
+           {2051, 0x6802},
+           {0x1p-14, 0x0400},
+           {0x1p-24, 0x0001},
+           {0x1p-25, 0x0000}, // a tie, to even
+           {0x1.8p-24, 0x0002},
+           {-0x1.000001p-25, 0x8001},
+           {0x1.ffffp-15, 0x0400},
+       }) {
+    INFO(half.first);
+    CHECK(half_from(half.first).bits == half.second);
+  }
+  CHECK(half_from(NAN).bits == 0x7e00);
+  CHECK(half_from(-INFINITY).bits == 0xfc00);
+}
+
+TEST_CASE("all halves become doubles and come back") {
+  double last = -INFINITY;
+  for (std::uint32_t bits = 0xfc00; bits >= 0x8000; --bits) { // -infinity to -0
+    const Half half{static_cast<std::uint16_t>(bits)};
+    CHECK(half_from(to_double(half)).bits == bits);
+    CHECK((to_double(half) > last || bits == 0xfc00));
+    last = to_double(half);
+  }
+  for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
+    const Half half{static_cast<std::uint16_t>(bits)};
+    CHECK(half_from(to_double(half)).bits == bits);
+    CHECK(to_double(next_above(half)) > to_double(half));
+    CHECK(to_double(next_below(half)) < to_double(half));
+    CHECK(next_below(next_above(half)).bits == (bits == 0 ? 0x8000 : bits) % 0x8000);
+  }
+  CHECK(std::isnan(to_double(Half{0x7e00})));
+}
+
+TEST_CASE("a buffer without init is zeros") {
+  CHECK(contents<float>({.type = ElementType::f32, .count = 3}) == std::vector<float>{0, 0, 0});
+  CHECK(contents<float>({.type = ElementType::f32, .count = 0}).empty());
+}
+
+TEST_CASE("fill") {
+  CHECK(contents<std::int16_t>(filled(ElementType::i16, 3, std::int64_t{-7})) ==
+        std::vector<std::int16_t>{-7, -7, -7});
+  CHECK(contents<double>(filled(ElementType::f64, 2, 0.1)) == std::vector<double>{0.1, 0.1});
+  CHECK(contents<std::uint16_t>(filled(ElementType::f16, 2, 1_u)) ==
+        std::vector<std::uint16_t>{0x3c00, 0x3c00});
+  CHECK(out_of_range(filled(ElementType::u8, 2, 256_u)) == "256 is outside the range of u8, 0 to 255");
+  CHECK(out_of_range(filled(ElementType::u8, 0, 256_u)) == "256 is outside the range of u8, 0 to 255");
+}
+
+TEST_CASE("iota counts in steps") {
+  CHECK(contents<std::uint32_t>(counted(ElementType::u32, 4, 5_u, 3_u)) ==
+        std::vector<std::uint32_t>{5, 8, 11, 14});
+  CHECK(contents<std::int8_t>(counted(ElementType::i8, 4, 1_u, std::int64_t{-43})) ==
+        std::vector<std::int8_t>{1, -42, -85, -128});
+  CHECK(contents<std::int64_t>(counted(ElementType::i64, 4, INT64_MIN, 0x4000000000000000_u)) ==
+        std::vector<std::int64_t>{INT64_MIN, INT64_MIN / 2, 0, INT64_MAX / 2 + 1});
+  CHECK(contents<float>(counted(ElementType::f32, 3, 0.5, std::int64_t{-1})) ==
+        std::vector<float>{0.5F, -0.5F, -1.5F});
+  CHECK(contents<std::uint16_t>(counted(ElementType::f16, 3, 0_u, 0.5)) ==
+        std::vector<std::uint16_t>{0, 0x3800, 0x3c00});
+}
+
+TEST_CASE("an iota that leaves its type is refused with the element that does") {
+  CHECK(contents<std::int8_t>(counted(ElementType::i8, 128, 0_u, 1_u)).back() == 127);
+  CHECK(out_of_range(counted(ElementType::i8, 129, 0_u, 1_u)) ==
+        "the iota leaves the range of i8, -128 to 127, at element 128");
+  CHECK(out_of_range(counted(ElementType::u8, 9, 20_u, std::int64_t{-10})) ==
+        "the iota leaves the range of u8, 0 to 255, at element 3");
+  CHECK(contents<std::uint64_t>(counted(ElementType::u64, 2, 0_u, UINT64_MAX)).back() == UINT64_MAX);
+  CHECK(out_of_range(counted(ElementType::u64, 3, 0_u, UINT64_MAX)) ==
+        "the iota leaves the range of u64, 0 to 18446744073709551615, at element 2");
+  CHECK(contents<std::uint8_t>(counted(ElementType::u8, 1, 3_u, 1000_u)).back() == 3);
+  CHECK(contents<std::uint16_t>(counted(ElementType::f16, 65520, 0_u, 1_u)).back() == 0x7bff);
+  CHECK(out_of_range(counted(ElementType::f16, 70000, 0_u, 1_u)) ==
+        "the iota leaves the range of f16, -65504 to 65504, at element 65520");
+  CHECK(out_of_range(counted(ElementType::i32, 3, 0_u, 0.5)) ==
+        "0.5 is no integer, and i32 takes those from -2147483648 to 2147483647");
+  CHECK(out_of_range(counted(ElementType::u8, 3, std::int64_t{-1}, 1_u)) ==
+        "-1 is outside the range of u8, 0 to 255");
+}
+
+TEST_CASE("random numbers are those of SplitMix64, and stay what they are") {
+  const RandomNumbers numbers(42);
+  const std::vector<std::uint64_t> all = contents<std::uint64_t>(drawn(ElementType::u64, 1000, {.seed = 42}));
+  for (std::uint64_t i = 0; i < all.size(); ++i) {
+    CHECK(all[i] == numbers.bits(i));
+  }
+  // Computed from the paper's definition with Python's integers.
+  CHECK(contents<std::uint64_t>(drawn(ElementType::u64, 2, {.seed = 5})) ==
+        std::vector<std::uint64_t>{18074882946671919669U, 1952936728445087881U});
+  CHECK(contents<std::int32_t>(
+            drawn(ElementType::i32, 6, {.seed = 7, .low = std::int64_t{-10}, .high = 11_u})) ==
+        std::vector<std::int32_t>{5, 3, 1, 2, -3, -7});
+  CHECK(contents<double>(drawn(ElementType::f64, 2, {.seed = 7})) ==
+        std::vector<double>{0x1.7169852efd579p-1, 0x1.4ca60bfa671d9p-1});
+}
+
+TEST_CASE("element i of a random buffer depends on the seed and not on the count") {
+  const auto few = contents<float>(drawn(ElementType::f32, 10, {.seed = 1}));
+  auto many = contents<float>(drawn(ElementType::f32, 1000, {.seed = 1}));
+  many.resize(10);
+  CHECK(few == many);
+  CHECK(few != contents<float>(drawn(ElementType::f32, 10, {.seed = 2})));
+}
+
+TEST_CASE("random integers fill their range evenly and keep inside it") {
+  std::array<int, 21> seen{};
+  for (const std::int8_t value : contents<std::int8_t>(
+           drawn(ElementType::i8, 210000, {.seed = 3, .low = std::int64_t{-10}, .high = 11_u}))) {
+    REQUIRE(std::abs(value) <= 10);
+    ++seen[static_cast<std::size_t>(value + 10)];
+  }
+  for (const int count : seen) {
+    CHECK(std::abs(count - 10000) < 500); // five standard deviations
+  }
+  std::array<int, 256> whole{};
+  for (const std::int8_t value : contents<std::int8_t>(drawn(ElementType::i8, 256000, {.seed = 3}))) {
+    ++whole[static_cast<std::size_t>(value + 128)];
+  }
+  for (const int count : whole) {
+    CHECK(std::abs(count - 1000) < 160);
+  }
+  CHECK(contents<std::uint8_t>(drawn(ElementType::u8, 3, {.low = 255_u, .high = 256_u})) ==
+        std::vector<std::uint8_t>{255, 255, 255});
+  CHECK(contents<std::uint64_t>(drawn(ElementType::u64, 1, {.low = UINT64_MAX, .high = 0x1p64}))[0] ==
+        UINT64_MAX);
+  CHECK(contents<std::int64_t>(drawn(ElementType::i64, 1, {.low = INT64_MIN, .high = INT64_MIN + 1}))[0] ==
+        INT64_MIN);
+}
+
+TEST_CASE("random floats are at least low and below high, also when rounded") {
+  double sum = 0;
+  for (const float value : contents<float>(drawn(ElementType::f32, 100000, {.seed = 9}))) {
+    REQUIRE(value >= 0);
+    REQUIRE(value < 1);
+    sum += value;
+  }
+  CHECK(std::abs(sum / 100000 - 0.5) < 0.005);
+  for (const std::uint16_t bits :
+       contents<std::uint16_t>(drawn(ElementType::f16, 100000, {.low = 0.1, .high = 0.1005}))) {
+    const double value = to_double(Half{bits}); // the neighbours of both ends are outside
+    REQUIRE(value >= 0.1);
+    REQUIRE(value < 0.1005);
+  }
+  const auto widest = contents<double>(drawn(ElementType::f64, 1000, {.low = -1.7e308, .high = 1.7e308}));
+  for (const double value : widest) {
+    REQUIRE(std::isfinite(value));
+  }
+  CHECK(contents<float>(drawn(ElementType::f32, 1, {.low = 1_u, .high = 1.00000001}))[0] == 1);
+}
+
+TEST_CASE("random ranges that hold nothing or leave the type are refused") {
+  CHECK(out_of_range(drawn(ElementType::f32, 5, {.low = 3_u, .high = 3_u})) ==
+        "no f32 is in the random range from 3 to below 3");
+  CHECK(out_of_range(drawn(ElementType::f32, 5, {.low = 2_u})) ==
+        "no f32 is in the random range from 2 to below 1");
+  CHECK(out_of_range(drawn(ElementType::f16, 5, {.low = 1.0001, .high = 1.0002})) ==
+        "no f16 is in the random range from 1.0001 to below 1.0002");
+  CHECK(out_of_range(drawn(ElementType::i32, 5, {.low = 3_u, .high = std::int64_t{-3}})) ==
+        "no i32 is in the random range from 3 to below -3");
+  CHECK(out_of_range(drawn(ElementType::u8, 5, {.high = 257_u})) ==
+        "257 is outside the range of u8, 0 to 255");
+  CHECK(out_of_range(drawn(ElementType::i8, 5, {.low = std::int64_t{-129}})) ==
+        "-129 is outside the range of i8, -128 to 127");
+  CHECK(out_of_range(drawn(ElementType::i8, 5, {.high = 1.5})) ==
+        "1.5 is no integer, and i8 takes those from -128 to 127");
+  CHECK(out_of_range(drawn(ElementType::f16, 5, {.high = 70000_u})) ==
+        "70000 is outside the range of f16, -65504 to 65504");
+}
+
+TEST_CASE("a buffer larger than the memory is refused") {
+  CHECK(out_of_range({.type = ElementType::f64, .count = 0x2000000000000000}) ==
+        "2305843009213693952 elements of f64 do not fit the memory");
+  CHECK(out_of_range({.type = ElementType::u8, .count = 0x8000000000000000}) ==
+        "9223372036854775808 elements of u8 do not fit the memory");
+#ifndef __SANITIZE_ADDRESS__ // it ends the process
+  const auto made = initial_contents({.type = ElementType::u16, .count = std::uint64_t{1} << 60U}, ".");
+  REQUIRE(!made);
+  CHECK(made.error().code == ErrorCode::host_out_of_memory);
+  CHECK(made.error().message == "the host has no memory left for 1152921504606846976 elements of u16, 2 EiB");
+  CHECK(made.error().requested == std::uint64_t{1} << 61U);
+#endif
+}
+
+TEST_CASE("files are read by their ending, relative to the folder or absolute") {
+  const Folder folder;
+  const std::array data{1.0F, -2.0F};
+  const std::string raw(reinterpret_cast<const char*>(data.data()), sizeof data);
+  put(folder.file("x.bin"), raw);
+  put(folder.file("x.npy"),
+      npy_file(ElementType::f32, std::array<std::uint64_t, 2>{2, 1}, std::as_bytes(std::span(data))));
+  for (const std::string& name : {std::string("x.bin"), std::string("x.npy"), folder.file("x.npy")}) {
+    CHECK(contents<float>(loaded(ElementType::f32, 2, name), folder.path()) == std::vector<float>{1, -2});
+  }
+  put(folder.file("empty"), "");
+  CHECK(contents<float>(loaded(ElementType::f32, 0, "empty"), folder.path()).empty());
+  put(folder.file("-"), raw); // a file, not standard input
+  CHECK(contents<float>(loaded(ElementType::f32, 2, "-"), folder.path()).size() == 2);
+}
+
+TEST_CASE("files of another type or count are refused with both") {
+  const Folder folder;
+  const std::array<std::byte, 24> data{};
+  put(folder.file("x.npy"), npy_file(ElementType::f32, std::array<std::uint64_t, 2>{2, 3}, data));
+  put(folder.file("x.bin"), std::string(24, '\0'));
+  put(folder.file("bad.npy"), "{}");
+  put(folder.file("large.npy"), std::string(2000000, '\0'));
+  CHECK(bad_file(loaded(ElementType::i32, 6, "x.npy"), folder) ==
+        "x.npy: error: the array holds f32, the buffer i32 [bad_array]\n"
+        "  fix: give the buffer the type f32, or convert the array");
+  CHECK(bad_file(loaded(ElementType::f32, 5, "x.npy"), folder) ==
+        "x.npy: error: the array of shape (2, 3) has 6 elements, the buffer 5 [bad_array]\n"
+        "  fix: give the buffer the count 6, or another file");
+  CHECK(bad_file(loaded(ElementType::f32, 7, "x.bin"), folder) ==
+        "x.bin: error: the file holds 24 bytes, 7 elements of f32 are 28 [bad_array]\n"
+        "  fix: give the buffer the count of the file, or another file");
+  CHECK(bad_file(loaded(ElementType::f32, 5, "x.bin"), folder) ==
+        "x.bin: error: the file holds more than 20 bytes, 5 elements of f32 are 20 [bad_array]\n"
+        "  fix: give the buffer the count of the file, or another file");
+  CHECK(bad_file(loaded(ElementType::f32, 5, "large.npy"), folder) ==
+        "large.npy: error: the file holds more than 1048596 bytes, 5 elements of f32 are 20 [bad_array]\n"
+        "  fix: give the buffer the count of the file, or another file");
+  CHECK(bad_file(loaded(ElementType::f32, 5, "bad.npy"), folder)
+            .starts_with("bad.npy: error: not a NumPy array: the file does not begin with \\x93NUMPY"));
+  const Error missing = refused(loaded(ElementType::f32, 5, "none.npy"), folder.path());
+  CHECK(missing.code == ErrorCode::cannot_read);
+  CHECK(missing.message == "cannot read " + folder.file("none.npy") + ": No such file or directory");
+}
+
+TEST_CASE("outputs are .npy or raw by their ending") {
+  const Folder folder;
+  const std::array<std::byte, 4> data{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
+  BufferSpec buffer{.type = ElementType::u16, .count = 2};
+  CHECK(write_output(buffer, data, folder.path())); // no output: nothing to do
+  CHECK(fs::is_empty(folder.path()));
+  buffer.output = "y.npy";
+  CHECK(write_output(buffer, data, folder.path()));
+  CHECK(content(folder.file("y.npy")) == npy_file(buffer.type, std::array<std::uint64_t, 1>{2}, data));
+  buffer.output = folder.file("y.bin");
+  CHECK(write_output(buffer, data, "/nowhere"));
+  CHECK(content(folder.file("y.bin")) == "\1\2\3\4");
+  buffer.output = "none/y.bin";
+  const auto failed = write_output(buffer, data, folder.path());
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().code == ErrorCode::cannot_write);
+  CHECK(failed.error().message ==
+        "cannot write " + folder.file("none/y.bin") + ": No such file or directory");
+}

@@ -1,0 +1,242 @@
+// Programs that are made up for kernels: they resolve as they stand, and say what is made up.
+#include "../temporary_folder.hpp"
+#include "work/draft.hpp"
+#include "work/resolved_program.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+
+namespace {
+
+Result<WaveProgram> try_draft(const std::vector<std::string>& texts) {
+  const test::TemporaryFolder folder;
+  DraftRequest request{.sources = {}, .folder = folder.path().string(), .options = ""};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    request.sources.push_back(fmt::format("k{}.cl", i));
+    folder.write(request.sources.back(), texts[i]);
+  }
+  std::set<std::string> assumed;
+  auto program = draft_program(request, assume_macros(assumed));
+  if (program) { // as it stands
+    const auto resolved = resolve(*program, request.folder, assume_macros(assumed));
+    CHECK_MESSAGE(resolved, (resolved ? "" : describe(resolved.error())));
+  }
+  return program;
+}
+
+WaveProgram draft(const std::vector<std::string>& texts) {
+  auto program = try_draft(texts);
+  if (!program) {
+    FAIL(describe(program.error()));
+  }
+  return std::move(*program);
+}
+
+const BufferSpec& buffer(const WaveProgram& program, std::string_view name) {
+  const auto found =
+      std::ranges::find(program.buffers, name, [](const auto& pair) { return std::string_view(pair.first); });
+  REQUIRE(found != program.buffers.end());
+  return found->second;
+}
+
+using Sizes = std::vector<std::uint64_t>;
+
+} // namespace
+
+TEST_CASE("a kernel over elements") {
+  const WaveProgram program =
+      draft({"kernel void scale(global const float* x, global float4* y, float factor, int n) {\n"
+             "  const int i = get_global_id(0);\n"
+             "  if (i < n) y[i] = x[i] + factor;\n"
+             "}\n"});
+  CHECK(program.ops.size() == 1);
+  CHECK(program.ops[0].first == "scale");
+  CHECK(program.ops[0].second.source == "k0.cl");
+  CHECK_FALSE(program.ops[0].second.kernel);
+  const BufferSpec& x = buffer(program, "x");
+  CHECK(x.type == ElementType::f32);
+  CHECK(x.count == 1024);
+  CHECK(x.init->random);
+  CHECK_FALSE(x.output);
+  CHECK(x.note == "made up: count, init");
+  const BufferSpec& y = buffer(program, "y");
+  CHECK(y.count == 4096);
+  CHECK(y.init->fill);
+  CHECK(y.output == "y.npy");
+  const WaveSpec& wave = program.waves.at(0);
+  CHECK(wave.global_size == Sizes{1024});
+  CHECK_FALSE(wave.local_size);
+  CHECK(wave.note == "made up: global_size");
+  CHECK(wave.args.at(0).buffer == "x");
+  CHECK_FALSE(wave.args[0].access);
+  CHECK(wave.args.at(2).f32 == std::vector<Number>{std::uint64_t{1}});
+  CHECK(wave.args[2].note == "factor: made up");
+  CHECK(wave.args.at(3).i32 == std::vector<Number>{std::uint64_t{1024}});
+  CHECK(wave.args[3].note == "n: made up, the extent of the range");
+}
+
+TEST_CASE("rows and planes have room for all that an index can be") {
+  const WaveProgram rows = draft({"kernel void sum(global float* a, global float* s, uint n) {\n"
+                                  "  float sum = 0;\n"
+                                  "  for (uint k = 0; k < n; ++k) sum += a[get_global_id(0) * n + k];\n"
+                                  "  s[get_global_id(0)] = sum;\n"
+                                  "}\n"});
+  CHECK(rows.waves[0].global_size == Sizes{64});
+  CHECK(rows.waves[0].args.at(2).u32 == std::vector<Number>{std::uint64_t{64}});
+  CHECK(buffer(rows, "a").count == 64 * 64);
+  CHECK(rows.waves[0].args.at(0).access == Access::read); // for certain, whatever the signature says
+  CHECK_FALSE(rows.waves[0].args.at(1).access);
+
+  const WaveProgram planes =
+      draft({"kernel void k(global float* a, int width, int height) {\n"
+             "  a[(get_global_id(2) * height + get_global_id(1)) * width + get_global_id(0)] = 1;\n"
+             "}\n"});
+  CHECK(planes.waves[0].global_size == Sizes{16, 16, 16});
+  CHECK(buffer(planes, "a").count == 4096);
+}
+
+TEST_CASE("work-groups are those that the kernel asks for, or has room for") {
+  CHECK(draft({"kernel __attribute__((reqd_work_group_size(8, 4, 1))) void k(global int* a) {\n"
+               "  a[get_global_id(1) * 8 + get_global_id(0)] = 1; }"})
+            .waves[0]
+            .local_size == Sizes{8, 4});
+  const auto tiled = [](const std::string& array) {
+    return *draft({"kernel void k(global int* a) { local int t" + array +
+                   "; t[get_local_id(1)][get_local_id(0)] = a[get_global_id(0)]; }"})
+                .waves[0]
+                .local_size;
+  };
+  CHECK(tiled("[16][17]") == Sizes{16, 16});
+  CHECK(tiled("[8][18]") == Sizes{16, 8});
+  const WaveProgram local =
+      draft({"kernel void k(global float* a, local float2* t) { t[get_local_id(0)] = a[0]; }"});
+  CHECK(local.waves[0].local_size == Sizes{64});
+  CHECK(local.waves[0].args.at(1).local_bytes == 1024 * 8);
+}
+
+TEST_CASE("pointers of one name and type are one buffer") {
+  const WaveProgram program =
+      draft({"kernel void first(global const int* in, global int* mid) { mid[0] = in[0]; }",
+             "kernel void second(global const int* mid, global float* in) { in[0] = mid[0]; }"
+             "kernel void first(global int* mid) { mid[0] = 1; }"});
+  CHECK(program.buffers.size() == 3);
+  CHECK(program.waves.at(0).args.at(1).buffer == "mid");
+  CHECK(program.waves.at(1).args.at(0).buffer == "mid");
+  CHECK(program.waves.at(1).args.at(1).buffer == "in_2"); // of another type
+  CHECK(buffer(program, "mid").output == "mid.npy");
+  CHECK(buffer(program, "in").init->iota);
+  CHECK(program.ops.at(2).first == "first_2");
+  CHECK(program.ops.at(2).second.kernel == "first");
+}
+
+TEST_CASE("structures, enumerations, vectors, images and samplers") {
+  const WaveProgram program = draft(
+      {"typedef enum { RED = 3, BLUE } Colour;\n"
+       "struct Point { float2 at; int tags[2]; Colour colour; };\n"
+       "kernel void k(struct Point p, Colour c, uint3 v, global struct Point* out,\n"
+       "              read_only image2d_t picture, sampler_t s, write_only image1d_array_t rows, uchar n) {\n"
+       "  out[0] = p;\n"
+       "  write_imageui(rows, (int2)(0), (uint4)(0));\n"
+       "}\n"});
+  const auto& args = program.waves[0].args;
+  CHECK(args.at(0).structure);
+  CHECK(*args.at(1).enumeration->name() == "RED");
+  CHECK(args.at(2).u32->size() == 3);
+  CHECK(buffer(program, "out").type == ElementType::u8);
+  CHECK(buffer(program, "out").count == 1024 * 24);
+  CHECK(buffer(program, "out").note == "made up: count, init; u8 for struct Point, 24 bytes each");
+  CHECK(args.at(4).image == "picture");
+  CHECK(args.at(5).sampler);
+  CHECK(program.images.at(1).second.layers == 4);
+  CHECK(program.images.at(1).second.output == "rows.npy");
+  CHECK_FALSE(program.images.at(0).second.output);
+  CHECK(args.at(7).u8 == std::vector<Number>{std::uint64_t{255}});
+}
+
+TEST_CASE("elements without a type of buffers") {
+  const WaveProgram program =
+      draft({"struct Bits { int a : 3; };\n"
+             "kernel void k(global struct Bits* bits, global const void* raw) { bits[0].a = 1; }\n"});
+  CHECK(buffer(program, "bits").note ==
+        "made up: count, init; u8 for struct Bits, 64 bytes each at a guess: it has bit-fields");
+  CHECK(buffer(program, "raw").note == "made up: count, init; u8 for void, 64 bytes each");
+}
+
+TEST_CASE("functions that return what queue ops do are ops of one queue a source") {
+  const std::string ops =
+      "uint half_of(uint x) { return x == 0 ? TIDEGATE_DONE : TIDEGATE_REQUEUE; }\n" // only called
+      "uint first(global const uint* in, global ulong2* out, uint i) {\n"
+      "  if (in[i] == 0) return TIDEGATE_FAULT(i);\n"
+      "  out[i].x += in[i];\n"
+      "  return half_of(0);\n"
+      "}\n"
+      "uint second(global const uint* in, global uint* sums, uint i) { sums[i] = in[i]; return "
+      "TIDEGATE_DONE; }\n"
+      "uint at(global const uint* in, global uint* sums, uint i) { return in[i]; }\n";
+  const WaveProgram program =
+      draft({"kernel void k(global uint* sums) { sums[get_global_id(0)] = 1; }\n", ops,
+             "uint only(global uint* in, global uint* sums, uint i) { return TIDEGATE_DONE; }"});
+  REQUIRE(program.ops.size() == 4);
+  CHECK(program.ops[0].first == "k");
+  CHECK_FALSE(program.ops[0].second.queue);
+  CHECK(program.ops[1].first == "first");
+  CHECK(program.ops[1].second.queue);
+  CHECK(program.ops[3].first == "only");
+  REQUIRE(program.waves.size() == 3);
+  CHECK(program.waves[1].note == "made up: items");
+  const std::vector<QueueItem>& items = *program.waves[1].queue->items;
+  REQUIRE(items.size() == 8);
+  CHECK(program.waves[1].queue->ops == std::vector<std::string>{"first", "second"});
+  CHECK(program.waves[1].queue->buffers == std::vector<std::string>{"in", "out", "sums"});
+  CHECK(program.buffers.at(0).first == "sums"); // the kernel's, and that of the ops
+  CHECK(program.buffers.at(1).first == "in");
+  CHECK(items.front() == QueueItem{.op_handle = 0, .input_handle = 0, .output_handle = 1, .param = 1});
+  CHECK(items.back() == QueueItem{.op_handle = 1, .input_handle = 0, .output_handle = 2, .param = 4});
+  CHECK(buffer(program, "out").count == 2 * 1024);
+  CHECK(program.waves[2].queue->items->size() == 4);
+}
+
+TEST_CASE("every note has its place") {
+  const auto notes = notes_of(draft({"kernel void k(global int* a, float f) {}"}));
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[0].pointer == "/buffers/a");
+  CHECK(notes[1].pointer == "/waves/0");
+  CHECK(notes[2].pointer == "/waves/0/args/1");
+  CHECK(notes[2].text == "f: made up");
+}
+
+TEST_CASE("sources without a kernel, and those that cannot be run") {
+  const auto function = try_draft({"int x(int a);\nvoid k(global int* a) {}"});
+  REQUIRE_FALSE(function);
+  CHECK(function.error().code == ErrorCode::kernel_source);
+  CHECK(function.error().message == "\"k\" is a function and no kernel");
+  CHECK(function.error().fix ==
+        "write kernel in front of it; an op that works on a queue says \"queue\": true");
+  CHECK(function.error().line == 2);
+  CHECK(function.error().excerpt == "void k(global int* a) {}");
+  const auto none = try_draft({"typedef int number;"});
+  REQUIRE_FALSE(none);
+  CHECK(describe(none.error()) == "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"
+                                  "  fix: name an OpenCL C file with a function that begins with kernel "
+                                  "void, or one that returns TIDEGATE_DONE");
+  const auto both = try_draft({"kernel void k(global int* a) {}\n"
+                               "uint op(global int* a, global int* b, uint i) { return TIDEGATE_DONE; }"});
+  REQUIRE_FALSE(both);
+  CHECK(both.error().message == "\"op\" is a queue op in a file with kernels");
+  CHECK(both.error().fix == "put queue ops in a file of their own");
+  CHECK(both.error().line == 2);
+  const auto pipe = try_draft({"kernel void k(read_only pipe int p) {}"});
+  REQUIRE_FALSE(pipe);
+  CHECK(pipe.error().code == ErrorCode::unsupported_kernel);
+  CHECK(pipe.error().line == 1);
+  CHECK(pipe.error().excerpt == "kernel void k(read_only pipe int p) {}");
+}

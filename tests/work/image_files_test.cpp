@@ -1,0 +1,198 @@
+// Images from files and to files: pictures, arrays, and what neither can be.
+#include "core/npy.hpp"
+#include "core/png.hpp"
+#include "work/image_files.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes(std::initializer_list<int> values) {
+  Bytes result;
+  for (const int value : values) {
+    result.push_back(static_cast<std::byte>(value));
+  }
+  return result;
+}
+
+class Folder {
+public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tidegate-images-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream(path / file, std::ios::binary) << text;
+  }
+  [[nodiscard]] std::string read(const std::string& file) const {
+    std::ostringstream text;
+    text << std::ifstream(path / file, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  std::filesystem::path path;
+};
+
+ProgramBuffer image(std::string_view format, std::uint64_t width, std::uint64_t height) {
+  const auto row = std::ranges::find(image_format_names, format) - image_format_names.begin();
+  const auto shape =
+      shape_of({.format = static_cast<ImageFormat>(row), .size = {width, height}}, "/images/a");
+  REQUIRE(shape);
+  ProgramBuffer made{.name = "a", .image = *shape};
+  made.spec.type = element_type(shape->format);
+  made.spec.count = width * height * elements_per_texel(shape->format);
+  made.bytes = made.spec.count * element_bytes(made.spec.type);
+  return made;
+}
+
+Picture picture(std::uint32_t channels, std::uint32_t bits, Bytes samples) {
+  return {.width = 2, .height = 1, .channels = channels, .bits = bits, .samples = std::move(samples)};
+}
+
+// The texels that an image of 2 x 1 gets from the picture, or the error.
+Result<Bytes> texels(std::string_view format, const Picture& given) {
+  const Folder folder;
+  const auto file = png_file(given);
+  REQUIRE(file);
+  folder.write("in.png", *file);
+  ProgramBuffer made = image(format, 2, 1);
+  made.spec.init = BufferInit{.file = "in.png"};
+  return initial_image(made, folder.path.string());
+}
+
+std::string refusal(const auto& result) {
+  return result ? "none"
+                : fmt::format("{}: {}; {}", name(result.error().code), result.error().message,
+                              result.error().fix);
+}
+
+} // namespace
+
+TEST_CASE("channels of pictures and images") {
+  const Picture grey = picture(1, 8, bytes({10, 20}));
+  const Picture colours = picture(3, 8, bytes({1, 2, 3, 4, 5, 6}));
+  const Picture with_alpha = picture(4, 8, bytes({1, 2, 3, 4, 5, 6, 7, 8}));
+  CHECK(*texels("r_unorm8", grey) == bytes({10, 20}));
+  CHECK(*texels("rgba_unorm8", grey) == bytes({10, 10, 10, 255, 20, 20, 20, 255}));
+  CHECK(*texels("rgba_uint8", picture(2, 8, bytes({10, 1, 20, 2}))) == bytes({10, 10, 10, 1, 20, 20, 20, 2}));
+  CHECK(*texels("rgba_unorm8", colours) == bytes({1, 2, 3, 255, 4, 5, 6, 255}));
+  CHECK(*texels("rgba_unorm8", with_alpha) == bytes({1, 2, 3, 4, 5, 6, 7, 8}));
+  CHECK(*texels("bgra_unorm8", with_alpha) == bytes({3, 2, 1, 4, 7, 6, 5, 8}));
+  CHECK(*texels("argb_unorm8", colours) == bytes({255, 1, 2, 3, 255, 4, 5, 6}));
+  CHECK(*texels("r_unorm16", picture(1, 16, bytes({1, 2, 3, 4}))) == bytes({1, 2, 3, 4}));
+  CHECK(refusal(texels("r_unorm8", colours)) ==
+        "bad_array: the picture has 3 channels, r_unorm8 has 1; give the image a format of four channels, or "
+        "another file");
+  CHECK(
+      refusal(texels("rgba_unorm16", colours)) ==
+      "bad_array: the picture has 8 bits a sample, rgba_unorm16 has 16; give the image a format of 8 bits a "
+      "channel, or another file");
+}
+
+TEST_CASE("what is written can be read again") {
+  const Folder folder;
+  for (const std::string_view format :
+       {"r_unorm8", "rgba_unorm8", "bgra_unorm8", "argb_uint8", "rgba_unorm16"}) {
+    for (const std::string_view file : {"out.png", "out.npy", "out.raw"}) {
+      ProgramBuffer made = image(format, 3, 2);
+      Bytes contents(made.bytes);
+      for (std::size_t i = 0; i < contents.size(); ++i) {
+        contents[i] = static_cast<std::byte>(i * 29 + 1);
+      }
+      made.spec.output = file;
+      REQUIRE(write_image(made, contents, folder.path.string()));
+      made.spec.init = BufferInit{.file = std::string(file)};
+      const auto found = initial_image(made, folder.path.string());
+      REQUIRE_MESSAGE(found, refusal(found));
+      CHECK(*found == contents);
+    }
+  }
+}
+
+TEST_CASE("arrays have the shape of the image, or one dimension") {
+  const Folder folder;
+  ProgramBuffer made = image("rgba_uint8", 3, 2);
+  made.spec.output = "out.npy";
+  REQUIRE(write_image(made, Bytes(24), folder.path.string()));
+  CHECK(parse_npy(folder.read("out.npy"))->shape == std::vector<std::uint64_t>{2, 3, 4});
+  made.spec.init = BufferInit{.file = "in.npy"};
+  const auto with_shape = [&](const std::vector<std::uint64_t>& shape) {
+    folder.write("in.npy", npy_file(ElementType::u8, shape, Bytes(24)));
+    return refusal(initial_image(made, folder.path.string()));
+  };
+  CHECK(with_shape({2, 3, 4}) == "none");
+  CHECK(with_shape({24}) == "none");
+  CHECK(with_shape({3, 2, 4}) ==
+        "bad_array: the array has the shape (3, 2, 4), the image (2, 3, 4); give an array "
+        "of the image's shape: layers or depth, height, width, channels");
+  folder.write("in.npy", npy_file(ElementType::f32, std::vector<std::uint64_t>{2, 3, 4}, Bytes(96)));
+  CHECK(refusal(initial_image(made, folder.path.string())) ==
+        "bad_array: the array holds f32, the channels of rgba_uint8 are u8; give the image a format of such "
+        "channels, or convert the array");
+}
+
+TEST_CASE("raw bytes are as many as the image has") {
+  const Folder folder;
+  ProgramBuffer made = image("rgba_uint8", 3, 2);
+  made.spec.init = BufferInit{.file = "in.raw"};
+  const auto with_bytes = [&](std::size_t count) {
+    folder.write("in.raw", std::string(count, 'x'));
+    return refusal(initial_image(made, folder.path.string()));
+  };
+  CHECK(with_bytes(24) == "none");
+  CHECK(with_bytes(23) == "bad_array: the file holds 23 bytes, rgba_uint8 of 3 x 2 takes 24; give the image "
+                          "the size and format of the file, or another file");
+  CHECK(with_bytes(25).starts_with("bad_array: the file holds more than 24 bytes, "));
+}
+
+TEST_CASE("no PNG holds these") {
+  const auto checked = [](std::string_view format, bool from_file, const std::string& end = ".png") {
+    ProgramBuffer made = image(format, 3, 2);
+    if (from_file) {
+      made.spec.init = BufferInit{.file = "in" + end};
+    } else {
+      made.spec.output = "out" + end;
+    }
+    const auto found = check_image_files(made, "/images/a");
+    return found ? std::string("none") : *found.error().pointer + " " + refusal(found);
+  };
+  CHECK(checked("rgba_unorm8", true) == "none");
+  CHECK(checked("rgba_float32", true) ==
+        "/images/a/init/file invalid_program: a PNG cannot hold the image \"a\", rgba_float32 of 3 x 2; PNG "
+        "files "
+        "hold two dimensions of unsigned 8 or 16 bits, in one channel or four: name an .npy file");
+  CHECK(checked("rg_unorm8", false).starts_with("/images/a/output invalid_program: a PNG cannot hold"));
+  CHECK(
+      checked("rg_unorm8", false, ".PNG").starts_with("/images/a/output invalid_program: a PNG cannot hold"));
+  CHECK(checked("rgba_unorm8", false, ".Jpeg") ==
+        "/images/a/output invalid_program: \"out.Jpeg\" names a picture that is no PNG; name a .png or .npy "
+        "file; other endings mean raw bytes");
+  CHECK(checked("rgba_unorm8", true, ".gif")
+            .starts_with("/images/a/init/file invalid_program: \"in.gif\" names"));
+  CHECK(checked("rg_float32", false, ".raw") == "none");
+}

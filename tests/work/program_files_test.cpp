@@ -1,0 +1,198 @@
+// The files of a program: they stay in its folder unless that is allowed, and none that is read is written.
+#include "../temporary_folder.hpp"
+#include "work/files.hpp"
+#include "work/resolved_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+namespace fs = std::filesystem;
+
+namespace {
+
+// One op over one buffer, in the folder "home" with "outside" beside it.
+class Program {
+public:
+  Program() {
+    folder_.write("home/k.cl", "#include \"inner.h\"\nkernel void k(global float* x) {}\n");
+    folder_.write("home/inner.h", "#define N 1\n");
+    folder_.write("home/x.npy", "");
+    folder_.write("outside/secret", "#define N 1\n");
+    folder_.write("outside/k.cl", "kernel void k(global float* x) {}\n");
+    fs::create_symlink("../outside/secret", file("link"));
+    fs::create_directory_symlink("../outside", file("folder"));
+    fs::create_symlink("../outside/new", file("dangling"));
+    ArgumentSpec argument;
+    argument.buffer = "x";
+    program.buffers.emplace_back("x",
+                                 BufferSpec{.type = ElementType::f32, .count = 4, .init = {}, .output = {}});
+    program.ops.emplace_back("k", OpSpec{.source = "k.cl", .kernel = {}, .options = ""});
+    program.waves.push_back({.op = "k", .global_size = {4}, .local_size = {}, .args = {argument}});
+  }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file("home/" + name); }
+  void write(const std::string& name, const std::string& text) const { folder_.write("home/" + name, text); }
+
+  BufferSpec& buffer() { return program.buffers.front().second; }
+  OpSpec& op() { return program.ops.front().second; }
+  void read(const std::string& path) { buffer().init = BufferInit{.file = path}; }
+
+  [[nodiscard]] Result<ResolvedProgram> resolved(PathScope scope = PathScope::folder) const {
+    return resolve(program, file(""), {}, scope);
+  }
+
+  // The text of the error with HOME for the program's folder and TOP for what holds it; "" for none.
+  template <class T>
+  [[nodiscard]] std::string text(const Result<T>& result) const {
+    std::string text = result ? "" : describe(result.error());
+    for (const auto& [path, name] :
+         {std::pair(folder_.file("home"), "HOME"), std::pair(folder_.path().string(), "TOP")}) {
+      for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path)) {
+        text.replace(at, path.size(), name);
+      }
+    }
+    return text;
+  }
+  [[nodiscard]] std::string scope_error() const { return text(resolved()); }
+
+  // What is said about the program's files and those of the command line.
+  [[nodiscard]] std::string overwriting(const FileUses& files = {}) const {
+    const auto program_of = resolved();
+    REQUIRE(program_of);
+    return text(keep_inputs(*program_of, files));
+  }
+
+  WaveProgram program;
+
+private:
+  test::TemporaryFolder folder_;
+};
+
+constexpr const char* fix = "  fix: keep what the program needs in its folder, or give --allow-outside";
+
+} // namespace
+
+TEST_CASE("paths stay in the program's folder") {
+  Program program;
+  program.read("../outside/secret");
+  CHECK(program.scope_error() ==
+        std::string("tidegate: error: HOME/../outside/secret lies outside the program's folder, "
+                    "HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
+            fix);
+  program.read("link");
+  CHECK(program.scope_error() ==
+        std::string("tidegate: error: HOME/link leads to TOP/outside/secret, outside the program's "
+                    "folder, HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
+            fix);
+  program.read("/etc/shadow");
+  CHECK(program.scope_error() ==
+        std::string("tidegate: error: /etc/shadow lies outside the program's folder, "
+                    "HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
+            fix);
+  program.buffer().init.reset();
+  for (const char* const output :
+       {"../outside/new", "dangling", "folder/new", "folder/secret", "none/../../new", ".."}) {
+    program.buffer().output = output;
+    const auto refused = program.resolved();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::outside_folder);
+    CHECK(refused.error().pointer == "/buffers/x/output");
+  }
+  program.buffer().output.reset();
+  program.op().source = "folder/k.cl";
+  CHECK(program.scope_error() ==
+        std::string("tidegate: error: HOME/folder/k.cl leads to TOP/outside/k.cl, outside the "
+                    "program's folder, HOME [outside_folder]\n  at: /ops/k/source\n") +
+            fix);
+}
+
+TEST_CASE("detours within the folder are none of anybody's business") {
+  Program program;
+  program.write("sub/k.cl", "#include \"../inner.h\"\nkernel void k(global float* x) {}\n");
+  program.op().source = "sub/../sub/k.cl";
+  program.read("./sub/../x.npy");
+  program.buffer().output = "sub/new.npy";
+  CHECK(program.scope_error() == "");
+  program.read(program.file("x.npy")); // absolute
+  CHECK(program.scope_error() == "");
+}
+
+TEST_CASE("an include is a read") {
+  Program program;
+  for (const char* const include : {"../outside/secret", "link", "folder/secret"}) {
+    program.write("k.cl", "\n#include \"" + std::string(include) + "\"\nkernel void k(global float* x) {}\n");
+    const auto refused = program.resolved();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::outside_folder);
+    CHECK(refused.error().source == program.file("k.cl"));
+    CHECK(refused.error().line == 2);
+    CHECK_FALSE(refused.error().pointer);
+    CHECK(program.resolved(PathScope::anywhere));
+  }
+  program.write("k.cl", "#include <secret>\nkernel void k(global float* x) {}\n");
+  program.op().options = "-I ../outside";
+  CHECK(program.scope_error() ==
+        std::string(
+            "tidegate: HOME/k.cl:1:2: error: HOME/../outside/secret lies outside the program's folder, HOME "
+            "[outside_folder]\n  1 | #include <secret>\n    |  ^\n") +
+            fix);
+  CHECK(program.resolved(PathScope::anywhere));
+  // A folder that has no such file does not end the search.
+  program.write("include/secret", "");
+  program.op().options = "-I ../home/nowhere -I ../none -I include";
+  CHECK(program.scope_error() == "");
+}
+
+TEST_CASE("with --allow-outside paths lead anywhere") {
+  Program program;
+  program.op().source = "folder/k.cl";
+  program.read("../outside/secret");
+  program.buffer().output = "../outside/new";
+  CHECK(program.text(program.resolved(PathScope::anywhere)) == "");
+}
+
+TEST_CASE("an output names no source, include, input or other output") {
+  Program program;
+  CHECK(program.overwriting() == "");
+  const std::string place = " [invalid_program]\n  at: /buffers/x/output\n  fix: name another file";
+  const std::string who = "tidegate: error: the output of buffer \"x\" would overwrite ";
+  program.buffer().output = "./k.cl";
+  CHECK(program.overwriting() == who + "the source of op \"k\", HOME/k.cl" + place);
+  fs::create_hard_link(program.file("inner.h"), program.file("hard"));
+  program.buffer().output = "hard";
+  CHECK(program.overwriting() == who + "an included file, HOME/inner.h" + place);
+  program.read("x.npy");
+  program.buffer().output = "x.npy";
+  CHECK(program.overwriting() == who + "the input of buffer \"x\", HOME/x.npy" + place);
+  program.buffer().init.reset();
+  program.write("p.json", "");
+  program.buffer().output = "p.json";
+  CHECK(program.overwriting({.inputs = {{program.file("p.json"), "the program", {}}}, .outputs = {}}) ==
+        who + "the program, HOME/p.json" + place);
+  program.buffer().output = "new.npy";
+  CHECK(program.overwriting({.inputs = {}, .outputs = {{program.file("new.npy"), "-o", {}}}}) ==
+        who + "-o, HOME/new.npy" + place);
+  program.program.buffers.emplace_back(
+      "y", BufferSpec{.type = ElementType::f32, .count = 4, .init = {}, .output = "../home/new.npy"});
+  CHECK(
+      program.overwriting() ==
+      "tidegate: error: the output of buffer \"y\" would overwrite the output of buffer \"x\", HOME/new.npy "
+      "[invalid_program]\n  at: /buffers/y/output\n  fix: name another file");
+}
+
+TEST_CASE("the command line names no file of the program") {
+  Program program;
+  program.read("x.npy");
+  for (const auto& [file, role] :
+       {std::pair("k.cl", "the source of op \"k\""), std::pair("inner.h", "an included file"),
+        std::pair("x.npy", "the input of buffer \"x\"")}) {
+    CHECK(program.overwriting({.inputs = {}, .outputs = {{program.file(file), "--emit-kernel", {}}}}) ==
+          std::string("tidegate: error: --emit-kernel would overwrite ") + role + ", HOME/" + file +
+              " [invalid_usage]\n  fix: name another file");
+  }
+}

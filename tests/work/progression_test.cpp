@@ -1,0 +1,134 @@
+// Values that change from iteration to iteration, one by one and against the plain recurrence.
+#include "../program_support.hpp"
+#include "work/progression.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+
+namespace {
+
+template <class T>
+std::vector<std::byte> bytes_of(T value) {
+  std::vector<std::byte> bytes(sizeof value);
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+template <class T>
+Progression made(const IterationSpec& spec, ElementType type, T first) {
+  const auto result = progression_of(spec, type, bytes_of(first), "/i");
+  REQUIRE_MESSAGE(result, describe(result.error()));
+  return *result;
+}
+
+template <class T>
+std::vector<T> values(const IterationSpec& spec, ElementType type, T first, std::uint32_t count) {
+  const Progression progression = made(spec, type, first);
+  std::vector<T> found(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto value = value_in(progression, i);
+    REQUIRE(value.size() == sizeof(T));
+    std::memcpy(&found[i], value.data(), sizeof(T));
+  }
+  return found;
+}
+
+Number n(std::int64_t value) {
+  return value < 0 ? Number(value) : Number(static_cast<std::uint64_t>(value));
+}
+
+std::string refusal(const IterationSpec& spec, ElementType type) {
+  const auto result = progression_of(spec, type, std::vector<std::byte>(element_bytes(type)), "/i");
+  return result ? "none"
+                : fmt::format("{} {}: {}", name(result.error().code), *result.error().pointer,
+                              result.error().message);
+}
+
+} // namespace
+
+TEST_CASE("the forms") {
+  using U = std::vector<std::uint32_t>;
+  using I = std::vector<std::int32_t>;
+  CHECK(values<std::uint32_t>({.add = n(3)}, ElementType::u32, 5, 4) == U{5, 8, 11, 14});
+  CHECK(values<std::int32_t>({.add = n(-3)}, ElementType::i32, 4, 4) == I{4, 1, -2, -5});
+  CHECK(values<std::uint32_t>({.add = n(1)}, ElementType::u32, 0xfffffffe, 3) ==
+        U{0xfffffffe, 0xffffffff, 0});
+  CHECK(values<std::int32_t>({.multiply = n(-2)}, ElementType::i32, 3, 5) == I{3, -6, 12, -24, 48});
+  CHECK(values<std::uint32_t>({.shift_left = n(2)}, ElementType::u32, 3, 18).back() == 0);
+  CHECK(values<std::uint32_t>({.shift_left = n(2)}, ElementType::u32, 3, 3) == U{3, 12, 48});
+  CHECK(values<std::int32_t>({.shift_right = n(1)}, ElementType::i32, -8, 6) == I{-8, -4, -2, -1, -1, -1});
+  CHECK(values<std::uint64_t>({.shift_right = n(40)}, ElementType::u64, ~std::uint64_t{0}, 3) ==
+        std::vector<std::uint64_t>{~std::uint64_t{0}, 0xffffff, 0});
+  CHECK(values<std::int8_t>({.add = n(100)}, ElementType::i8, 100, 2) == std::vector<std::int8_t>{100, -56});
+}
+
+TEST_CASE("steps may take several iterations, begin again, and leave a rest") {
+  using U = std::vector<std::uint32_t>;
+  CHECK(values<std::uint32_t>({.add = n(1), .every = 3}, ElementType::u32, 0, 7) == U{0, 0, 0, 1, 1, 1, 2});
+  CHECK(values<std::uint32_t>({.shift_left = n(1), .cycle = 3}, ElementType::u32, 1, 7) ==
+        U{1, 2, 4, 1, 2, 4, 1});
+  CHECK(values<std::uint32_t>({.add = n(1), .modulo = 3}, ElementType::u32, 1, 5) == U{1, 2, 0, 1, 2});
+  CHECK(values<std::int32_t>({.add = n(-1), .modulo = 3}, ElementType::i32, 1, 5) ==
+        std::vector<std::int32_t>{1, 0, 2, 1, 0});
+  CHECK(values<std::uint32_t>({.multiply = n(3), .every = 2, .cycle = 2, .modulo = 5}, ElementType::u32, 2,
+                              6) == U{2, 2, 1, 1, 2, 2});
+}
+
+TEST_CASE("floats are added in one rounding") {
+  const auto found = values<float>({.add = Number(0.1)}, ElementType::f32, 1.0F, 1000);
+  CHECK(found[0] == 1.0F);
+  CHECK(found[999] == static_cast<float>(double{0.1F} * 999 + 1));
+  CHECK(values<double>({.add = Number(0.25)}, ElementType::f64, -1.0, 3) ==
+        std::vector<double>{-1, -0.75, -0.5});
+}
+
+TEST_CASE("against the recurrence") {
+  Numbers random(7);
+  for (int round = 0; round < 300; ++round) {
+    const std::uint64_t by = random.below(1000);
+    const auto first = static_cast<std::uint64_t>(random.below(1U << 30U)) << random.below(34);
+    std::uint64_t sum = first;
+    std::uint64_t product = first;
+    const Progression adds = made<std::uint64_t>({.add = Number(by)}, ElementType::u64, first);
+    const Progression multiplies = made<std::uint64_t>({.multiply = Number(by)}, ElementType::u64, first);
+    for (std::uint32_t i = 0; i < 20; ++i, sum += by, product *= by) {
+      CHECK(value_in(adds, i) == bytes_of(sum));
+      CHECK(value_in(multiplies, i) == bytes_of(product));
+    }
+  }
+}
+
+TEST_CASE("what is refused") {
+  CHECK(refusal({}, ElementType::u32) ==
+        "invalid_program /i: iteration says 0 of add, multiply, shift_left and shift_right");
+  CHECK(refusal({.add = n(1), .multiply = n(1)}, ElementType::u32) ==
+        "invalid_program /i: iteration says 2 of add, multiply, shift_left and shift_right");
+  CHECK(refusal({.multiply = Number(2.0)}, ElementType::f32) ==
+        "invalid_program /i: of floats the iterations can add, no more");
+  CHECK(refusal({.add = n(1), .modulo = 2}, ElementType::f64) ==
+        "invalid_program /i: of floats the iterations can add, no more");
+  CHECK(refusal({.add = n(1)}, ElementType::f16) ==
+        "invalid_program /i: a half cannot change from iteration to iteration");
+  CHECK(refusal({.shift_left = n(65)}, ElementType::u32) ==
+        "out_of_range /i/shift_left: a shift by more than 64 bits, or by less than 0");
+  CHECK(refusal({.shift_right = n(-1)}, ElementType::i32) ==
+        "out_of_range /i/shift_right: a shift by more than 64 bits, or by less than 0");
+  CHECK(refusal({.add = n(1), .modulo = std::uint64_t{1} << 63U}, ElementType::i32) ==
+        "out_of_range /i/modulo: the modulo of a signed value is above 2^63 - 1");
+  CHECK(refusal({.add = Number(0.5)}, ElementType::u32).starts_with("out_of_range /i/add: "));
+}
+
+TEST_CASE("a value that stays") {
+  const Progression progression = constant_progression(ElementType::i16, bytes_of(std::int16_t{-7}));
+  CHECK(value_in(progression, 0) == bytes_of(std::int16_t{-7}));
+  CHECK(value_in(progression, 4000000000) == bytes_of(std::int16_t{-7}));
+}

@@ -1,0 +1,80 @@
+// Files of work items: what is read, and where a line is wrong.
+#include "../temporary_folder.hpp"
+#include "work/queue.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+
+namespace {
+
+std::string refusal(const std::string& text) {
+  const auto items = parse_queue_lines(text, "items.ndjson");
+  return items ? "none"
+               : fmt::format("{} {}:{}: {}", name(items.error().code), *items.error().line,
+                             *items.error().column, items.error().message);
+}
+
+} // namespace
+
+TEST_CASE("lines and bytes hold the same items") {
+  std::mt19937 random(7);
+  std::vector<QueueItem> items(200);
+  std::string lines;
+  std::string bytes;
+  for (QueueItem& item : items) {
+    item = {static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random() % 10),
+            static_cast<std::uint32_t>(random() % 2), static_cast<std::uint32_t>(random())};
+    const bool turned = random() % 2 == 0;
+    lines +=
+        turned ? fmt::format(
+                     "{{\"param\" :{}, \"output_handle\":\t{},\"input_handle\":{},\"op_handle\":{} }}\r\n\n",
+                     item.param, item.output_handle, item.input_handle, item.op_handle)
+               : fmt::format(R"({{"op_handle": {}, "input_handle": {}, "output_handle": {}, "param": {}}})"
+                             "\n",
+                             item.op_handle, item.input_handle, item.output_handle, item.param);
+    for (const std::uint32_t word : {item.op_handle, item.input_handle, item.output_handle, item.param}) {
+      for (std::uint32_t shift = 0; shift < 32; shift += 8) {
+        bytes += static_cast<char>(word >> shift & 0xffU);
+      }
+    }
+  }
+  const test::TemporaryFolder folder;
+  CHECK(read_queue_file(folder.write("items.ndjson", lines)) == items);
+  CHECK(read_queue_file(folder.write("items.jsonl", lines)) == items);
+  CHECK(read_queue_file(folder.write("items.bin", bytes)) == items);
+}
+
+TEST_CASE("wrong lines") {
+  const std::string good = R"({"op_handle":0,"input_handle":0,"output_handle":1,"param":0})";
+  CHECK(refusal(good) == "none");
+  CHECK(refusal(good + "\n" + good + " x") == "bad_queue 2:62: there is more on the line than an item");
+  CHECK(refusal("\n7") == "bad_queue 2:1: a line is an object with the four numbers of an item");
+  CHECK(refusal("{op_handle:1}") == "bad_queue 1:2: a key belongs here, in double quotes");
+  CHECK(refusal("{}") == "bad_queue 1:2: a key belongs here, in double quotes");
+  CHECK(refusal(R"({"op":1})") == "bad_queue 1:2: an item has no \"op\"");
+  CHECK(refusal(R"({"op_handle" 1})") == "bad_queue 1:14: a colon belongs here");
+  CHECK(refusal(R"({"op_handle":1)") == "bad_queue 1:15: a comma or a closing brace belongs here");
+  CHECK(refusal(R"({"op_handle":1})") == "bad_queue 1:16: the item has no input_handle");
+  CHECK(refusal(R"({"op_handle":1,"op_handle":1})") == "bad_queue 1:16: \"op_handle\" stands twice");
+  for (const std::string number : {"-1", "1.5", "1e3", "01", "4294967296", "true", "\"1\"", ""}) {
+    CHECK(refusal("{\"op_handle\":" + number + ",") ==
+          "bad_queue 1:14: op_handle is no integer from 0 to 4294967295");
+  }
+}
+
+TEST_CASE("bytes that are no items") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("items.bin", std::string(17, 'x'));
+  const auto items = read_queue_file(path);
+  REQUIRE(!items);
+  CHECK(items.error().message == "17 bytes are no whole number of items of 16 bytes");
+  CHECK(*items.error().source == path);
+}

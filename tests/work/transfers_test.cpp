@@ -1,0 +1,109 @@
+// Waves that fill and copy: what they touch, in bytes, and where an error says that it is.
+#include "work/transfer.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+
+namespace {
+
+const std::vector<ProgramBuffer> buffers{
+    {.name = "shorts",
+     .spec = {.type = ElementType::i16, .count = 10, .init = {}, .output = {}},
+     .bytes = 20},
+    {.name = "longs",
+     .spec = {.type = ElementType::u64, .count = 5000, .init = {}, .output = {}},
+     .bytes = 40000}};
+
+Result<ProgramWave> resolved(const WaveSpec& spec) {
+  return resolve_transfer(
+      spec, buffers,
+      [](const std::string& name, const std::string&) {
+        return Result<std::uint32_t>(name == "shorts" ? 0 : 1);
+      },
+      "/w");
+}
+
+std::uint64_t word(const ProgramWave& wave, std::size_t argument) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, wave.arguments.at(argument).value.data(), sizeof value);
+  return value;
+}
+
+std::string refusal(const WaveSpec& spec) {
+  const auto result = resolved(spec);
+  return result ? "none"
+                : fmt::format("{} {}: {}", name(result.error().code), *result.error().pointer,
+                              result.error().message);
+}
+
+} // namespace
+
+TEST_CASE("a fill") {
+  const auto part =
+      resolved({.fill = FillSpec{.buffer = "shorts", .value = std::int64_t{-2}, .offset = 3, .count = 4}});
+  REQUIRE(part);
+  CHECK(part->arguments[0].access == Access::write);
+  CHECK_FALSE(part->arguments[0].overwrites); // the rest is kept
+  CHECK(word(*part, 1) == 6);
+  CHECK(word(*part, 2) == 14);
+  CHECK(word(*part, 3) == 0xfffefffefffefffe);
+  CHECK(part->transfer->bytes == 8);
+  CHECK(part->transfer->pattern == std::vector<std::byte>{std::byte{0xfe}, std::byte{0xff}});
+  CHECK(part->range.tiles() == 1);
+  const auto whole = resolved({.fill = FillSpec{.buffer = "longs", .value = std::uint64_t{1}}});
+  REQUIRE(whole);
+  CHECK(whole->arguments[0].overwrites);
+  CHECK(whole->range.tiles() == 10); // of 4 KiB
+}
+
+TEST_CASE("a copy") {
+  const auto copy =
+      resolved({.copy = CopySpec{.from = "shorts", .to = "longs", .from_offset = 2, .to_offset = 1}});
+  REQUIRE(copy);
+  CHECK(copy->arguments[0].access == Access::read);
+  CHECK(copy->arguments[1].access == Access::write);
+  CHECK_FALSE(copy->arguments[1].overwrites);
+  CHECK(word(*copy, 2) == 4);
+  CHECK(word(*copy, 3) == 8);
+  CHECK(word(*copy, 4) == 16);
+  CHECK(copy->transfer->from == 0U);
+  const auto inside = resolved(
+      {.copy = CopySpec{.from = "shorts", .to = "shorts", .from_offset = 0, .to_offset = 5, .count = 5}});
+  CHECK(inside);
+}
+
+TEST_CASE("transfers that are refused") {
+  CHECK(refusal({.fill = FillSpec{.buffer = "shorts", .offset = 8, .count = 3}}) ==
+        "out_of_range /w/fill: 3 elements from element 8 on, \"shorts\" has 10");
+  CHECK(refusal({.fill = FillSpec{.buffer = "shorts", .offset = 10}}) ==
+        "out_of_range /w/fill: 0 elements from element 10 on, \"shorts\" has 10");
+  CHECK(refusal({.fill = FillSpec{.buffer = "shorts", .offset = ~std::uint64_t{0}, .count = 2}}) ==
+        "out_of_range /w/fill: 2 elements from element 18446744073709551615 on, \"shorts\" has 10");
+  CHECK(refusal({.fill = FillSpec{.buffer = "shorts", .value = std::uint64_t{40000}}})
+            .starts_with("out_of_range /w/fill/value: "));
+  CHECK(refusal({.copy = CopySpec{.from = "longs", .to = "shorts", .count = 3}}) ==
+        "out_of_range /w/copy: 24 bytes do not fit into \"shorts\" from element 0 on, which has 10");
+  CHECK(refusal({.copy = CopySpec{.from = "shorts", .to = "shorts", .to_offset = 4, .count = 5}}) ==
+        "invalid_program /w/copy: the parts of \"shorts\" that are read and written overlap");
+  CHECK(refusal({.fill = FillSpec{.buffer = "shorts"}, .global_size = {4}}) ==
+        "invalid_program /w/global_size: a wave that fills or copies has no global_size");
+}
+
+TEST_CASE("their kernels are in our own source") {
+  const auto unit = transfer_unit();
+  REQUIRE_MESSAGE(unit, describe(unit.error()));
+  CHECK(unit->built_in);
+  for (const std::string_view kernel : transfer_kernels) {
+    const opencl_c::Function* const found = unit->unit.definition(kernel);
+    REQUIRE(found != nullptr);
+    CHECK(found->is_kernel);
+  }
+}
