@@ -1,6 +1,5 @@
 #include "engine/window.hpp"
 
-#include "opencl_c/accesses.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -260,7 +259,6 @@ private:
       const ProgramWave& spec = program_.waves[wave];
       const opencl_c::TranslationUnit& unit = program_.units[program_.ops[spec.op].unit].unit;
       const opencl_c::Function& kernel = program_.function(spec.op);
-      const auto own = opencl_c::own_elements(unit, kernel);
       std::size_t uses = 0;
       for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ProgramArgument& argument = spec.arguments[i];
@@ -268,15 +266,14 @@ private:
           continue;
         }
         const opencl_c::Parameter& parameter = kernel.parameters[i];
-        if (argument.halo != none || argument.element_bytes == 0 || !own[i] ||
+        if (argument.halo != none || argument.element_bytes == 0 ||
             !opencl_c::may_be_register(unit, parameter) || (!type.empty() && type != parameter.type)) {
           return false;
         }
         type = parameter.type;
         // An iteration may want what the one before it has left.
         const bool repeats = spec.phase == WavePhase::each && program_.iterations > 1;
-        const bool fresh = own[i]->assigned_first;
-        if (first && (++uses > 1 || (repeats && !fresh))) {
+        if (first && (++uses > 1 || (repeats && !argument.assigned_first))) {
           return false;
         }
       }

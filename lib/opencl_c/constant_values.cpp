@@ -11,12 +11,6 @@
 namespace tidegate::opencl_c {
 namespace {
 
-std::uint32_t bytes_of(std::string_view scalar) {
-  const bool two = scalar.ends_with("short") || scalar == "half";
-  const bool eight = scalar.ends_with("long") || scalar == "double";
-  return scalar.ends_with("char") ? 1 : two ? 2 : eight ? 8 : 4;
-}
-
 // Behind "enum", its attributes and its tag: the brace of its enumerators, or the number of tokens.
 std::size_t brace_of(const std::vector<Token>& tokens, std::size_t keyword) {
   std::size_t i = keyword + 1;
@@ -96,8 +90,7 @@ std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
           const auto type = type_in(token + 1);
           at = closing(tokens, token + 1) + 1 - expression.begin;
           return type ? std::optional(
-                            Constant{.bits = bytes_of(type->scalar) * (type->width == 3 ? 4U : type->width),
-                                     .type = {.bits = 64, .is_unsigned = true}})
+                            Constant{.bits = type->bytes(), .type = {.bits = 64, .is_unsigned = true}})
                       : std::nullopt;
         }
         const Name* const name = unit_.meaning(token);
@@ -113,7 +106,7 @@ std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
           return {};
         }
         at = closing(tokens, open) + 1 - expression.begin;
-        return IntegerType{.bits = 8 * bytes_of(type->scalar), .is_unsigned = type->scalar.starts_with('u')};
+        return IntegerType{.bits = 8 * type->scalar_bytes, .is_unsigned = type->scalar.starts_with('u')};
       }};
   return evaluate_constant(std::span(tokens).subspan(expression.begin, expression.end - expression.begin),
                            words);

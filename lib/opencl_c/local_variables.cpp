@@ -1,7 +1,7 @@
 #include "opencl_c/local_variables.hpp"
 
-#include "opencl_c/constant_values.hpp"
 #include "opencl_c/declarators.hpp"
+#include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 
 #include <algorithm>
@@ -240,44 +240,18 @@ private:
   std::vector<TokenRange> statements_;
 };
 
-std::uint64_t scalar_bytes(std::string_view scalar) {
-  return scalar == "char" || scalar == "uchar"                         ? 1
-         : scalar == "short" || scalar == "ushort" || scalar == "half" ? 2
-         : scalar == "int" || scalar == "uint" || scalar == "float"    ? 4
-                                                                       : 8;
-}
-
 } // namespace
 
 std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 30U;
-  const std::vector<Token>& tokens = unit.source.tokens;
-  const ConstantValues constants(unit);
   std::uint64_t sum = 0;
   for (const HoistedVariable& variable : variables.locals) {
     for (const HoistedName& hoisted : variable.names) {
       const Name* const name = unit.meaning(hoisted.token);
-      if (name == nullptr) {
-        return {};
-      }
-      std::uint64_t bytes = 0;
-      for (std::size_t i = name->specifiers.begin; i < name->specifiers.end; ++i) {
-        const auto known = unit.typedefs.find(tokens[i].text);
-        const auto type = arithmetic_type(known == unit.typedefs.end() ? tokens[i].text : known->second);
-        bytes = type ? scalar_bytes(type->scalar) * (type->width == 3 ? 4 : type->width) : bytes;
-      }
-      for (std::size_t i = hoisted.token + 1; bytes != 0 && i < tokens.size() && tokens[i].is("[");) {
-        const std::size_t end = closing(tokens, i);
-        const auto bound = constants.value({.begin = i + 1, .end = end});
-        const bool plain = bound && *bound > 0 && static_cast<std::uint64_t>(*bound) < most / bytes;
-        bytes = plain ? bytes * static_cast<std::uint64_t>(*bound) : 0;
-        i = end + 1;
-      }
-      if (bytes == 0) {
-        return {};
-      }
+      const auto bytes = name == nullptr ? tl::unexpected(std::string()) : bytes_of(unit, *name);
       constexpr std::uint64_t padding = 16; // to the alignment of the next
-      sum += bytes + padding;
+      if (!bytes || __builtin_add_overflow(sum, *bytes + padding, &sum)) {
+        return {};
+      }
     }
   }
   return sum;

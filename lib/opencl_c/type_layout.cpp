@@ -75,6 +75,20 @@ public:
     return found;
   }
 
+  Certain<std::uint64_t> bytes_of(const Name& variable) {
+    TIDEGATE_TRY(const Specified specified, specifiers(variable.specifiers));
+    TIDEGATE_TRY(const Declarator declarator, this->declarator(variable.declarator));
+    std::uint64_t bytes = specified.type.bytes;
+    for (const auto& dimensions : {declarator.dimensions, specified.dimensions}) {
+      for (const std::uint64_t count : dimensions) {
+        if (__builtin_mul_overflow(bytes, count, &bytes)) {
+          return uncertain("it is larger than any memory");
+        }
+      }
+    }
+    return bytes;
+  }
+
 private:
   static bool says(const Token& token, std::string_view word) {
     std::string_view text = token.text;
@@ -91,11 +105,8 @@ private:
     if (!type) {
       return uncertain(fmt::format("it has a member of type {}", name.empty() ? "int" : name));
     }
-    static const std::map<std::string_view, std::uint64_t> sizes{
-        {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2},  {"int", 4},
-        {"uint", 4}, {"float", 4}, {"long", 8},  {"ulong", 8},  {"double", 8}};
-    const std::uint64_t bytes = sizes.at(type->scalar) * (type->width == 3 ? 4 : type->width);
-    return TypeLayout{.name = name, .bytes = bytes, .alignment = bytes, .members = {}, .enumerators = {}};
+    return TypeLayout{
+        .name = name, .bytes = type->bytes(), .alignment = type->bytes(), .members = {}, .enumerators = {}};
   }
 
   // What a typedef stands for.
@@ -357,6 +368,10 @@ tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, Tok
     return tl::unexpected(std::string("it is an array"));
   }
   return std::move(found->type);
+}
+
+tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Name& variable) {
+  return Reader(unit).bytes_of(variable);
 }
 
 tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit, TokenRange parameter) {

@@ -40,6 +40,9 @@ struct MemberLayout {
 // why it is not certain: "it has bit-fields".
 tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, TokenRange declaration);
 
+// Bytes of a variable without a value, all elements of its arrays and of those that its type is.
+tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Name& variable);
+
 // The layout of what a parameter such as "global float* restrict in" or "global float in[]" points to.
 tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit, TokenRange parameter);
 

@@ -14,6 +14,7 @@ bool one_of(const std::array<std::string_view, N>& words, std::string_view word)
 
 constexpr std::array<std::string_view, 11> scalars{"char", "uchar", "short", "ushort", "int", "uint",
                                                    "long", "ulong", "float", "double", "half"};
+constexpr std::array<std::uint32_t, scalars.size()> scalar_sizes{1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2}; // bytes
 
 constexpr std::array<std::string_view, 12> other_types{"void",   "bool",      "unsigned", "signed",
                                                        "size_t", "ptrdiff_t", "intptr_t", "uintptr_t",
@@ -143,7 +144,8 @@ std::optional<ArithmeticType> arithmetic_type(std::string_view type) {
   if (found == scalars.end()) {
     return {};
   }
-  ArithmeticType result{.scalar = *found};
+  ArithmeticType result{.scalar = *found,
+                        .scalar_bytes = scalar_sizes[static_cast<std::size_t>(found - scalars.begin())]};
   if (digits != std::string_view::npos) {
     const char* const end = type.data() + type.size();
     const auto [stop, error] = std::from_chars(type.data() + digits, end, result.width);

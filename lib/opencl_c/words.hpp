@@ -53,6 +53,9 @@ std::string canonical_type(std::span<const std::string_view> words,
 struct ArithmeticType {
   std::string_view scalar; // "float"
   std::uint32_t width = 1; // 1, 2, 3, 4, 8 or 16
+  std::uint32_t scalar_bytes = 0;
+
+  [[nodiscard]] std::uint32_t bytes() const { return scalar_bytes * (width == 3 ? 4 : width); }
 };
 std::optional<ArithmeticType> arithmetic_type(std::string_view type);
 

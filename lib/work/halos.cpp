@@ -75,6 +75,7 @@ void derive_halos(ResolvedProgram& program) {
       const std::uint64_t local = wave.range.local[0];
       argument.halo = {static_cast<std::uint32_t>((reach + local - 1) / local), 0, 0};
       argument.element_bytes = own->element_bytes;
+      argument.assigned_first = own->assigned_first;
       const bool every_element =
           reach == 0 && wave.range.offset[0] == 0 &&
           std::uint64_t{wave.range.global[0]} * own->element_bytes == program.buffers[argument.buffer].bytes;

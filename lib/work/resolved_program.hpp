@@ -79,6 +79,7 @@ struct ProgramArgument {
   // y and z.
   std::optional<std::array<std::uint32_t, 3>> halo = {};
   std::uint32_t element_bytes = 0; // that belong to a work-item, where the halo follows from the kernel
+  bool assigned_first = false;     // likewise: by every work-item, before it touches any other element
 
   [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
   [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }

@@ -194,3 +194,24 @@ TEST_CASE("what a declaration brings along, and names that other scopes have too
         "local int a[size]: a");
   CHECK(found("{ local int w; } local int a[w];", "enum { w = 4 };") == "local int w: w; local int a[w]: a");
 }
+
+TEST_CASE("the room of local variables counts every element of arrays, typedefs and structures") {
+  const auto room = [](const std::string& declaration, const std::string& before = "") {
+    const TranslationUnit unit = parse(before + "\nkernel void k(int n) {" + declaration + "}");
+    const auto variables = find_local_variables(unit, *unit.definition("k"));
+    REQUIRE(variables);
+    return local_bytes(unit, *variables);
+  };
+  constexpr std::uint64_t padding = 16;
+  CHECK(room("") == 0);
+  CHECK(room("local float a; __local uchar b[3];") == 4 + 3 + 2 * padding);
+  CHECK(room("local unsigned short a[2][5], b;") == 20 + 2 + 2 * padding);
+  CHECK(room("local float3 a[8];") == 8 * 16 + padding);
+  CHECK(room("local T t[8];", "typedef uint T[4];") == 8 * 16 + padding);
+  CHECK(room("typedef ulong T[2][3]; local volatile T t[N];", "enum { N = 4 };") == 4 * 48 + padding);
+  CHECK(room("local struct { uint a[8]; float b; } t[4];") == 4 * 36 + padding);
+  CHECK(room("local struct point t[4];", "struct point { uchar kind; double at; };") == 4 * 16 + padding);
+  CHECK(room("local E e[4];", "typedef enum { A, B } E;") == 16 + padding);
+  CHECK_FALSE(room("local union { uint a; uchar b[8]; } t;"));
+  CHECK_FALSE(room("local V v[4];", "typedef float V __attribute__((ext_vector_type(4)));"));
+}
