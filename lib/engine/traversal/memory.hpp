@@ -61,7 +61,7 @@ std::uint64_t part_bytes(const FrontierMemory& memory, std::string_view name);
 // Parallel GPU Methods for Single-Source Shortest Paths" (2014): a warp's width times the mean weight over
 // the mean degree. `wide`: for a device whose waves cost less the more there is in them. The width then
 // follows the degree: what branches little needs a wide one to have work at all, and what branches much does
-// most of it twice (measured on an H200 for widths of 8 to 128; scripts/bench/RESULTS.md).
+// most of it twice (measured on an H200 for widths of 8 to 128).
 double near_width(const graphs::Rows& rows, bool wide);
 
 // The same as the kernels take it: the bits of a float where weights are, else a whole number of at least 1.
