@@ -3,14 +3,17 @@
 #include <tidegate/core/error.hpp>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <climits>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -35,7 +38,9 @@ struct UnfinishedFile {
   std::atomic<bool> exists{false};
   std::array<char, PATH_MAX> path{};
 };
-std::array<UnfinishedFile, 4> unfinished;
+using UnfinishedFiles = std::array<UnfinishedFile, 4>;
+UnfinishedFiles own_unfinished;
+UnfinishedFiles* unfinished = &own_unfinished; // or memory that a forked child shares
 
 std::int64_t now_ns() {
   timespec now{};
@@ -48,7 +53,7 @@ std::int64_t now_ns() {
     ::pause();
   }
   [[maybe_unused]] const ssize_t printed = ::write(errors, message.data(), message.size());
-  for (const UnfinishedFile& file : unfinished) {
+  for (const UnfinishedFile& file : *unfinished) {
     if (file.exists) {
       ::unlink(file.path.data());
     }
@@ -85,6 +90,11 @@ void handle_interrupts(std::string message, std::string again) {
   if (const int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, past_the_standard_streams); copy >= 0) {
     errors = copy;
   }
+  void* const shared =
+      ::mmap(nullptr, sizeof own_unfinished, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared != MAP_FAILED) {
+    unfinished = new (shared) UnfinishedFiles;
+  }
   for (const int number : watched) {
     struct sigaction action {};
     if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
@@ -98,20 +108,28 @@ void handle_interrupts(std::string message, std::string again) {
   }
 }
 
+void end_interrupted() {
+  end_process(message_at_once);
+}
+
+bool is_interrupt(int signal) {
+  return std::ranges::find(watched, signal) != watched.end();
+}
+
 RemovedWhenInterrupted::RemovedWhenInterrupted(const std::string& path) : place_(0) {
-  while (place_ < unfinished.size() && unfinished[place_].taken.exchange(true)) {
+  while (place_ < unfinished->size() && (*unfinished)[place_].taken.exchange(true)) {
     ++place_;
   }
-  if (place_ < unfinished.size() && path.size() < unfinished[place_].path.size()) {
-    std::memcpy(unfinished[place_].path.data(), path.c_str(), path.size() + 1);
-    unfinished[place_].exists = true;
+  if (place_ < unfinished->size() && path.size() < (*unfinished)[place_].path.size()) {
+    std::memcpy((*unfinished)[place_].path.data(), path.c_str(), path.size() + 1);
+    (*unfinished)[place_].exists = true;
   }
 }
 
 RemovedWhenInterrupted::~RemovedWhenInterrupted() {
-  if (place_ < unfinished.size()) {
-    unfinished[place_].exists = false;
-    unfinished[place_].taken = false;
+  if (place_ < unfinished->size()) {
+    (*unfinished)[place_].exists = false;
+    (*unfinished)[place_].taken = false;
   }
 }
 

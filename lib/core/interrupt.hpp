@@ -15,6 +15,13 @@ namespace tidegate {
 // instead, when a signal has been noted half a second earlier or more. Call once, in main().
 void handle_interrupts(std::string message, std::string again);
 
+// Ends the process as the signals do, for a child that a signal has ended before it could: drivers' handlers
+// are away for a moment when a second one comes. Files that the child had not finished are removed, too.
+[[noreturn]] void end_interrupted();
+
+// Whether it is one of the three.
+bool is_interrupt(int signal);
+
 // A file that a signal which ends the process removes, while this lives. Beyond a few at a time none is.
 class RemovedWhenInterrupted {
 public:

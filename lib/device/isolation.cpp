@@ -113,6 +113,9 @@ Result<void> isolate_drivers(const SharedFlag* kernels_ran) {
   if (!WIFSIGNALED(status)) {
     ::_exit(WEXITSTATUS(status));
   }
+  if (is_interrupt(WTERMSIG(status))) {
+    end_interrupted();
+  }
   tell_captured_errors();
   return tl::unexpected(crash(WTERMSIG(status), kernels_ran != nullptr && kernels_ran->is_set()));
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 import unittest
 from pathlib import Path
@@ -68,6 +69,20 @@ class FailingDriver(Safety):
             tried += 1
             number *= 2
         return tried
+
+    def test_a_signal_that_no_handler_saw(self) -> None:
+        """LLVM's handler is away for a moment when a second signal comes, and ours with it."""
+        self.assertFalse(self.attempt("none:1", self.cache))
+        for name in ("x.npy", "y.npy"):
+            self.file(name, OLD)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            result = self.run_document(program(REPEAT), *OPTIONS, env={
+                "OPENCL_LAYERS": DRIVER, "TIDEGATE_FAILING_CALL": "clFinish:1", "TIDEGATE_FAILING_SIGNAL": str(int(number)),
+                "XDG_CACHE_HOME": str(self.cache), "POCL_CACHE_DIR": pocl_cache()})
+            self.assertEqual((result.rc, json.loads(result.stderr.splitlines()[-1])), (130, {
+                "code": "interrupted", "message": "interrupted", "fix": "run it again; a file that was not complete is removed"}))
+            self.assert_withheld()
+            self.assert_no_process()
 
     def test_with_everything_kept(self) -> None:
         self.assertFalse(self.attempt("none:1", self.cache))

@@ -1,9 +1,11 @@
 // An OpenCL layer that lets the Nth call of one function fail, as a driver may: for tests of what comes then.
 // OPENCL_LAYERS names this library, TIDEGATE_FAILING_CALL the function and the number, as "clCreateBuffer:3".
-// It says so on standard error when it strikes; a call that never comes leaves no word.
+// TIDEGATE_FAILING_SIGNAL ends the process there by a signal instead, as where a driver has its own handler
+// away. It says so on standard error when it strikes; a call that never comes leaves no word.
 #include <CL/cl_layer.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +31,10 @@ bool strikes(std::string_view function) {
     return false;
   }
   std::fprintf(stderr, "failing_driver: %s\n", asked);
+  if (const char* const number = std::getenv("TIDEGATE_FAILING_SIGNAL")) {
+    std::signal(std::atoi(number), SIG_DFL);
+    std::raise(std::atoi(number));
+  }
   return true;
 }
 
