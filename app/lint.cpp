@@ -104,9 +104,7 @@ Result<void> lint(const graphs::FrontierProgram& program, const std::string& fil
   errors.check(refuse_overwriting(files));
   TIDEGATE_CHECK(errors.result());
   if (program.graph.file) { // what only its file says: vertices, weights, and whether it is a graph
-    graphs::LoadOptions options = graphs::load_options(program);
-    options.cache = false;
-    TIDEGATE_CHECK(graphs::load_graph(program, folder, options));
+    TIDEGATE_CHECK(graphs::load_graph(program, folder, graphs::load_options(program)));
   }
   return {};
 }

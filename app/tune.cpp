@@ -140,12 +140,12 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
     const auto file = std::filesystem::path(folder.empty() ? "." : folder) / *program.graph.file;
     std::error_code unknown;
     const auto path = std::filesystem::canonical(file, unknown);
-    const auto state = graphs::cache_key(path.string(), {});
-    if (unknown || !state) {
+    const std::uintmax_t bytes = unknown ? 0 : std::filesystem::file_size(path, unknown);
+    if (unknown || !std::filesystem::is_regular_file(path, unknown)) {
       return {};
     }
-    key +=
-        fmt::format("{} {} {} {}", path.string(), state->file_bytes, state->modified_ns, state->changed_ns);
+    const auto written = std::filesystem::last_write_time(path, unknown).time_since_epoch().count();
+    key += fmt::format("{} {} {}", path.string(), bytes, written);
   }
   return cache.empty() ? cache : cache / ("checked-" + hash_of(device, key));
 }

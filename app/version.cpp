@@ -4,7 +4,6 @@
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include "device/isolation.hpp"
-#include "device/loader.hpp"
 #include "engine/documents.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -85,7 +84,7 @@ void add_devices(documents::VersionReport& report) {
   }
   const auto list = device::list_devices();
   if (!list) {
-    return; // there is no loader, as the report says
+    return;
   }
   for (const device::DeviceInfo& device : list->devices) {
     report.devices.push_back({.name = device.name,

@@ -103,7 +103,6 @@ ExitCode exit_code(ErrorCode code) {
   case ErrorCode::missing_program:
   case ErrorCode::program_failed:
   case ErrorCode::host_out_of_memory:
-  case ErrorCode::no_opencl:
   case ErrorCode::no_device:
   case ErrorCode::ambiguous_device:
   case ErrorCode::opencl_failure:

@@ -74,7 +74,6 @@ enum class ErrorCode : std::uint8_t {
   missing_program,
   program_failed,
   // devices
-  no_opencl,
   no_device,
   ambiguous_device,
   opencl_failure,
@@ -151,7 +150,6 @@ inline constexpr auto error_code_names = std::to_array<std::string_view>({
     "cannot_write",
     "missing_program",
     "program_failed",
-    "no_opencl",
     "no_device",
     "ambiguous_device",
     "opencl_failure",

@@ -4,59 +4,17 @@
 
 #include <tidegate/core/error.hpp>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <png.h>
 
 #include <array>
 #include <bit>
 #include <csetjmp>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 namespace tidegate {
 namespace {
-
-// clang-format off
-#define TIDEGATE_LIBPNG(USE) USE(png_create_info_struct) USE(png_create_read_struct) \
-  USE(png_create_write_struct) USE(png_destroy_read_struct) USE(png_destroy_write_struct) USE(png_error) \
-  USE(png_get_bit_depth) USE(png_get_channels) USE(png_get_error_ptr) USE(png_get_image_height) \
-  USE(png_get_image_width) USE(png_get_io_ptr) USE(png_get_rowbytes) USE(png_longjmp) USE(png_read_end) \
-  USE(png_read_image) USE(png_read_info) USE(png_read_update_info) USE(png_set_IHDR) USE(png_set_expand) \
-  USE(png_set_interlace_handling) USE(png_set_longjmp_fn) USE(png_set_read_fn) USE(png_set_swap) \
-  USE(png_set_write_fn) USE(png_write_end) USE(png_write_image) USE(png_write_info)
-// clang-format on
-
-struct Libpng {
-#define TIDEGATE_FIELD(name) decltype(&::name) name = nullptr;
-  TIDEGATE_LIBPNG(TIDEGATE_FIELD)
-#undef TIDEGATE_FIELD
-  bool found = false;
-};
-
-Libpng open_libpng() {
-  static_assert(PNG_LIBPNG_VER_SONUM == 16);
-  Libpng library;
-  void* const handle = ::dlopen("libpng16.so.16", RTLD_LAZY | RTLD_LOCAL); // never closed
-  library.found = handle != nullptr;
-#define TIDEGATE_LOAD(name)                                                                                  \
-  library.name = library.found ? reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)) : nullptr;      \
-  library.found = library.name != nullptr;
-  TIDEGATE_LIBPNG(TIDEGATE_LOAD)
-#undef TIDEGATE_LOAD
-  return library;
-}
-
-const Libpng& libpng() {
-  static const Libpng library = open_libpng();
-  return library;
-}
-
-// As png_jmpbuf, a macro that calls into the library.
-jmp_buf& jump_buffer(png_structp png) {
-  return *libpng().png_set_longjmp_fn(png, longjmp, sizeof(jmp_buf));
-}
 
 struct Stream {
   std::string_view input; // what is left
@@ -65,26 +23,24 @@ struct Stream {
 };
 
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
-  auto& stream = *static_cast<Stream*>(libpng().png_get_error_ptr(png));
+  auto& stream = *static_cast<Stream*>(png_get_error_ptr(png));
   std::strncpy(stream.message.data(), message, stream.message.size() - 1);
-  libpng().png_longjmp(png, 1);
-  std::abort(); // it does not return
+  png_longjmp(png, 1);
 }
 
 void on_warning(png_structp, png_const_charp) {}
 
 void read_bytes(png_structp png, png_bytep to, std::size_t size) {
-  auto& stream = *static_cast<Stream*>(libpng().png_get_io_ptr(png));
+  auto& stream = *static_cast<Stream*>(png_get_io_ptr(png));
   if (stream.input.size() < size) {
-    libpng().png_error(png, "the file ends too early");
+    png_error(png, "the file ends too early");
   }
   std::memcpy(to, stream.input.data(), size);
   stream.input.remove_prefix(size);
 }
 
 void write_bytes(png_structp png, png_bytep from, std::size_t size) {
-  static_cast<Stream*>(libpng().png_get_io_ptr(png))
-      ->output->append(reinterpret_cast<const char*>(from), size);
+  static_cast<Stream*>(png_get_io_ptr(png))->output->append(reinterpret_cast<const char*>(from), size);
 }
 
 void flush_bytes(png_structp) {}
@@ -94,16 +50,16 @@ class Png {
 public:
   Png(bool writes, Stream& stream)
       : writes_(writes),
-        png(writes ? libpng().png_create_write_struct(PNG_LIBPNG_VER_STRING, &stream, on_error, on_warning)
-                   : libpng().png_create_read_struct(PNG_LIBPNG_VER_STRING, &stream, on_error, on_warning)),
-        info(png == nullptr ? nullptr : libpng().png_create_info_struct(png)) {}
+        png(writes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, &stream, on_error, on_warning)
+                   : png_create_read_struct(PNG_LIBPNG_VER_STRING, &stream, on_error, on_warning)),
+        info(png == nullptr ? nullptr : png_create_info_struct(png)) {}
   Png(const Png&) = delete;
   Png& operator=(const Png&) = delete;
   ~Png() {
     if (writes_) {
-      libpng().png_destroy_write_struct(&png, &info);
+      png_destroy_write_struct(&png, &info);
     } else {
-      libpng().png_destroy_read_struct(&png, &info, nullptr);
+      png_destroy_read_struct(&png, &info, nullptr);
     }
   }
 
@@ -116,53 +72,53 @@ public:
 };
 
 bool read_header(const Png& reader, Stream& stream) {
-  if (setjmp(jump_buffer(reader.png)) != 0) { // NOLINT(cert-err52-cpp): libpng's way
+  if (setjmp(png_jmpbuf(reader.png)) != 0) { // NOLINT(cert-err52-cpp): libpng's way
     return false;
   }
-  libpng().png_set_read_fn(reader.png, &stream, read_bytes);
-  libpng().png_read_info(reader.png, reader.info);
+  png_set_read_fn(reader.png, &stream, read_bytes);
+  png_read_info(reader.png, reader.info);
   return true;
 }
 
 bool read_samples(const Png& reader, png_bytepp rows) {
-  if (setjmp(jump_buffer(reader.png)) != 0) { // NOLINT(cert-err52-cpp)
+  if (setjmp(png_jmpbuf(reader.png)) != 0) { // NOLINT(cert-err52-cpp)
     return false;
   }
-  libpng().png_read_image(reader.png, rows);
-  libpng().png_read_end(reader.png, nullptr);
+  png_read_image(reader.png, rows);
+  png_read_end(reader.png, nullptr);
   return true;
 }
 
 // What libpng is to make of palettes, few bits and interlacing; false for what it does not know.
 bool expand(const Png& reader) {
-  if (setjmp(jump_buffer(reader.png)) != 0) { // NOLINT(cert-err52-cpp)
+  if (setjmp(png_jmpbuf(reader.png)) != 0) { // NOLINT(cert-err52-cpp)
     return false;
   }
-  libpng().png_set_expand(reader.png);
+  png_set_expand(reader.png);
   if (std::endian::native == std::endian::little) {
-    libpng().png_set_swap(reader.png);
+    png_set_swap(reader.png);
   }
-  libpng().png_set_interlace_handling(reader.png);
-  libpng().png_read_update_info(reader.png, reader.info);
+  png_set_interlace_handling(reader.png);
+  png_read_update_info(reader.png, reader.info);
   return true;
 }
 
 bool write_picture(const Png& writer, Stream& stream, const Picture& picture, png_bytepp rows) {
-  if (setjmp(jump_buffer(writer.png)) != 0) { // NOLINT(cert-err52-cpp)
+  if (setjmp(png_jmpbuf(writer.png)) != 0) { // NOLINT(cert-err52-cpp)
     return false;
   }
   constexpr std::array<int, 5> types{0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                      PNG_COLOR_TYPE_RGB_ALPHA};
-  libpng().png_set_write_fn(writer.png, &stream, write_bytes, flush_bytes);
-  libpng().png_set_IHDR(writer.png, writer.info, picture.width, picture.height,
-                        static_cast<int>(picture.bits), types[picture.channels], PNG_INTERLACE_NONE,
-                        PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  libpng().png_write_info(writer.png, writer.info);
+  png_set_write_fn(writer.png, &stream, write_bytes, flush_bytes);
+  png_set_IHDR(writer.png, writer.info, picture.width, picture.height, static_cast<int>(picture.bits),
+               types[picture.channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(writer.png, writer.info);
   if (std::endian::native == std::endian::little) {
-    libpng().png_set_swap(writer.png);
+    png_set_swap(writer.png);
   }
-  libpng().png_write_image(writer.png, rows);
-  libpng().png_write_end(writer.png, nullptr);
+  png_write_image(writer.png, rows);
+  png_write_end(writer.png, nullptr);
   return true;
 }
 
@@ -186,23 +142,14 @@ Error not_a_png(const Stream& stream) {
 
 } // namespace
 
-Result<void> find_libpng() {
-  return libpng().found
-             ? Result<void>()
-             : tl::unexpected(Error{.code = ErrorCode::missing_program,
-                                    .message = "PNG files need libpng, and libpng16.so.16 is not there",
-                                    .fix = "install it (Debian: libpng16-16), or use .npy files"});
-}
-
 Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height) {
-  TIDEGATE_CHECK(find_libpng());
   Stream stream{.input = file};
   const Png reader(false, stream);
   if (reader.info == nullptr || !read_header(reader, stream)) {
     return tl::unexpected(not_a_png(stream));
   }
-  Picture picture{.width = libpng().png_get_image_width(reader.png, reader.info),
-                  .height = libpng().png_get_image_height(reader.png, reader.info)};
+  Picture picture{.width = png_get_image_width(reader.png, reader.info),
+                  .height = png_get_image_height(reader.png, reader.info)};
   if (picture.width != width || picture.height != height) {
     return tl::unexpected(bad_picture(
         fmt::format("the picture has {} x {} pixels, the image {} x {}", picture.width, picture.height, width,
@@ -212,9 +159,9 @@ Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint3
   if (!expand(reader)) {
     return tl::unexpected(not_a_png(stream));
   }
-  picture.channels = libpng().png_get_channels(reader.png, reader.info);
-  picture.bits = libpng().png_get_bit_depth(reader.png, reader.info);
-  picture.samples.resize(std::size_t{picture.height} * libpng().png_get_rowbytes(reader.png, reader.info));
+  picture.channels = png_get_channels(reader.png, reader.info);
+  picture.bits = png_get_bit_depth(reader.png, reader.info);
+  picture.samples.resize(std::size_t{picture.height} * png_get_rowbytes(reader.png, reader.info));
   std::vector<png_bytep> rows = rows_of(picture);
   if (!read_samples(reader, rows.data())) {
     return tl::unexpected(not_a_png(stream));
@@ -223,7 +170,6 @@ Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint3
 }
 
 Result<std::string> png_file(const Picture& picture) {
-  TIDEGATE_CHECK(find_libpng());
   std::string file;
   Stream stream{.output = &file};
   const Png writer(true, stream);

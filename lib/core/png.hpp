@@ -20,9 +20,6 @@ struct Picture {
   std::vector<std::byte> samples;
 };
 
-// missing_program where there is no libpng; so end the others then.
-Result<void> find_libpng();
-
 // Palettes and fewer than 8 bits come as the colours that they stand for; gamma and colour profiles are
 // passed over. bad_array for what is no PNG, and for one of another size.
 Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height);

@@ -1,4 +1,3 @@
-#include "device/loader.hpp"
 #include "device/opencl.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -180,10 +179,23 @@ std::vector<BrokenDriver> broken_drivers() {
 
 } // namespace
 
-Result<DeviceList> list_devices() {
-  if (auto loaded = load_opencl(); !loaded) {
-    return tl::unexpected(std::move(loaded.error()));
+std::string loader_version() {
+  // The query is an extension (cl_loader_info) that the loader itself hands out by name.
+  using LoaderInfo = cl_int(cl_uint name, std::size_t size, void* value, std::size_t* size_returned);
+  auto* const info =
+      reinterpret_cast<LoaderInfo*>(::clGetExtensionFunctionAddress("clGetICDLoaderInfoOCLICD"));
+  if (info == nullptr) {
+    return "unknown";
   }
+  const auto query = [info](cl_uint name) -> std::string {
+    std::array<char, 256> value{};
+    return info(name, value.size(), value.data(), nullptr) == CL_SUCCESS ? value.data() : "";
+  };
+  constexpr cl_uint opencl = 1, version = 2, loader_name = 3;
+  return query(loader_name) + " " + query(version) + " (" + query(opencl) + ")";
+}
+
+Result<DeviceList> list_devices() {
   DeviceList list{.devices = {}, .broken_drivers = broken_drivers(), .notes = {}};
   std::vector<cl::Platform> platforms;
   const cl_int status = cl::Platform::get(&platforms);

@@ -81,7 +81,10 @@ struct DeviceList {
   std::vector<std::string> notes; // platforms without devices or that could not be listed
 };
 
-// Asks every platform. no_opencl without a loader; no devices at all is an empty list.
+// "NAME VERSION (OpenCL X.Y)" of the OpenCL loader, or "unknown".
+std::string loader_version();
+
+// Asks every platform; without drivers the list is empty.
 Result<DeviceList> list_devices();
 
 // The error for a list in which nothing was found: no_device, with what is known about the reason.

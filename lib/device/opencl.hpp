@@ -1,6 +1,4 @@
-// OpenCL for C++ as this project uses it: error codes and no exceptions. The functions behind it are those of
-// the loader that is found at run time (loader.hpp): nothing links against libOpenCL, so commands that need
-// no device do not wait for it and run on machines without it.
+// OpenCL for C++ as this project uses it: error codes and no exceptions.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -16,6 +14,7 @@
 #include <utility>
 
 #define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS // clGetExtensionFunctionAddress, which asks the loader itself
 #define CL_HPP_TARGET_OPENCL_VERSION 300
 #define CL_HPP_MINIMUM_OPENCL_VERSION 110
 

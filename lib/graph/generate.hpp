@@ -54,7 +54,7 @@ struct GeneratedSize {
 };
 Result<GeneratedSize> generated_size(const GeneratorSpec& spec);
 
-// invalid_program, input_too_large. Of the options cache and block_bytes mean nothing here.
+// invalid_program, input_too_large. The option block_bytes has no effect here.
 Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& options);
 
 } // namespace tidegate::graphs

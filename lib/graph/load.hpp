@@ -26,7 +26,6 @@ enum class WeightUse : std::uint8_t {
 struct LoadOptions {
   WeightUse weights = WeightUse::ignored;
   bool undirected = false; // each edge of the file stands for its opposite as well
-  bool cache = false;      // keep the rows in a binary file beside this one (cache.hpp)
   BuildOptions build;
   std::size_t block_bytes = TextBlocks::usual_block_bytes; // of text, that a thread works on at a time
 };
@@ -41,12 +40,9 @@ struct FileFacts {
   ValueRange value_range;
 };
 
-enum class CacheUse : std::uint8_t { unused, read, written, not_written };
-
 struct LoadedGraph {
   Graph graph;
-  std::optional<FileFacts> facts; // nothing where the rows come from a cache
-  CacheUse cache = CacheUse::unused;
+  std::optional<FileFacts> facts; // nothing for a generated graph
 };
 
 // "-" is standard input. cannot_read; bad_graph with its line; input_too_large.
@@ -54,31 +50,5 @@ Result<LoadedGraph> load_graph(const std::string& path, const LoadOptions& optio
 
 // The type that weights are kept as.
 WeightType kept_weights(WeightUse use, ValueColumn given);
-
-// The rows of a graph file in a binary file beside it, FILE.rows, so that the text is read once.
-//
-// A cache belongs to one state of its file (size and times) and to one way of reading it. One that belongs to
-// another, is damaged, or was not written here counts as none, and a file of somebody else's that has its
-// name stays as it is.
-
-struct CacheKey {
-  std::string path; // of the cache
-  std::uint64_t file_bytes = 0;
-  std::int64_t modified_ns = 0;
-  std::int64_t changed_ns = 0;
-  WeightUse weights = WeightUse::ignored;
-  bool undirected = false;
-
-  bool operator==(const CacheKey&) const = default;
-};
-
-// Nothing for what is no regular file.
-std::optional<CacheKey> cache_key(const std::string& path, const LoadOptions& options);
-
-// The graph, with in rows as the options say, which are not in the cache.
-std::optional<Graph> read_cache(const CacheKey& key, const BuildOptions& options);
-
-// Whether it could be written.
-bool write_cache(const CacheKey& key, const Graph& graph);
 
 } // namespace tidegate::graphs

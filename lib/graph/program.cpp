@@ -43,9 +43,6 @@ Result<void> check_graph(const FrontierProgram& program) {
                              : "the graph has neither file nor generate",
                   "give one of them", "/graph");
   }
-  if (graph.cache && !graph.file) {
-    return refuse("a generated graph has no file to keep a cache beside", "leave cache out", "/graph/cache");
-  }
   if (graph.generate) {
     auto size = generated_size(*graph.generate);
     if (!size) {
@@ -177,7 +174,7 @@ FileUses files_of(const FrontierProgram& program, const std::string& folder) {
 }
 
 LoadOptions load_options(const FrontierProgram& program) {
-  LoadOptions options{.undirected = program.graph.undirected, .cache = program.graph.cache};
+  LoadOptions options{.undirected = program.graph.undirected};
   if (program.algorithm == Algorithm::sssp) {
     options.weights = !program.graph.weights                         ? WeightUse::as_given
                       : program.graph.weights == ProgramWeights::u32 ? WeightUse::u32

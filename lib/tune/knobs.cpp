@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -226,9 +227,8 @@ std::optional<std::uint32_t> refined_workers(std::uint32_t workers, double half_
   }
   const double inverse = 1 / curvature;
   const std::vector<double> step = policy::natural_gradient_step({&inverse, 1}, {&gradient, 1}, 1, 1.0);
-  const double logarithm = std::clamp(step.front(), -1.0, 1.0);
-  const double power = 1 + logarithm * (0.75 + 0.25 * logarithm); // of 2: right at -1, 0 and 1, 2 % between
-  const auto refined = static_cast<std::uint32_t>(workers * power + 0.5);
+  const auto refined =
+      static_cast<std::uint32_t>(workers * std::exp2(std::clamp(step.front(), -1.0, 1.0)) + 0.5);
   const bool measured = refined == workers || refined == 2 * workers || refined == workers / 2;
   return refined == 0 || measured ? std::nullopt : std::optional(refined);
 }

@@ -210,10 +210,6 @@ Result<void> check_image_files(const ProgramBuffer& image, const std::string& po
   return image.spec.output ? check_file(image, *image.spec.output, pointer + "/output") : Result<void>();
 }
 
-Result<void> check_picture_library(const ProgramBuffer& image) {
-  return image.spec.output && named_png(*image.spec.output) ? find_libpng() : Result<void>();
-}
-
 Result<std::vector<std::byte>> initial_image(const ProgramBuffer& image, const std::string& folder) {
   const auto& init = image.spec.init;
   if (!init || !init->file) {

@@ -14,9 +14,6 @@ namespace tidegate::engine {
 // hold it. `pointer` is its place in the program.
 Result<void> check_image_files(const ProgramBuffer& image, const std::string& pointer);
 
-// missing_program when the output is a PNG and nothing here writes them.
-Result<void> check_picture_library(const ProgramBuffer& image);
-
 // The first contents of an image: those of a buffer of its elements, or a picture. bad_array for a file of
 // another format or size, and errors of reading.
 Result<std::vector<std::byte>> initial_image(const ProgramBuffer& image, const std::string& folder);

@@ -1,6 +1,5 @@
 #include "work/progression.hpp"
 
-#include "core/fused_multiply_add.hpp"
 #include "work/buffers.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
@@ -124,11 +123,11 @@ std::vector<std::byte> value_in(const Progression& progression, std::uint32_t it
   if (progression.type == ElementType::f32) {
     const auto of = [](std::uint64_t from) { return std::bit_cast<float>(static_cast<std::uint32_t>(from)); };
     bits = std::bit_cast<std::uint32_t>(
-        fused_multiply_add(of(progression.by), static_cast<float>(steps), of(progression.first)));
+        std::fma(of(progression.by), static_cast<float>(steps), of(progression.first)));
   } else if (progression.type == ElementType::f64) {
-    bits = std::bit_cast<std::uint64_t>(fused_multiply_add(std::bit_cast<double>(progression.by),
-                                                           static_cast<double>(steps),
-                                                           std::bit_cast<double>(progression.first)));
+    bits = std::bit_cast<std::uint64_t>(std::fma(std::bit_cast<double>(progression.by),
+                                                 static_cast<double>(steps),
+                                                 std::bit_cast<double>(progression.first)));
   } else {
     bits = integer(progression, steps);
   }

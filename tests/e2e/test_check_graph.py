@@ -107,7 +107,7 @@ class FrontierPrograms(Scratch):
                         "outputs": {"distances": "d.npy"}},
                        {"algorithm": "pagerank", "sources": [], "outputs": {"ranks": "r.npy"},
                         "pagerank": {"damping": 0.9, "tolerance": 1e-8}, "device_memory_budget_bytes": 1 << 30},
-                       {"graph": {"file": "road.mtx", "cache": True, "undirected": True}}):
+                       {"graph": {"file": "road.mtx", "undirected": True}}):
             self.assertEqual(self.check(change), (0, {}), change)
 
     def test_what_is_not(self) -> None:

@@ -161,15 +161,6 @@ class Images(Programs):
                          r"most \[unsupported_kernel\]\n  at: /images/b\n  fix: cut it into several images, or use a "
                          r"buffer\n$")
 
-    def test_without_libpng(self) -> None:
-        """An output that could not be written costs no run."""
-        document = mirror({"a": image(init={"fill": 1}), "b": image(output="b.png"), "c": image()})
-        self.file("libpng16.so.16", "no library")
-        result = self.run_document(document, env={"LD_LIBRARY_PATH": str(self.folder)})
-        self.assertEqual((result.rc, unplaced(result.stderr).split("error: ")[-1]), (
-            4, "PNG files need libpng, and libpng16.so.16 is not there [missing_program]\n"
-               "  at: /images/b/output\n  fix: install it (Debian: libpng16-16), or use .npy files\n"))
-
     def test_format_that_the_device_lacks(self) -> None:
         document = mirror({"a": image(), "b": image(format="rgb_unorm565", output="b.npy"), "c": image()})
         result = self.run_document(document)

@@ -44,11 +44,6 @@ TEST_CASE("one graph, from a file or generated") {
   CHECK(refused(generated({.rmat = RmatSpec{.scale = 40}})) ==
         invalid("the scale is 40, and vertices are numbers of 32 bits", "/graph/generate/rmat/scale",
                 "give a scale up to 31"));
-  CHECK(refused([&](FrontierProgram& p) {
-          generated({.grid = GridSpec{3, 3}})(p);
-          p.graph.cache = true;
-        }) ==
-        invalid("a generated graph has no file to keep a cache beside", "/graph/cache", "leave cache out"));
   CHECK(refused([](FrontierProgram& p) { p.graph.weights = ProgramWeights::u32; }) ==
         invalid("bfs does not look at weights", "/graph/weights", "leave weights out"));
 }
