@@ -20,7 +20,8 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
     job->values[v] = as_uint(rank);
     tg_passed(job, 0)[v] = degree == 0 ? 0.0f : rank / (float)degree;
     found->idle += degree == 0 ? tg_units(rank) : 0;
-    job->stamps[v] = 0;
+    tg_received_by(job, v)[0] = 0;
+    tg_received_by(job, v)[1] = 0;
 #else
     job->values[v] = TG_ALGORITHM == TG_CC                     ? v
                 : TG_ALGORITHM == TG_REACH                ? 0u

@@ -2,10 +2,13 @@
 //
 // A vertex's value is its rank, a float; `others` holds what it passes to each of its neighbours, its rank over its degree,
 // for this iteration and the next in turn. Pulling, a vertex adds up what its neighbours pass on. Pushing, they add
-// it to what it has received (in `stamps`) with compare-and-exchange, and a second step makes ranks of that.
+// it to what it has received (in `stamps`, two words a vertex), and a second step makes ranks of that.
 // Fused waves pull several times in place, so that what has changed is used at once (Gauss and Seidel), and measure with
-// one ordinary iteration. What vertices without edges hold goes to all evenly; that sum and the change of all ranks are
-// added up in units of 2^-60, so that their order does not matter.
+// one ordinary iteration. What vertices without edges hold goes to all evenly.
+//
+// All sums are added up in units of 2^-60, so that their order does not matter: with every addition a float loses half a unit in the
+// last place, a hub's thousands of terms of one size all lose in one direction, and its rank would go on swinging by more than the
+// tolerance.
 //
 // Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
 
@@ -19,16 +22,7 @@ global float* tg_passed(const tg_job* job, uint wave) {
   return (global float*)job->others + (ulong)(wave & 1u) * job->vertices;
 }
 
-void tg_add_float(volatile global uint* at, float value) {
-  uint seen = *at;
-  for (uint left = 0xffffffffu; left != 0; --left) {
-    const uint found = atomic_cmpxchg(at, seen, as_uint(as_float(seen) + value));
-    if (found == seen) {
-      return;
-    }
-    seen = found;
-  }
-}
+volatile global uint* tg_received_by(const tg_job* job, uint v) { return job->stamps + 2ul * v; }
 
 // What every vertex gets, beside what it receives along edges.
 float tg_base(const tg_job* job, const tg_position* at, const tg_setting* setting) {
@@ -48,8 +42,6 @@ void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, f
   found->change += tg_units(fabs(after - before));
 }
 
-// Added up in units too: with every addition a float loses half a unit in the last place, a hub's thousands of terms of one size
-// all lose in one direction, and its rank would go on swinging by more than the tolerance.
 float tg_received(const tg_job* job, uint v, volatile global const float* passed) {
   ulong sum = 0;
   for (tg_offset e = job->in_offsets[v]; e < job->in_offsets[v + 1ul]; ++e) {

@@ -12,9 +12,9 @@ TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target t
                            bool eager, tg_found* found) {
   const ulong first = tg_first_edge(run);
 #if TG_ALGORITHM == TG_PAGERANK
-  const float passed = tg_passed(job, at->wave)[run.x];
+  const ulong passed = tg_units(tg_passed(job, at->wave)[run.x]);
   for (uint e = lane; e < run.w; e += width) {
-    tg_add_float(&job->stamps[job->neighbours[first + e]], passed);
+    TG_ADD_WIDE(tg_received_by(job, job->neighbours[first + e]), passed);
   }
 #else
 #if TG_ALGORITHM == TG_CC
@@ -51,9 +51,9 @@ void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_f
       const uint u = word * 32 + (31 - clz(bits & (0u - bits)));
       const tg_offset end = job->offsets[u + 1ul];
 #if TG_ALGORITHM == TG_PAGERANK
-      const float passed = tg_passed(job, at->wave)[u];
+      const ulong passed = tg_units(tg_passed(job, at->wave)[u]);
       for (tg_offset e = job->offsets[u] + lane; e < end; e += TG_WIDTH) {
-        tg_add_float(&job->stamps[job->neighbours[e]], passed);
+        TG_ADD_WIDE(tg_received_by(job, job->neighbours[e]), passed);
       }
 #else
 #if TG_ALGORITHM == TG_CC
@@ -224,9 +224,13 @@ void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* settin
   global const float* const passed = tg_passed(job, at->wave);
   global float* const passed_next = tg_passed(job, at->wave + 1);
   TG_EACH_ITEM(job, v, job->vertices, 1) {
-    const float received = pushed ? as_float(job->stamps[v]) : tg_received(job, v, passed);
+    volatile global uint* const sum = tg_received_by(job, v);
+    const float received = pushed ? (float)TG_WIDE_SUM(sum) / TG_UNITS : tg_received(job, v, passed);
     tg_rank(job, setting, base, v, received, passed_next, found);
-    job->stamps[v] = pushed ? 0 : job->stamps[v];
+    if (pushed) {
+      sum[0] = 0;
+      sum[1] = 0;
+    }
   }
 }
 #endif

@@ -41,7 +41,7 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   add("values", n * word);
   add("parents", shape.parents ? n * word : 0);
   add("passed on", ranks ? 2 * n * word : 0);
-  add("stamps", constrained && !ranks ? 0 : n * word); // of pagerank what has been received
+  add("stamps", ranks ? 2 * n * word : constrained ? 0 : n * word); // of pagerank what has been received
   add("bitmaps", (ranks ? 1 : 3) * words * word);
   add("queues", constrained ? 0 : (ranks ? 1 : 2) * entries(shape) * entry_bytes);
   add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
