@@ -138,8 +138,8 @@ Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const 
   // What is wrong with single buffers; otherwise they are too many bytes together.
   ErrorList errors;
   for (std::size_t i = 0; i < problem.buffers.size() && !errors.full(); ++i) {
-    if (!unread.empty() && !unread.spare(fmt::format("/buffers/{}", i))) {
-      errors.add(told_elsewhere());
+    if (!unread.empty() && !unread.intact(fmt::format("/buffers/{}", i))) {
+      errors.add(already_reported());
       continue;
     }
     if (auto single = planning::check_arena_problem({.buffers = {problem.buffers[i]}}); !single) {

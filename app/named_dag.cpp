@@ -144,7 +144,7 @@ std::string NamedDag::wave_label(std::uint64_t wave) const {
 
 Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces& unread) {
   if (unread.cover("/waves")) {
-    return tl::unexpected(told_elsewhere());
+    return tl::unexpected(already_reported());
   }
   ErrorList errors;
   const UniqueNames names = index_names(document.waves, errors);
@@ -168,7 +168,7 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
       return *found;
     }
     return tl::unexpected(some_name_is_unread
-                              ? told_elsewhere()
+                              ? already_reported()
                               : unknown_wave(*wave.name(), document.waves,
                                              fmt::format("/dependencies/{}/{}", dependency, key)));
   };
@@ -176,8 +176,8 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
   dag.dependencies.reserve(document.dependencies.size());
   std::vector<std::size_t> left_out;
   for (std::size_t i = 0; i < document.dependencies.size() && !errors.full(); ++i) {
-    if (!unread.empty() && !unread.spare(fmt::format("/dependencies/{}", i))) {
-      errors.add(told_elsewhere());
+    if (!unread.empty() && !unread.intact(fmt::format("/dependencies/{}", i))) {
+      errors.add(already_reported());
       left_out.push_back(i);
       continue;
     }

@@ -163,7 +163,7 @@ void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* se
   }
 #endif
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  if (!tg_watches()) {
+  if (!tg_is_leader()) {
     return;
   }
   if (!alone) {
@@ -199,7 +199,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   }
   TG_MAKE_JOB(job);
   const uint lane = (uint)get_local_id(0);
-  const bool watches = tg_watches();
+  const bool watches = tg_is_leader();
   for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
     group.sums[i] = 0;
   }

@@ -13,7 +13,7 @@
 void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
                    uint log_begin, uint limit_wave) {
   const uint lane = (uint)get_local_id(0);
-  const bool watches = tg_watches();
+  const bool watches = tg_is_leader();
   const uint sure_vertices = min(setting->policy.alone_vertices, tg_surely_sparse(setting->policy));
   const uint sure_edges = setting->policy.alone_vertices * TG_ALONE_EDGES; // these are few
   tg_position at = group->at;

@@ -39,7 +39,7 @@ TG_INLINE uint tg_seekers(const tg_job* job, const tg_position* at, const tg_set
 }
 
 // Those whose first neighbour is in the frontier.
-TG_INLINE uint tg_lucky(const tg_job* job, global const uint* frontier, uint word, uint seekers) {
+TG_INLINE uint tg_first_hit_mask(const tg_job* job, global const uint* frontier, uint word, uint seekers) {
   global const tg_offset* const begins = job->in_offsets + word * 32ul;
   global const uint* const neighbours = job->in_neighbours;
   uint lucky = 0;
@@ -60,7 +60,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
   ulong scanned = 0;
   TG_EACH_ITEM(job, word, job->words, 1) {
     const uint seekers = tg_seekers(job, at, setting, word);
-    const uint lucky = frontier == 0 ? seekers : tg_lucky(job, frontier, word, seekers);
+    const uint lucky = frontier == 0 ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
     uint news = 0;
     for (uint left = seekers; left != 0; left &= left - 1) {
       const uint i = 31 - clz(left & (0u - left));

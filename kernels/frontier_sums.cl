@@ -13,7 +13,7 @@ typedef struct {
 } tg_group;
 
 // The work-item that waits for other groups, and absorbs: the last one, as it seldom has edges to go along.
-TG_INLINE bool tg_watches(void) { return get_local_id(0) == TG_GROUP_SIZE - 1; }
+TG_INLINE bool tg_is_leader(void) { return get_local_id(0) == TG_GROUP_SIZE - 1; }
 
 // The device barrier as a group meets the others there.
 typedef struct {

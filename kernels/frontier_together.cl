@@ -27,7 +27,7 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
                       uint log_begin, uint limit_wave, tg_meeting meeting) {
   const uint lane = (uint)get_local_id(0) % TG_LANES;
   const uint first_item = tg_first_item(job, TG_LANES);
-  const bool watches = tg_watches();
+  const bool watches = tg_is_leader();
   tg_position at = group->at;
   uint entries = at.entries;
   tg_errand errand = tg_first_errand(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);

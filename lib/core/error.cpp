@@ -166,7 +166,7 @@ void ErrorList::add(Error error) {
 
 Result<void> ErrorList::result() const {
   if (errors_.empty()) {
-    return told_elsewhere_ ? Result<void>(tl::unexpected(told_elsewhere())) : Result<void>();
+    return told_elsewhere_ ? Result<void>(tl::unexpected(already_reported())) : Result<void>();
   }
   Error error = errors_.front();
   error.others.assign(errors_.begin() + 1, errors_.end());
@@ -185,7 +185,7 @@ bool UnreadPlaces::cover(std::string_view pointer) const {
   return std::ranges::any_of(pointers_, [&](const std::string& each) { return is_within(pointer, each); });
 }
 
-bool UnreadPlaces::spare(std::string_view pointer) const {
+bool UnreadPlaces::intact(std::string_view pointer) const {
   return std::ranges::none_of(pointers_, [&](const std::string& each) {
     return is_within(pointer, each) || is_within(each, pointer);
   });
@@ -199,7 +199,7 @@ Error with_rest(Error form, const Result<void>& rest, const UnreadPlaces& unread
     errors.insert(errors.begin(), rest.error());
     for (Error& error : errors) {
       error.others.clear();
-      if (!error.pointer || unread.spare(*error.pointer)) {
+      if (!error.pointer || unread.intact(*error.pointer)) {
         all.add(std::move(error));
       }
     }

@@ -244,11 +244,11 @@ std::string describe(const Error& error);
 //   }
 //   return errors.result();
 //
-// Where one thing cannot be looked at because another is wrong, its error is told_elsewhere(): nobody reads
+// Where one thing cannot be looked at because another is wrong, its error is already_reported(): nobody reads
 // twice what is to be mended once.
 
 // Stands for what follows from an error that is told where it comes from. An error without words.
-inline Error told_elsewhere() {
+inline Error already_reported() {
   return {};
 }
 
@@ -271,7 +271,7 @@ public:
 
   [[nodiscard]] bool full() const { return errors_.size() >= most; }
 
-  // The first error with all others; told_elsewhere() where all are told elsewhere.
+  // The first error with all others; already_reported() where all are told elsewhere.
   [[nodiscard]] Result<void> result() const;
 
 private:
@@ -326,7 +326,7 @@ public:
   [[nodiscard]] bool cover(std::string_view pointer) const;
 
   // Whether all that stands at `pointer` was read.
-  [[nodiscard]] bool spare(std::string_view pointer) const;
+  [[nodiscard]] bool intact(std::string_view pointer) const;
 
 private:
   std::vector<std::string> pointers_;

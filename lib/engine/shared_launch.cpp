@@ -20,10 +20,10 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
 }
 
 // By wave what keeps it from riding in a shared launch, or an empty string.
-class Riding {
+class ShareabilityAnalysis {
 public:
-  Riding(const ResolvedProgram& program, const OutlinedOps& ops, std::uint32_t group_size, std::uint32_t unit,
-         const KernelLimits& limits)
+  ShareabilityAnalysis(const ResolvedProgram& program, const OutlinedOps& ops, std::uint32_t group_size,
+                       std::uint32_t unit, const KernelLimits& limits)
       : program_(program), ops_(ops), group_size_(group_size), unit_(unit), limits_(limits) {}
 
   [[nodiscard]] std::string obstacle(std::uint32_t wave) const {
@@ -139,7 +139,7 @@ SharedLaunch shared_launch(const ResolvedProgram& program, const OutlinedOps& op
   SharedLaunch shared{.group_size = choose_group_size(program, ops, limits),
                       .main_options = main_options(program),
                       .obstacles = {}};
-  const Riding riding(program, ops, shared.group_size, shared.main_options, limits);
+  const ShareabilityAnalysis riding(program, ops, shared.group_size, shared.main_options, limits);
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     shared.obstacles.push_back(riding.obstacle(wave));
   }

@@ -128,13 +128,13 @@ std::string beside(const std::string& folder, const std::string& file) {
 
 Result<void> check_program(const FrontierProgram& program, const UnreadPlaces& unread) {
   ErrorList errors;
-  if (unread.spare("/algorithm")) {
+  if (unread.intact("/algorithm")) {
     errors.check(check_source_count(program));
     errors.check(check_algorithm_weights(program));
     errors.check(check_outputs(program));
     errors.check(check_rank_use(program));
   }
-  if (unread.spare("/graph")) {
+  if (unread.intact("/graph")) {
     errors.check(check_graph(program));
   }
   errors.check(check_rank_settings(program.pagerank));

@@ -38,17 +38,17 @@ Result<std::uint32_t> find_name(std::string_view what, std::string_view name, co
   if (found == known.end()) {
     return tl::unexpected(unknown_name(what, name, known, pointer));
   }
-  return found->second == unsound ? Result<std::uint32_t>(tl::unexpected(told_elsewhere())) : found->second;
+  return found->second == unsound ? Result<std::uint32_t>(tl::unexpected(already_reported())) : found->second;
 }
 
 Result<void> ResolveInput::wholly_read(std::string_view pointer) const {
-  return unread.spare(pointer) ? Result<void>() : Result<void>(tl::unexpected(told_elsewhere()));
+  return unread.intact(pointer) ? Result<void>() : Result<void>(tl::unexpected(already_reported()));
 }
 
 Result<std::uint32_t> ResolveInput::find_in(std::string_view part, std::string_view what,
                                             std::string_view name, const NameIndex& known,
                                             const std::string& pointer) const {
-  return unread.cover(part) ? Result<std::uint32_t>(tl::unexpected(told_elsewhere()))
+  return unread.cover(part) ? Result<std::uint32_t>(tl::unexpected(already_reported()))
                             : find_name(what, name, known, pointer);
 }
 

@@ -25,7 +25,7 @@ inline constexpr std::uint32_t unsound = std::numeric_limits<std::uint32_t>::max
 // unknown_name, with the name that may have been meant.
 Error unknown_name(std::string_view what, std::string_view name, const NameIndex& known, std::string pointer);
 
-// The index of what has this name; told_elsewhere() where it is unsound.
+// The index of what has this name; already_reported() where it is unsound.
 Result<std::uint32_t> find_name(std::string_view what, std::string_view name, const NameIndex& known,
                                 const std::string& pointer);
 
@@ -39,7 +39,7 @@ struct ResolveInput {
   const device::Tuning& tuning;
   const UnreadPlaces& unread;
 
-  // told_elsewhere() where something that is said of it could not be read.
+  // already_reported() where something that is said of it could not be read.
   [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const;
 
   // As find_name(), of names in a part of the document that may not have been read.

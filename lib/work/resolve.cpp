@@ -89,7 +89,7 @@ void add_queue_op(const ResolveInput& input, const std::string& name, const OpSp
 }
 
 Result<void> no_queue_op(const ResolveInput& input, const OpSpec& spec, const std::string& pointer) {
-  if ((!spec.pure && !spec.priority) || !input.unread.spare(pointer)) {
+  if ((!spec.pure && !spec.priority) || !input.unread.intact(pointer)) {
     return {};
   }
   const std::string key = spec.pure ? "pure" : "priority";
@@ -125,7 +125,7 @@ Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, co
   if (wave.name() != nullptr) {
     auto found = find_name("wave", *wave.name(), names.index, pointer);
     if (!found && names.some_is_unread) {
-      return tl::unexpected(told_elsewhere());
+      return tl::unexpected(already_reported());
     }
     if (!found) {
       found.error().code = ErrorCode::invalid_wave; // as where it is counted

@@ -165,7 +165,7 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
         }));
     const auto found = ops.queue_ops.find(name);
     if (found != ops.queue_ops.end() && !found->second) {
-      return tl::unexpected(told_elsewhere());
+      return tl::unexpected(already_reported());
     }
     handles.push_back({.name = name, .op = found == ops.queue_ops.end() ? nullptr : &*found->second});
   }
@@ -226,7 +226,7 @@ Result<ProgramWave> transferred_names(const WaveSpec& spec, const FindBuffer& fi
     errors.check(find(spec.copy->from, pointer + "/copy/from"));
     errors.check(find(spec.copy->to, pointer + "/copy/to"));
   }
-  errors.add(told_elsewhere());
+  errors.add(already_reported());
   return tl::unexpected(errors.result().error());
 }
 
@@ -237,8 +237,8 @@ Result<ProgramWave> transfer_wave(const ResolveInput& input, const ProgramMemory
         input, memory, name, at,
         fmt::format("give the image an init, or write it in a kernel: {}", opencl_c::see_unsupported));
   };
-  auto wave = input.unread.spare(pointer) ? resolve_transfer(spec, memory.buffers, find, pointer)
-                                          : transferred_names(spec, find, pointer);
+  auto wave = input.unread.intact(pointer) ? resolve_transfer(spec, memory.buffers, find, pointer)
+                                           : transferred_names(spec, find, pointer);
   if (!wave) {
     return wave;
   }
@@ -264,9 +264,9 @@ Result<ProgramWave> one_wave(const ResolveInput& input, ProgramMemory& memory, P
                              std::uint32_t index, const WaveSpec& spec, const std::string& pointer) {
   const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()} +
                    int{spec.queue.has_value()};
-  if (said == 0 && !input.unread.spare(pointer)) { // all that can be said without knowing which
+  if (said == 0 && !input.unread.intact(pointer)) { // all that can be said without knowing which
     const auto names = argument_names(input, memory, spec, pointer);
-    return tl::unexpected(names ? told_elsewhere() : names.error());
+    return tl::unexpected(names ? already_reported() : names.error());
   }
   if (said != 1) {
     return tl::unexpected(invalid_program(

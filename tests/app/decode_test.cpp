@@ -500,7 +500,7 @@ std::vector<std::string> reading(std::string_view json, const std::vector<std::s
                                program != nullptr ? program : &own, {}, &unread));
   std::vector<std::string> told;
   for (const std::string& pointer : pointers) {
-    told.emplace_back(unread.spare(pointer) ? "read" : unread.cover(pointer) ? "no" : "part");
+    told.emplace_back(unread.intact(pointer) ? "read" : unread.cover(pointer) ? "no" : "part");
   }
   return told;
 }

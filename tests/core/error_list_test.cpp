@@ -40,7 +40,7 @@ TEST_CASE("the first error has the others, also those of others") {
 
 TEST_CASE("what follows from an error that is told elsewhere is not told again, and is no success") {
   ErrorList follower;
-  follower.add(told_elsewhere());
+  follower.add(already_reported());
   REQUIRE_FALSE(follower.result());
   ErrorList errors;
   errors.check(follower.result());
