@@ -276,6 +276,15 @@ Result<Run> parse(std::vector<std::string> arguments) {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
   }
+  if (!arguments.empty() && arguments.front() == "__complete") {
+    arguments.erase(arguments.begin());
+    return [words = std::move(arguments)](bool) {
+      return commands::write_text("-", commands::complete(command_line(), words));
+    };
+  }
+  if (arguments == std::vector<std::string>{"__manual"}) { // for the build
+    return [](bool) { return commands::write_text("-", commands::manual_commands(command_line())); };
+  }
   const auto named = named_subcommand(arguments);
   if (!named) {
     return tl::unexpected(named.error());

@@ -10,17 +10,19 @@
 
 namespace tidegate::commands {
 
-// The command line as plain data: what is parsed, completed and told in help texts and the manual are all
-// made from it.
+// The command line as plain data: the parser, completion, help texts and the manual page are all made from
+// it.
 
 struct OptionModel {
   std::vector<std::string> names; // "-o", "--output"; empty for a positional
   std::string value;              // "FILE"; empty for a flag; of a positional "[FILE]" if it may be left out
   std::vector<std::string> choices; // the names that the value may have, if it is one of a few
   bool takes_file = false;
-  std::string choices_command; // arguments of the tool that print further ones, a line each, for shells
-  std::string meaning;         // one line
-  std::string needs;           // the option without which this one means nothing
+  std::vector<std::string> endings;                  // of the files that shells offer; empty: all
+  std::function<std::vector<std::string>()> suggest; // further values for shells to offer
+  std::string meaning;                               // one line
+  std::string needs;                                 // the option without which this one means nothing
+  std::vector<OptionModel> settings; // the keys of KEY=VALUE, each an option with a name without dashes
   // Puts a given value where it goes; a flag has an empty one. Of an error the message and the nearest name
   // count. Nothing for what is answered without a command: help and version.
   std::function<Result<void>(const std::string& value)> take;
@@ -43,6 +45,14 @@ struct CommandModel {
   std::function<Result<ExitCode>(bool errors_as_json)>
       run; // after the options were taken; nothing with subcommands
 };
+
+// What may follow the words of a line: a candidate on each line, with a tab and its meaning where it has one,
+// and
+// ":files" with endings where file names may follow too. The last word is the one to be completed.
+std::string complete(const CommandModel& root, std::vector<std::string> words);
+
+// The last section of the manual page, as roff.
+std::string manual_commands(const CommandModel& root);
 
 } // namespace tidegate::commands
 

@@ -234,17 +234,17 @@ struct DevicesSettings {
   DevicesFormat format = DevicesFormat::json;
 };
 
-// A line for each word that --device takes and a person may type; escapes would not be what it takes.
-std::string device_names(const device::DeviceList& list) {
-  std::string names;
+// The words that --device takes and a person may type; escapes would not be what it takes.
+std::vector<std::string> names_of(const device::DeviceList& list) {
+  std::vector<std::string> names;
   for (const device::DeviceInfo& device : list.devices) {
     if (unprintable_length(device.name) == 0 && printable(device.name) == device.name) {
-      names += device.name + '\n';
+      names.push_back(device.name);
     }
   }
   for (const auto type : {device::DeviceType::cpu, device::DeviceType::gpu}) {
     if (std::ranges::find(list.devices, type, &device::DeviceInfo::type) != list.devices.end()) {
-      names += std::string(device::device_type_names[static_cast<std::size_t>(type)]) + '\n';
+      names.emplace_back(device::device_type_names[static_cast<std::size_t>(type)]);
     }
   }
   return names;
@@ -282,7 +282,7 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
     }
   }
   if (settings.format == DevicesFormat::names) {
-    return commands::write_text(settings.output, device_names(*list));
+    return commands::write_text(settings.output, fmt::format("{}\n", fmt::join(names_of(*list), "\n")));
   }
   if (settings.format == DevicesFormat::table) {
     const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
@@ -292,6 +292,14 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
 }
 
 } // namespace
+
+std::vector<std::string> device_names() {
+  if (!device::isolate_drivers()) {
+    return {};
+  }
+  const auto list = device::list_devices();
+  return list ? names_of(*list) : std::vector<std::string>();
+}
 
 CommandModel devices_command() {
   const auto settings = std::make_shared<DevicesSettings>();

@@ -63,11 +63,10 @@ Result<std::string> written_file(const std::string& file, const std::vector<std:
 
 OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
                                 std::string meaning) {
-  const auto read = [endings = std::move(endings)](const std::string& file) {
-    return written_file(file, endings);
-  };
+  const auto read = [endings](const std::string& file) { return written_file(file, endings); };
   OptionModel option = tidegate::app::option(std::move(name), "FILE", target, read, std::move(meaning));
   option.takes_file = true;
+  option.endings.assign(endings.begin(), endings.end());
   return option;
 }
 
@@ -134,6 +133,7 @@ OptionModel output_option(std::string& output, std::vector<std::string_view> end
   OptionModel option = written_file_option("--output", output, std::move(endings),
                                            "Write to a file, which appears complete or not at all");
   option.names.insert(option.names.begin(), "-o");
+  option.endings.clear(); // a stream or a text may be called anything
   return option;
 }
 

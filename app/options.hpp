@@ -65,11 +65,12 @@ OptionModel bytes_option(std::string name, Target& target, std::string meaning) 
 // 10s, 2m or 150ms, or a plain number of `unit_ns`; the target has nanoseconds.
 OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uint64_t unit_ns,
                             std::string meaning);
-// A device for --device, whose names shells complete.
+std::vector<std::string> device_names(); // that --device takes, of this machine
+
 template <class Target>
 OptionModel device_option(Target& target, std::string meaning) {
   OptionModel device = text_option("--device", "SEL", target, std::move(meaning));
-  device.choices_command = "devices --format names";
+  device.suggest = device_names;
   return device;
 }
 OptionModel flag(std::string name, bool& given, std::string meaning);

@@ -1,191 +1,177 @@
-// What the completion scripts are made of; that the shells understand them is for
-// tests/e2e/test_completion.py.
-#include "app/completion.hpp"
+// What is offered for a command line; that the shells show it is for tests/e2e/test_completion.py.
+#include "app/catalogue.hpp"
+#include "app/command_line.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tidegate::commands {
 namespace {
 
+using Words = std::vector<std::string>;
+
+// The words of a line, separated by single blanks; the last one is the one to be completed.
+Words words_of(const std::string& line) {
+  Words words{""};
+  for (const char c : line) {
+    c == ' ' ? static_cast<void>(words.emplace_back()) : words.back().push_back(c);
+  }
+  return words;
+}
+
+// What is offered, without meanings, separated by blanks.
+std::string offered(const CommandModel& root, const Words& words) {
+  std::string text;
+  bool meaning = false;
+  for (const char c : complete(root, words)) {
+    meaning = c != '\n' && (meaning || c == '\t');
+    if (!meaning) {
+      text += c == '\n' ? ' ' : c;
+    }
+  }
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 // tool [-v|--verbose]
-//   run [--mode MODE] [-o|--output FILE] [FILE]
+//   run [--mode MODE] [-o|--output FILE] [--page FILE] [--device SEL] [--set KEY=VALUE]... [FILE]
 //   group
 //     inner [--verbose] [KIND] FILE...
 CommandModel tool() {
-  const OptionModel verbose{.names = {"-v", "--verbose"}, .meaning = "Say [much]: don't \"guess\""};
+  const OptionModel verbose{.names = {"-v", "--verbose"}, .meaning = "Say much"};
+  const OptionModel order{
+      .names = {"order"}, .value = "NAME", .choices = {"strided", "blocked"}, .meaning = "Which"};
   return {
-      .name = "my-tool",
-      .summary = "A tool",
+      .name = "tool",
       .options = {verbose},
       .subcommands = {
           {.name = "run",
-           .summary = "Run: it isn't \\ over",
+           .summary = "Run it",
            .options =
-               {{.names = {"--mode"},
-                 .value = "MODE",
-                 .choices = {"fast", "it's", "a:b c"},
-                 .meaning = "How"},
-                {.names = {"-o", "--output"}, .value = "FILE", .takes_file = true, .meaning = "Where to"}},
+               {{.names = {"--mode"}, .value = "MODE", .choices = {"fast", "it's"}, .meaning = "How"},
+                {.names = {"-o", "--output"}, .value = "FILE", .takes_file = true, .meaning = "Where to"},
+                {.names = {"--page"}, .value = "FILE", .takes_file = true, .endings = {"html", "htm"}},
+                {.names = {"--device"},
+                 .value = "SEL",
+                 .suggest =
+                     [] {
+                       return Words{"gpu", "A (b) c"};
+                     }},
+                {.names = {"--set"},
+                 .value = "KEY=VALUE",
+                 .settings = {order, {.names = {"slice"}, .value = "TIME"}}}},
            .positionals = {{.value = "[FILE]", .takes_file = true, .meaning = "Input"}}},
           {.name = "group",
-           .summary = "More commands",
            .subcommands = {
                {.name = "inner",
-                .summary = "Deep",
-                .options = {{.names = {"--verbose"}, .meaning = "Its own"}},
+                .options = {{.names = {"--verbose"}}},
                 .positionals = {{.value = "[KIND] FILE...", .choices = {"plan"}, .takes_file = true}}}}}}};
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::vector<std::string> option_names(const Place& place) {
-  std::vector<std::string> names;
-  for (const OptionModel* option : place.options) {
-    names.push_back(option->names.front());
+TEST_CASE("a line of a small tool") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "run group"},
+      {"r", "run"},
+      {"-", "-v --verbose"},
+      {"-v -", ""},
+      {"wrong ", ""},
+      {"run ", ":files"},
+      {"run input ", "--mode -o --output --page --device --set -v --verbose"},
+      {"run input --m", "--mode"},
+      {"run --mode ", "fast it's"},
+      {"run --mode=i", "--mode=it's"},
+      {"run --mode x --m", ""},
+      {"run --mode=x --m", ""},
+      {"run -o x --o", ""},
+      {"run -ox --o", ""},
+      {"run -o ", ":files"},
+      {"run --output=x", ":files"},
+      {"run --nothing=", ""},
+      {"run --page ", ":files html htm"},
+      {"run --device ", "gpu A (b) c"},
+      {"run --device g", "gpu"},
+      {"run --set ", "order= slice="},
+      {"run --set o", "order="},
+      {"run --set order=", "order=strided order=blocked"},
+      {"run --set order=b", "order=blocked"},
+      {"run --set=order=b", "--set=order=blocked"},
+      {"run --set slice=", ""},
+      {"run --set order=blocked --s", "--set"}, // once more
+      {"run -v --v", ""},
+      {"-v run --v", ""}, // an option of the parent
+      {"run -- --", ":files"},
+      {"run -- input --", ""},
+      {"group ", "inner"},
+      {"group inner ", "plan :files"},
+      {"group inner p", "plan :files"},
+      {"group inner plan ", ":files"},
+      {"group inner a b ", ":files"},
+      {"group inner -", "--verbose"}, // without -v, which is the same option
+  };
+  const CommandModel root = tool();
+  for (const auto& [line, expected] : cases) {
+    INFO(line);
+    CHECK(offered(root, words_of(line)) == expected);
   }
-  return names;
+  CHECK(offered(root, {}) == "run group");
 }
 
-TEST_CASE("places: parents first, with the options of the parents that are not redefined") {
+TEST_CASE("meanings stand after a tab") {
   const CommandModel root = tool();
-  const std::vector<Place> all = places(root);
-  REQUIRE(all.size() == 4);
-  CHECK(all[0].path == "my-tool");
-  CHECK(all[1].path == "my-tool run");
-  CHECK(all[2].path == "my-tool group");
-  CHECK(all[3].path == "my-tool group inner");
-  CHECK(option_names(all[1]) == std::vector<std::string>{"--mode", "-o", "-v"});
-  CHECK(option_names(all[2]) == std::vector<std::string>{"-v"});
-  CHECK(option_names(all[3]) == std::vector<std::string>{"--verbose"}); // and no -v, which is the same option
+  CHECK(complete(root, {"run", "--o"}) == "--output\tWhere to\n");
+  CHECK(complete(root, {"r"}) == "run\tRun it\n");
 }
 
-TEST_CASE("positionals") {
-  CHECK(repeats({.value = "FILE..."}));
-  CHECK_FALSE(repeats({.value = "[FILE]"}));
-  CHECK(names_then_files({.value = "[KIND] FILE...", .choices = {"plan"}, .takes_file = true}));
-  CHECK_FALSE(names_then_files({.value = "FILE...", .takes_file = true}));
-  CHECK(without_brackets("[FILE]") == "FILE");
-  CHECK(without_brackets("FILE") == "FILE");
-  CHECK(without_brackets("[KIND] FILE...") == "[KIND] FILE...");
-  CHECK(without_brackets("[KIND] [FILE]") == "[KIND] [FILE]");
-  CHECK(without_brackets("") == "");
-}
-
-TEST_CASE("quoting") {
-  CHECK(shell_quoted("") == "''");
-  CHECK(shell_quoted("it's $HOME") == R"('it'\''s $HOME')");
-  CHECK(backslashed(R"(a:b\c])", R"(\:)") == R"(a\:b\\c])");
-  CHECK(identifier("my-tool group 2") == "my_tool_group_2");
-  CHECK(replaced("aXbXX", "X", "YX") == "aYXbYXYX");
-  CHECK(replaced("", "X", "Y") == "");
-}
-
-TEST_CASE("bash: the tables") {
-  const std::string script = bash_completion(tool());
-  CHECK(has(script, "  'my-tool')\n"
-                    "    commands=('run' 'group')\n"
-                    "    options=('-v,--verbose')\n"
-                    "    ;;\n"));
-  CHECK(has(script, "  'my-tool run')\n"
-                    "    commands=()\n"
-                    "    options=('--mode=' '-o,--output=' '-v,--verbose')\n"
-                    "    ;;\n"));
-  CHECK(has(script, R"(  'my-tool run --mode')
-    choices=('fast' 'it'\''s' 'a:b c')
-    files=''
-    ;;
-  'my-tool run -o' | \
-    'my-tool run --output' | \
-    'my-tool run 1' | \
-    'my-tool group inner *')
-    choices=()
-    files=yes
-    ;;
-  'my-tool group inner 1')
-    choices=('plan')
-    files=yes
-    ;;
-)"));
-  CHECK(script.ends_with("\ncomplete -F _my_tool my-tool\n"));
-  CHECK(has(script, "\n_my_tool() {\n"));
-  CHECK_FALSE(has(script, "FUNCTION"));
-  CHECK_FALSE(has(script, "PROGRAM"));
-}
-
-TEST_CASE("zsh: the specs") {
-  const std::string script = zsh_completion(tool());
-  CHECK(script.starts_with("#compdef my-tool\n"));
-  CHECK(has(script, R"(
-_my_tool_run() {
-  _arguments -S \
-    '--mode=[How]:mode:(fast it\'\''s a\:b\ c)' \
-    '(-o --output)-o+[Where to]:FILE:_files' \
-    '(-o --output)--output=[Where to]:FILE:_files' \
-    '(-v --verbose)-v[Say \[much\]\: don'\''t "guess"]' \
-    '(-v --verbose)--verbose[Say \[much\]\: don'\''t "guess"]' \
-    '1:FILE:_files'
-}
-)"));
-  CHECK(has(script, R"(
-    commands=(
-      'run:Run\: it isn'\''t \\ over'
-      'group:More commands'
-    )
-    _describe -t commands 'my-tool command' commands && result=0
-)"));
-  CHECK(has(script, R"(
-_my_tool_group_inner() {
-  _arguments -S \
-    '--verbose[Its own]' \
-    '1:[KIND] FILE...: _alternative '\''names\:name\:(plan)'\'' '\''files\:file\:_files'\''' \
-    '*:[KIND] FILE...:_files'
-}
-)"));
-  CHECK(has(script, "    'inner') _my_tool_group_inner && result=0 ;;\n"));
-  CHECK(script.ends_with("  compdef _my_tool my-tool\nfi\n"));
-}
-
-TEST_CASE("zsh: a command without options and words") {
-  const std::string script = zsh_completion({.name = "bare"});
-  CHECK(has(script, "\n_bare() {\n  _message 'no more arguments'\n}\n"));
-}
-
-TEST_CASE("fish: the lines") {
-  const std::string script = fish_completion(tool());
-  CHECK(has(script, "\ncomplete -c my-tool -f\n"));
-  CHECK(has(script, R"(
-# my-tool
-complete -c my-tool -n '__my_tool_word "my-tool" 1' -a run -d 'Run: it isn\'t \\ over'
-complete -c my-tool -n '__my_tool_word "my-tool" 1' -a group -d 'More commands'
-complete -c my-tool -n '__my_tool_lacks "my-tool" -v --verbose' -s v -l verbose -d 'Say [much]: don\'t "guess"'
-
-# my-tool run
-complete -c my-tool -n '__my_tool_word "my-tool run" 1' -F
-complete -c my-tool -n '__my_tool_lacks "my-tool run" --mode' -l mode -x -a 'fast \'it\\\'s\' \'a:b c\'' -d 'How'
-complete -c my-tool -n '__my_tool_lacks "my-tool run" -o --output' -s o -l output -r -F -d 'Where to'
-)"));
-  CHECK(has(script, R"(
-complete -c my-tool -n '__my_tool_word "my-tool group inner" 1' -a plan
-complete -c my-tool -n '__my_tool_word "my-tool group inner" 1 +' -F
-)"));
-  CHECK_FALSE(has(script, "FUNCTION"));
-  CHECK_FALSE(has(script, "PROGRAM"));
-}
-
-TEST_CASE("the script for a shell") {
+TEST_CASE("words that bash took apart at = : without the part that bash keeps") {
   const CommandModel root = tool();
-  CHECK(completion_script("bash", root) == bash_completion(root));
-  CHECK(completion_script("zsh", root) == zsh_completion(root));
-  CHECK(completion_script("fish", root) == fish_completion(root));
-  const auto unknown = completion_script("tcsh", root);
-  REQUIRE_FALSE(unknown.has_value());
-  CHECK(describe(unknown.error()) == "tidegate: error: there is no completion for \"tcsh\" [unknown_name]\n"
-                                     "  fix: give bash, zsh or fish");
+  CHECK(offered(root, {"run", "--mode", "="}) == "fast it's");
+  CHECK(offered(root, {"run", "--mode", "=", "f"}) == "fast");
+  CHECK(offered(root, {"run", "--mode", "=", "fast", "--m"}).empty());
+  CHECK(offered(root, {"run", "--mode", "=", "fast", ""}) == ":files");
+  CHECK(offered(root, {"run", "--set", "order", "=", "b"}) == "blocked");
+  CHECK(offered(root, {"run", "--set", "=", "order", "=", "b"}) == "blocked");
+  CHECK(offered(root, {"run", "--output", "=", "x"}) == ":files");
+  CHECK(offered(root, {"=", "r"}).empty());
+}
+
+TEST_CASE("lines of tidegate") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"rec", "recommend"},
+      {"c", "check completion"},
+      {"priority ", "drain diffuse"},
+      {"tune st", "step"},
+      {"--errors json prio", "priority"},
+      {"--errors ", "text json"},
+      {"--errors=json tune ch", "choose"},
+      {"recommend --format ", "json table"},
+      {"recommend --stream --errors t", "text"},
+      {"recommend --evidence p", "promotion"},
+      {"recommend request.json --ex", "--explain"},
+      {"recommend --explain --exp", ""},
+      {"recommend --errors json --err", ""},
+      {"recommend --policy ", ":files"},
+      {"recommend -o out.json ", ":files"},
+      {"priority drain --st", "--stream"},
+      {"arena --format ", "json table svg"},
+      {"check launch_re", "launch_request launch_recommendation :files"},
+      {"check launch_request launch_re", ":files"},
+      {"run --report ", ":files html htm"},
+      {"run --strategy p", "plain"},
+      {"schema natural_gradient_", "natural_gradient_step"},
+      {"completion ", "bash zsh fish"},
+      {"completion zsh f", ""},
+      {"recommend --",
+       "--policy --previous-topology --evidence --explain --device --stream --cache-stats --format "
+       "--output --help --version --errors"},
+  };
+  app::fill_catalogue();
+  const CommandModel root = app::command_line();
+  for (const auto& [line, expected] : cases) {
+    INFO(line);
+    CHECK(offered(root, words_of(line)) == expected);
+  }
 }
 
 } // namespace
