@@ -1,8 +1,8 @@
-"""Every command in the README does what is said there.
+"""Every command in the README and in the guides does what they say there.
 
-A fenced block `console` holds commands behind "$ ", each with what it prints, or nothing where that does not matter; then it
-has to succeed. "…" stands for whatever is there, and a time for any time. A block `c` begins with the name of its file, a block
-`json` stands behind one. Commands for a shell that installs and builds (`sh`) are those of scripts and of other tests.
+A fenced block `console` holds commands after "$ ", each with its output, or without one; then the command has to succeed. "…" stands
+for any text, and a time for any time. A block `c` begins with the name of its file; the name of a block `json` stands just before it,
+or the block is a fragment. Blocks `sh` install and build: scripts and other tests run their commands.
 """
 from __future__ import annotations
 
@@ -18,11 +18,22 @@ from support import PATIENCE, EXAMPLES, binary
 from test_run import environment
 
 REPOSITORY = EXAMPLES.parent
-README = (REPOSITORY / "README.md").read_text()
-BLOCKS = re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", README)
-ELSEWHERE = ["./scripts/demo", "./scripts/test", 'PATH="$PWD/build/release/app:$PATH"', "./scripts/setup build",
+GUIDES = {name: (REPOSITORY / name).read_text()
+          for name in ("README.md", "examples/README.md", "examples/graphs/README.md", "schemas/README.md", "lib/README.md")}
+README = GUIDES["README.md"]
+ELSEWHERE = ["./scripts/demo", 'PATH="$PWD/build/release/app:$PATH"', "./scripts/setup build",
              "cmake -S . -B build -G Ninja && cmake --build build",
-             "cmake --install build --prefix ~/.local", "cpack --config build/CPackConfig.cmake"]
+             "cmake --install build --prefix ~/.local", "cpack --config build/CPackConfig.cmake", "./scripts/test"]
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    return re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", text)
+
+
+def anchors(text: str) -> set[str]:
+    """Those that GitHub gives to headings."""
+    headings = re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?ms)^```.*?^```$", "", text))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def commands(block: str) -> list[tuple[str, str]]:
@@ -44,49 +55,58 @@ def pattern(output: str) -> str:
 
 class Readme(unittest.TestCase):
     def test_commands(self) -> None:
-        with tempfile.TemporaryDirectory() as name:
-            installed, folder = Path(name) / "share" / "doc" / "tidegate", Path(name) / "home"
-            shutil.copytree(EXAMPLES, installed / "examples")
-            folder.mkdir()
-            (Path(name) / "bin").mkdir()
-            os.symlink(binary(), Path(name) / "bin" / "tidegate")
-            env = {**os.environ, **environment(), "PATH": f"{name}/bin:{os.environ['PATH']}", "TMPDIR": str(folder)}
-            before = sorted(installed.rglob("*"))
-            run = 0
-            for language, text in BLOCKS:
-                if language == "c":
-                    (folder / text.splitlines()[0].removeprefix("// ")).write_text(text)
-                elif language == "json" and (file := re.search(rf"`(\w+\.json)`:\n\n```json\n{re.escape(text)}", README)):
-                    (folder / file[1]).write_text(text)
-                for command, output in commands(text) if language == "console" else []:
-                    if command.startswith('cd "$(mktemp -d)"'):
-                        moved = subprocess.run(["bash", "-c", f"{command} && pwd"], cwd=installed, env=env, text=True,
-                                               stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
-                        folder = Path(moved.stdout.strip())
-                        continue
-                    with self.subTest(command):
-                        done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, env=env, text=True,
-                                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
-                        self.assertEqual(done.returncode == 0, "error: " not in output, done.stdout)
-                        if output:
-                            self.assertRegex(done.stdout, f"^{pattern(output)}$")
-                        run += 1
-            self.assertGreater(run, 10)
+        for name, text in GUIDES.items():
+            with tempfile.TemporaryDirectory() as folder, self.subTest(name):
+                self.follow(text, Path(folder))
+
+    def follow(self, text: str, root: Path) -> None:
+        installed, folder = root / "share" / "doc" / "tidegate", root / "home"
+        shutil.copytree(EXAMPLES, installed / "examples")
+        before = sorted(installed.rglob("*"))
+        moves = text == README  # it says how to copy the examples; the guides begin in a copy
+        folder.mkdir()
+        if not moves:
+            shutil.copytree(EXAMPLES, folder / "examples")
+        (root / "bin").mkdir()
+        os.symlink(binary(), root / "bin" / "tidegate")
+        env = {**os.environ, **environment(), "PATH": f"{root}/bin:{os.environ['PATH']}", "TMPDIR": str(folder)}
+        run = 0
+        for language, block in blocks(text):
+            if language == "c":
+                (folder / block.splitlines()[0].removeprefix("// ")).write_text(block)
+            elif language == "json" and (file := re.search(rf"`(\w+\.json)`:\n\n```json\n{re.escape(block)}", text)):
+                (folder / file[1]).write_text(block)
+            for command, output in commands(block) if language == "console" else []:
+                if command.startswith('cd "$(mktemp -d)"'):
+                    moved = subprocess.run(["bash", "-c", f"{command} && pwd"], cwd=installed, env=env, text=True,
+                                           stdout=subprocess.PIPE, timeout=PATIENCE, check=True)
+                    folder = Path(moved.stdout.strip())
+                    continue
+                with self.subTest(command):
+                    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, env=env, text=True,
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
+                    self.assertEqual(done.returncode == 0, "error: " not in output, done.stdout)
+                    if output:
+                        self.assertRegex(done.stdout, f"^{pattern(output)}$")
+                    run += 1
+        self.assertEqual(run, len(re.findall(r"(?m)^\$ ", text)) - moves)
+        if moves:
+            self.assertGreater(run, 8)
             self.assertEqual(sorted(installed.rglob("*")), before, "trying the README has left something in the installation")
             self.assertGreater(len(list((folder / "examples").rglob("*"))), len(before))
 
     def test_what_is_run_elsewhere(self) -> None:
-        lines = [line.split("  #")[0].strip() for language, text in BLOCKS if language == "sh" for line in text.splitlines()]
+        lines = [line.split("  #")[0].strip() for language, text in blocks(README) if language == "sh" for line in text.splitlines()]
         self.assertEqual(lines, ELSEWHERE)
 
     def test_commands_are_all_there(self) -> None:
-        told = subprocess.run([binary(), "--help"], capture_output=True, text=True, check=True).stdout
-        for command in re.findall(r"(?m)^  ([a-z]+) +[A-Z]", told):
+        help_text = subprocess.run([binary(), "--help"], capture_output=True, text=True, check=True).stdout
+        for command in re.findall(r"(?m)^  ([a-z]+) +[A-Z]", help_text):
             self.assertIn(f"| `tidegate {command}", README)
 
     def test_every_folder_has_a_line(self) -> None:
         hidden_or_built = re.compile(r"[._]|build|lib$")
-        _, _, section = README.partition("## Where things are")
+        _, _, section = README.partition("## Contributing")
         folders = [path.name for path in REPOSITORY.iterdir() if path.is_dir() and not hidden_or_built.match(path.name)]
         table = (REPOSITORY / "lib/README.md").read_text()
         libraries = [path.name for path in (REPOSITORY / "lib").iterdir() if path.is_dir()]
@@ -97,16 +117,30 @@ class Readme(unittest.TestCase):
             self.assertRegex(table, rf"(?m)^\| `{folder}/` \|")
 
     def test_links_lead_somewhere(self) -> None:
-        for link in re.findall(r"\]\(([^)#]+)\)", README):
-            self.assertTrue(link.startswith("https://") or (REPOSITORY / link).exists(), link)
+        for name, text in GUIDES.items():
+            links = re.findall(r"\]\(([^)]+)\)", text)
+            self.assertTrue(links or name == "lib/README.md", name)
+            for link in links:
+                with self.subTest(name, link=link):
+                    if not link.startswith("https://"):
+                        target, _, anchor = link.partition("#")
+                        path = (REPOSITORY / name).parent / target
+                        self.assertTrue(path.exists())
+                        if anchor:
+                            self.assertIn(anchor, anchors(path.read_text()))
+
+    def test_readme_is_short(self) -> None:
+        self.assertLessEqual(len(README.splitlines()), 220)
 
     def test_figures_are_measured(self) -> None:
-        """Those of the table are of RESULTS.md."""
+        """Every figure with a decimal point that argues for the tool is in RESULTS.md."""
         results = (REPOSITORY / "scripts" / "bench" / "RESULTS.md").read_text()
-        rows = re.findall(r"(?m)^\|.*work-groups \|(.*)\|$", README)
-        self.assertEqual(len(rows), 5)
-        for figure in re.findall(r"\d+\.\d+", "".join(rows)):
-            self.assertRegex(results, rf"\b{re.escape(figure)}\b")
+        section = README.partition("## Should I use it?")[2].partition("\n## ")[0]
+        self.assertEqual(len(re.findall(r"(?m)^\|.*work-groups \|(.*)\|$", section)), 5)
+        figures = re.findall(r"\b\d+\.\d+\b", section)
+        self.assertGreater(len(figures), 30)
+        for figure in figures:
+            self.assertRegex(results, rf"(?<![\d.]){re.escape(figure)}(?![\d.]*\d)")
 
 
 if __name__ == "__main__":

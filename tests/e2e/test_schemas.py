@@ -35,7 +35,7 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
 class Schemas(unittest.TestCase):
     def test_committed_are_printed(self) -> None:
         names = [entry["name"] for entry in json.loads(run("schema").stdout)["schemas"]]
-        self.assertEqual(sorted(path.name for path in (REPOSITORY / "schemas").iterdir()),
+        self.assertEqual(sorted(path.name for path in (REPOSITORY / "schemas").glob("*.json")),
                          sorted(f"{name}.schema.json" for name in names))
         for name in names:
             printed = run("schema", name).stdout
