@@ -1,4 +1,4 @@
-// How often the arena planner finds a plan that is known to exist, at the default effort: for instances from
+// Counts how often the arena planner finds a plan that is known to exist, at the default effort: for instances from
 // files (those of google/minimalloc, 1 MiB), each also mirrored in time, and for the generated families of
 // the tests; then for all of them with one technique of the search turned off at a time. Rows divided by
 // tabs.

@@ -1,7 +1,7 @@
 """Runs the benchmarks of a build tree and prints one table.
 
 The one idea: a figure that compares two programs comes from alternating runs of both in this process, so that
-whatever else the machine does meets both alike; medians are printed.
+other load on the machine affects both alike; medians are printed.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def start(build: Path) -> list[Row]:
     return rows
 
 
-# A tile of `strided` and of `vector` is 1024 floats: four loads, each behind the store before it, or one of four floats.
+# A tile of `strided` and of `vector` is 1024 floats: four loads, each after the store before it, or one of four floats.
 CHAIN_KERNELS = """
 kernel void strided(global const float* in, global float* out, uint n) {
   const uint first = get_group_id(0) * 1024 + get_local_id(0);

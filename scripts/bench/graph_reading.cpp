@@ -1,5 +1,5 @@
-// How fast graph files are read: text in the page cache to rows in memory, plain and gzip, as the median of
-// several readings. Processor time stands beside it, as a machine may have other work.
+// Measures how fast graph files are read: text in the page cache to rows in memory, plain and gzip, as the median
+// of several readings, with processor time, as the machine may have other work.
 //   graph_reading FOLDER [THREADS]      writes its files, about 700 MB, into the folder
 #include "core/duration.hpp"
 #include <tidegate/graph/generate.hpp>

@@ -1,5 +1,5 @@
-// The graph of a frontier program, loaded or generated as `tidegate run` does it, as a file for the peers of
-// a benchmark (peers/rows_file.hpp). Prints its vertices, its edges, and a vertex to start from that is
+// Writes the graph of a frontier program, loaded or generated as `tidegate run` does it, to a file for the peers
+// of a benchmark (peers/rows_file.hpp). Prints its vertices, its edges, and a vertex to start from that is
 // neither cut off nor a hub: the first neighbour of the vertex with the most of them.
 //   graph_rows PROGRAM FILE
 #include "core/files.hpp"

@@ -1,4 +1,4 @@
-// What a person would write: a chain of waves as one kernel launch after another on an in-order queue, the
+// Launches a chain of waves as a programmer would: one kernel launch after another on an in-order queue, the
 // two buffers in turn, with the plain C interface. Prints the nanoseconds of a round, from the first enqueue
 // to the end of clFinish, a line each.
 //   plain_chain DEVICE_NAME SOURCE KERNEL TILES COUNT WAVES ROUNDS

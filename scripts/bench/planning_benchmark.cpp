@@ -1,4 +1,4 @@
-// What planning costs: `layered`, and its layering alone, per wave and dependency at growing sizes and orders
+// Measures planning: `layered`, and its layering alone, per wave and dependency at growing sizes and orders
 // of the dependencies, and `compact` as a whole.
 #include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>

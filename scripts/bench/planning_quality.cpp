@@ -1,4 +1,4 @@
-// How good plans are, over the generated families of the tests: the share that `compact` proves to have the
+// Measures plans over the generated families of the tests: the share that `compact` proves to have the
 // fewest groups, and the groups of `compact` and `layered` over the lower bound. First by family and size,
 // with the tests' budgets, most of which lie between the largest wave and three times it; then by budget.
 // Rows divided by tabs. An argument is the effort.

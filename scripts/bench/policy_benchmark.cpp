@@ -1,4 +1,4 @@
-// What one recommendation costs in the library, uncached and from the cache.
+// Measures one recommendation of the library, uncached and from the cache.
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/recommendation_cache.hpp>
 

@@ -1,4 +1,4 @@
-// A Gaussian blur in two passes, and a picture of half the size. A sampler says what lies beyond the edge.
+// Blurs a picture by a Gaussian in two passes, and halves its size. A sampler clamps reads beyond the edge.
 
 constant sampler_t texels = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 

@@ -1,13 +1,13 @@
 #define TILE 16
 
-// The temperature of a cell. Beyond the plate the north side is held at `north` degrees and the others at 0.
+// Returns the temperature of a cell. Beyond the plate the north side is held at `north` degrees and the others at 0.
 float temperature(__global const float* plate, int x, int y, int width, int height, float north) {
   if (y < 0) return north;
   if (x < 0 || x >= width || y >= height) return 0.0f;
   return plate[y * width + x];
 }
 
-// One explicit time step of the heat equation. A work-group reads its tile and the cells around it once.
+// Takes one explicit time step of the heat equation. A work-group reads its tile and the cells around it once.
 __kernel void diffuse(__global const float* now, __global float* next, int width, int height, float rate,
                       float north) {
   __local float tile[TILE + 2][TILE + 2];

@@ -2,12 +2,12 @@
 
 __constant float gauss[7] = {1.0f / 64, 6.0f / 64, 15.0f / 64, 20.0f / 64, 15.0f / 64, 6.0f / 64, 1.0f / 64};
 
-// Pixel x, y; outside the image the nearest one inside.
+// Returns pixel x, y; outside the image, the nearest one inside.
 float pixel(__global const float* image, int x, int y, int width, int height) {
   return image[clamp(y, 0, height - 1) * width + clamp(x, 0, width - 1)];
 }
 
-// A picture to work on: discs in pale colours, later ones on top. A disc is six numbers from 0 to 1: place,
+// Paints the input: discs in pale colours, later ones on top. A disc is six numbers from 0 to 1: centre (x, y),
 // radius, and red, green and blue.
 __kernel void paint(__global const float* discs, int count, __global uchar* rgb, int width, int height) {
   const int x = get_global_id(0), y = get_global_id(1);
@@ -30,7 +30,7 @@ __kernel void luminance(__global const uchar* rgb, __global float* grey, int pix
   }
 }
 
-// Gaussian blur of radius 3 in one direction: along the rows with dx = 1 and dy = 0, or the other way round.
+// Blurs by a Gaussian of radius 3 in one direction: along rows with dx = 1 and dy = 0, along columns with 0 and 1.
 __kernel void blur(__global const float* grey, __global float* blurred, int width, int height, int dx,
                    int dy) {
   const int x = get_global_id(0), y = get_global_id(1);
@@ -42,7 +42,7 @@ __kernel void blur(__global const float* grey, __global float* blurred, int widt
   blurred[y * width + x] = sum;
 }
 
-// The gradient of every pixel by Sobel's two 3 x 3 filters.
+// Computes the gradient of every pixel by Sobel's two 3 x 3 filters.
 __kernel void sobel(__global const float* grey, __global float2* gradient, int width, int height) {
   const int x = get_global_id(0), y = get_global_id(1);
   if (x >= width || y >= height) return;
@@ -56,7 +56,7 @@ __kernel void sobel(__global const float* grey, __global float2* gradient, int w
                                      p[2][0] - p[0][0] + 2 * (p[2][1] - p[0][1]) + p[2][2] - p[0][2]);
 }
 
-// Edges one pixel wide: the pixels at least as steep as the threshold, and steepest across their edge.
+// Thins edges to one pixel: keeps the pixels that reach the threshold and are the steepest across their edge.
 __kernel void thin(__global const float2* gradient, __global uchar* edges, int width, int height,
                    float threshold) {
   const int x = get_global_id(0), y = get_global_id(1);
@@ -67,7 +67,7 @@ __kernel void thin(__global const float2* gradient, __global uchar* edges, int w
 
   bool keep = false;
   if (x > 0 && y > 0 && x < width - 1 && y < height - 1) {
-    const float tan_eighth = 0.41421356f; // of 22.5 degrees
+    const float tan_eighth = 0.41421356f; // tan(22.5 degrees)
     const int dx = steep.x > tan_eighth * steep.y, dy = steep.y > tan_eighth * steep.x;
     const int across = dx * (g.x < 0 ? -1 : 1) + dy * (g.y < 0 ? -1 : 1) * width;
     const float2 before = gradient[here - across], after = gradient[here + across];
@@ -78,7 +78,7 @@ __kernel void thin(__global const float2* gradient, __global uchar* edges, int w
   edges[here] = keep ? 255 : 0;
 }
 
-// How many pixels have each level of grey; a work-group counts in local memory first.
+// Counts the pixels of each level of grey. A work-group counts in local memory first.
 __kernel void tally(__global const float* grey, __global uint* histogram, int pixels) {
   __local uint bins[BINS];
   const int bin = get_local_id(0);
@@ -94,7 +94,7 @@ __kernel void tally(__global const float* grey, __global uint* histogram, int pi
   }
 }
 
-// The new level of each old one, so that all levels become equally frequent: running sums of the histogram.
+// Maps each level to a new one, so that all become equally frequent: by running sums of the histogram.
 __kernel void levels(__global const uint* histogram, __global uchar* new_levels, int pixels) {
   __local uint sums[BINS];
   const int bin = get_local_id(0);

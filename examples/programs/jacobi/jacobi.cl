@@ -1,4 +1,4 @@
-// The Poisson equation on a square grid by Jacobi's method: every point becomes the mean of its neighbours and its
+// Solves the Poisson equation on a square grid by Jacobi's method: every point becomes the mean of its neighbours and its
 // share of the source. The border stays as it is.
 
 struct grid {
@@ -20,18 +20,18 @@ kernel void sweep(global const float* u, global float* next, global const float*
   }
   next[i] = 0.25f * (u[i - 1] + u[i + 1] + u[i - g.n] + u[i + g.n]) + g.share * source[i];
   if (fabs(next[i] - u[i]) > tolerance) {
-    *moving = 1; // whoever says so says the same
+    *moving = 1; // all work-items that store here store the same value
   }
 }
 
-// A charge that stands on one point.
+// Puts a charge on one point.
 kernel void charge(global float* source, int at, float value) {
   if (get_global_id(0) == 0) {
     source[at] = value;
   }
 }
 
-// The force at each point: how steep the solution is.
+// Computes the force at each point: the gradient of the solution.
 kernel void gradient(global const float* u, global float2* force, struct grid g) {
   const int x = get_global_id(0), y = get_global_id(1), i = y * g.n + x;
   if (x < g.n && y < g.n) {

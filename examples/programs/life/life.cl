@@ -1,4 +1,4 @@
-// One generation of Conway's Game of Life on a torus: two or three living neighbours keep a cell alive, three
+// Computes one generation of Conway's Game of Life on a torus: two or three living neighbours keep a cell alive, three
 // wake a dead one.
 __kernel void generation(__global const char* cells, __global char* next, int width, int height) {
   const int x = get_global_id(0), y = get_global_id(1);

@@ -1,6 +1,6 @@
 #define TILE 16
 
-// c = a * b for an m x k and a k x n matrix, in tiles of local memory; sizes need not be multiples of a tile.
+// Computes c = a * b for an m x k and a k x n matrix, in tiles of local memory; sizes need not be multiples of a tile.
 __kernel void multiply(__global const float* a, __global const float* b, __global float* c, int m, int n,
                        int k) {
   __local float tile_a[TILE][TILE];

@@ -1,6 +1,6 @@
 #define TILE 16
 
-// A dense layer: output = input * weights + bias, with -DGELU through GELU. One work-item per element of the
+// Computes a dense layer: output = input * weights + bias, with -DGELU through GELU. One work-item per element of the
 // output, in tiles of local memory.
 __kernel void dense(__global const float* input, __global const float* weights, __global const float* bias,
                     __global float* output, int batch, int inputs, int outputs) {
@@ -29,7 +29,7 @@ __kernel void dense(__global const float* input, __global const float* weights, 
   }
 }
 
-// Probabilities from the scores of the few classes: one work-item per row.
+// Turns the scores of the classes into probabilities (softmax), one work-item per row.
 __kernel void softmax(__global const float* scores, __global float* probabilities, int batch, int classes) {
   const int row = get_global_id(0);
   if (row >= batch) return;

@@ -1,6 +1,6 @@
 #define GROUP 256
 
-// The sum of one value per work-item, in a tree, for every work-item of the work-group.
+// Returns the sum of one value per work-item, in a tree, to every work-item of the work-group.
 float group_sum(float value, __local float* sums) {
   const int i = get_local_id(1) * get_local_size(0) + get_local_id(0);
   sums[i] = value;
@@ -12,7 +12,7 @@ float group_sum(float value, __local float* sums) {
   return sums[0];
 }
 
-// First stage of |r|^2: one partial sum per work-group.
+// The first stage of |r|^2 writes one partial sum per work-group.
 __kernel void residual_parts(__global const float* r, __global float* parts, int n) {
   __local float sums[GROUP];
   const int i = get_global_id(0);
@@ -21,7 +21,7 @@ __kernel void residual_parts(__global const float* r, __global float* parts, int
   if (get_local_id(0) == 0) parts[get_group_id(0)] = sum;
 }
 
-// Second stage, one work-group: |r|^2 and how much of the last direction the next one keeps.
+// The second stage, one work-group, computes |r|^2 and how much of the last direction the next one keeps.
 __kernel void residual_sum(__global const float* parts, int count, __global float* residual,
                            __global float* beta, __global int* unfinished, float tolerance) {
   __local float sums[GROUP];
@@ -39,7 +39,7 @@ __kernel void new_direction(__global const float* r, __global const float* beta,
   if (i < n) p[i] = r[i] + *beta * p[i];
 }
 
-// q = A p, the Laplacian with p = 0 around the square, and the first stage of p . q.
+// Computes q = A p, the Laplacian with p = 0 around the square, and the first stage of p . q.
 __kernel void apply(__global const float* p, __global float* q, __global float* parts, int side) {
   __local float sums[GROUP];
   const int x = get_global_id(0), y = get_global_id(1);
@@ -60,7 +60,7 @@ __kernel void apply(__global const float* p, __global float* q, __global float* 
   }
 }
 
-// Second stage of p . q, one work-group: how far to go along p.
+// The second stage of p . q, one work-group, computes the step length along p.
 __kernel void step_length(__global const float* parts, int count, __global const float* residual,
                           __global float* alpha) {
   __local float sums[GROUP];

@@ -1,6 +1,6 @@
-// The graph of a frontier program as graph_rows writes it for programs of other people: a header, then
-// offsets, neighbours and weights of the rows, and what a peer of a traversal is asked on its command line.
-// Nothing of tidegate is in here.
+// The graph of a frontier program as graph_rows writes it for peers: a header, then offsets,
+// neighbours and weights of the rows; and the command line of a peer. This header uses
+// nothing of tidegate.
 #pragma once
 
 #include <algorithm>

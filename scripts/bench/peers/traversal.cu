@@ -1,11 +1,11 @@
-// Level-synchronous traversals in CUDA as they are usually written: a kernel for each level and a look of the host at what it
-// has counted. Breadth-first search that changes its direction, with the edges of a frontier dealt out by degree to work-groups,
+// Level-synchronous traversals in CUDA as they are usually written: a kernel for each level, after which the host reads its
+// counters. Direction-optimizing breadth-first search, with the edges of a frontier dealt out by degree to work-groups,
 // warps and lanes; shortest distances by near and far queues. Prints the nanoseconds of each round, a line each, and writes
 // levels or distances.
 //   traversal_cuda GRAPH bfs|sssp SOURCE ROUNDS RESULTS
 //
 // With PEER_READBACK=mapped the last work-group of a kernel writes its counters to the host's memory, where the host waits for
-// them; otherwise they are copied and the stream is waited for. With PEER_ROWS=hubs what pulls looks at rows with hubs in front.
+// them; otherwise they are copied and the stream is waited for. With PEER_ROWS=hubs pulls read rows with hubs in front.
 //
 // Sources: Merrill, Garland, Grimshaw, Scalable GPU Graph Traversal (PPoPP 2012); Beamer, Asanovic, Patterson,
 // Direction-Optimizing Breadth-First Search (SC 2012); Davidson, Baxter, Garland, Owens, Work-Efficient Parallel GPU Methods for
@@ -75,7 +75,7 @@ peers::Rows rows_to_pull(const peers::Rows& rows) {
   return asked_for("PEER_ROWS", "hubs") ? peers::with_hubs_first(std::move(in)) : in;
 }
 
-// What a kernel counts; the last work-group hands it to the host and clears it for the next kernel.
+// Counters of a kernel. The last work-group hands them to the host and clears them for the next kernel.
 struct Counts {
   uint32_t size;          // of the next queue
   uint32_t far;           // vertices put off
@@ -87,12 +87,12 @@ struct Counts {
 struct Counter {
   Counts* counts = nullptr;
   uint32_t* arrived = nullptr; // work-groups
-  volatile Counts* told = nullptr;
+  volatile Counts* published = nullptr;
   uint32_t sequence = 0;
 };
 
 // Each work-item adds what it has found, and the kernel ends.
-__device__ void tell(const Counter& counter, unsigned long long edges, uint32_t nearest, bool shortest) {
+__device__ void publish(const Counter& counter, unsigned long long edges, uint32_t nearest, bool shortest) {
   for (int offset = warp / 2; offset > 0; offset /= 2) {
     edges += __shfl_down_sync(everyone, edges, offset);
     nearest = min(nearest, __shfl_down_sync(everyone, nearest, offset));
@@ -115,12 +115,12 @@ __device__ void tell(const Counter& counter, unsigned long long edges, uint32_t 
   }
   __threadfence();
   volatile Counts* const counts = counter.counts;
-  counter.told->size = counts->size;
-  counter.told->far = counts->far;
-  counter.told->edges = counts->edges;
-  counter.told->nearest = counts->nearest;
+  counter.published->size = counts->size;
+  counter.published->far = counts->far;
+  counter.published->edges = counts->edges;
+  counter.published->nearest = counts->nearest;
   __threadfence_system();
-  counter.told->sequence = counter.sequence;
+  counter.published->sequence = counter.sequence;
   counts->size = 0;
   counts->far = 0;
   counts->edges = 0;
@@ -226,7 +226,7 @@ __global__ void push_level(Graph graph, const uint32_t* queue, uint32_t size, ui
       edges += graph.offsets[v + 1] - graph.offsets[v];
     }
   });
-  tell(counter, edges, unreached, false);
+  publish(counter, edges, unreached, false);
 }
 
 __global__ void to_bitmap(const uint32_t* queue, uint32_t size, uint32_t* bitmap) {
@@ -241,7 +241,7 @@ __global__ void to_queue(const uint32_t* bitmap, uint32_t vertices, uint32_t* qu
       push(queue, &counter.counts->size, v);
     }
   }
-  tell(counter, 0, unreached, false);
+  publish(counter, 0, unreached, false);
 }
 
 // A warp has a word of the bitmaps.
@@ -271,7 +271,7 @@ __global__ void pull_level(Graph in, const uint32_t* front, uint32_t* levels, ui
   if (found_here != 0) {
     atomicAdd(&counter.counts->size, found_here);
   }
-  tell(counter, 0, unreached, false);
+  publish(counter, 0, unreached, false);
 }
 
 struct Queues {
@@ -304,10 +304,10 @@ __global__ void relax(Graph graph, const uint32_t* queue, uint32_t size, Queues 
       push(queues.far + queues.far_size, &counter.counts->far, v);
     }
   });
-  tell(counter, 0, nearest, true);
+  publish(counter, 0, nearest, true);
 }
 
-// Of what was put off: what is near now, what has been worked on since, and the rest.
+// Splits the postponed vertices: near now, processed since, and the rest.
 __global__ void split(const uint32_t* far, uint32_t size, Queues queues, uint32_t done, uint32_t near, uint32_t iteration,
                       Counter counter) {
   uint32_t nearest = unreached;
@@ -326,7 +326,7 @@ __global__ void split(const uint32_t* far, uint32_t size, Queues queues, uint32_
     }
   }
   __syncwarp();
-  tell(counter, 0, nearest, true);
+  publish(counter, 0, nearest, true);
 }
 
 class Device {
@@ -343,39 +343,39 @@ public:
     counter_.arrived = device_array<uint32_t>(1);
     check(cudaMallocHost(&host_, sizeof(Counts)), "cudaMallocHost");
     *host_ = {};
-    void* told = mapped_ ? nullptr : device_array<Counts>(1);
+    void* published = mapped_ ? nullptr : device_array<Counts>(1);
     if (mapped_) {
-      check(cudaHostGetDevicePointer(&told, host_, 0), "cudaHostGetDevicePointer");
+      check(cudaHostGetDevicePointer(&published, host_, 0), "cudaHostGetDevicePointer");
     }
-    counter_.told = static_cast<Counts*>(told);
+    counter_.published = static_cast<Counts*>(published);
     const Counts nothing{0, 0, 0, unreached, 0};
     check(cudaMemcpy(counter_.counts, &nothing, sizeof nothing, cudaMemcpyHostToDevice), "cudaMemcpy");
     check(cudaMemset(counter_.arrived, 0, sizeof(uint32_t)), "cudaMemset");
   }
 
-  // Work-groups for so many items.
+  // The number of work-groups for `items`.
   [[nodiscard]] uint32_t groups(uint32_t items) const {
     return std::min(std::max((items + lanes - 1) / lanes, 1u), most_groups_);
   }
 
-  // Launches what counts, and waits for its counters.
+  // Launches a kernel that counts, and waits for its counters.
   template <class Launch>
   Counts count(Launch launch) {
     ++counter_.sequence;
     launch(counter_);
     if (!mapped_) {
-      check(cudaMemcpyAsync(host_, const_cast<Counts*>(counter_.told), sizeof(Counts), cudaMemcpyDeviceToHost, stream),
+      check(cudaMemcpyAsync(host_, const_cast<Counts*>(counter_.published), sizeof(Counts), cudaMemcpyDeviceToHost, stream),
             "cudaMemcpyAsync");
       check(cudaStreamSynchronize(stream), "a level");
       return *host_;
     }
-    volatile Counts* const told = host_;
-    for (uint64_t look = 0; told->sequence != counter_.sequence; ++look) {
-      if ((look + 1) % (1u << 24) == 0 && cudaStreamQuery(stream) != cudaErrorNotReady && told->sequence != counter_.sequence) {
+    volatile Counts* const published = host_;
+    for (uint64_t look = 0; published->sequence != counter_.sequence; ++look) {
+      if ((look + 1) % (1u << 24) == 0 && cudaStreamQuery(stream) != cudaErrorNotReady && published->sequence != counter_.sequence) {
         check(cudaStreamSynchronize(stream), "a level"); // it has failed, or is just done
       }
     }
-    return {told->size, told->far, told->edges, told->nearest, told->sequence};
+    return {published->size, published->far, published->edges, published->nearest, published->sequence};
   }
 
   void finish() { check(cudaStreamSynchronize(stream), "the end"); }

@@ -1,4 +1,4 @@
-// What a person would write for a CPU: breadth-first search that changes its direction, and shortest
+// Traversals as a programmer would write them for a CPU: direction-optimizing breadth-first search, and shortest
 // distances by delta-stepping, with OpenMP and nothing else. Prints the nanoseconds of each round, a line
 // each, and writes levels or distances.
 //   traversal_openmp GRAPH bfs|sssp SOURCE ROUNDS RESULTS
@@ -22,13 +22,13 @@ using peers::unreached;
 using Word = std::uint64_t;
 
 constexpr std::size_t alone = 256;         // vertices that are not worth waking the other threads for
-constexpr std::size_t fused_bucket = 1000; // vertices of a bucket that a thread goes on with by itself
+constexpr std::size_t fused_bucket = 1000; // vertices of a bucket that a thread processes without the others
 
 std::uint32_t load(const std::uint32_t& value) {
   return std::atomic_ref(const_cast<std::uint32_t&>(value)).load(std::memory_order_relaxed);
 }
 
-// Found vertices of a thread on their way to the common queue.
+// Buffers vertices that a thread has found, before they go to the common queue.
 class LocalQueue {
 public:
   LocalQueue(std::vector<std::uint32_t>& queue, std::size_t& end) : queue_(queue), end_(end) {}

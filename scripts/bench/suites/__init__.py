@@ -1,5 +1,5 @@
 """Programs in the manner of public benchmark suites, written for this project: kernels as OpenCL programmers write them,
-realistic sizes, and what numpy says the outputs are.
+realistic sizes, and the outputs that numpy computes.
 
 Each module holds programs of one subject. `PROGRAMS` has them all by name: a function that takes `small` (sizes for tests and
 CPUs) and returns a `Program`.

@@ -52,7 +52,7 @@ class Program:
         return name
 
     def expect(self, name: str, oracle: Callable[[], np.ndarray], tolerance: float = 0.0) -> None:
-        """What the buffer holds at the end: exactly, or but for `tolerance` times the largest element."""
+        """States the buffer's contents at the end: exactly, or up to `tolerance` times the largest element."""
         self.document["buffers"][name]["output"] = f"{name}.out.npy"
         self.expected[name] = functools.cache(oracle)
         self.tolerance = max(self.tolerance, tolerance)
@@ -86,7 +86,7 @@ class Program:
         return path
 
     def wrong(self, folder: Path) -> str | None:
-        """The first output in the folder that is not what numpy says, or None."""
+        """Returns the first output in the folder that differs from numpy's, or None."""
         for name, oracle in self.expected.items():
             got = np.load(folder / f"{name}.out.npy").reshape(-1)
             want = np.asarray(oracle()).reshape(-1)
