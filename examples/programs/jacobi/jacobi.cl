@@ -1,5 +1,5 @@
-// Solves the Poisson equation on a square grid by Jacobi's method: every point becomes the mean of its neighbours and its
-// share of the source. The border stays as it is.
+// Solves the Poisson equation on a square grid by Jacobi's method: every point becomes the mean of its neighbours and
+// its share of the source. The border stays as it is.
 
 struct grid {
   int n;       // points on a side
