@@ -25,7 +25,7 @@
 
 namespace tidegate::graphs {
 
-// What may be wrong with a line of a graph file, as the loop over the lines notes it, and in words.
+// A fault in one line of a graph file. The scanning loop records it; to_error() puts it into words.
 
 inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
@@ -34,29 +34,30 @@ inline bool is_blank(char c) {
 struct EntryFlaw {
   enum class Kind : std::uint8_t {
     keyword,      // the word before an entry is missing
-    vertex,       // no number where a vertex belongs
-    vertex_range, // a number that is no vertex
-    gap,          // no blank behind a part of the entry, or the line ends before its next part
-    integer,      // no integer where one belongs
+    vertex,       // not a number
+    vertex_range, // not the number of a vertex
+    gap,          // no blank after a part of the entry, or the line ends before its next part
+    integer,      // not an integer
     integer_range,
-    real, // no number where a value belongs
+    real, // not a number
     not_finite,
-    line_end,    // something behind the entry
-    on_diagonal, // of a skew-symmetric matrix
+    line_end,    // text after the entry
+    on_diagonal, // an entry on the diagonal of a skew-symmetric matrix
     negative,    // a weight below 0
     opposite_negative,
-    not_whole, // a weight that u32 does not hold
+    not_whole, // a weight that u32 cannot represent
     beyond_u32,
     beyond_f32,
   };
 
   Kind kind = Kind::line_end;
-  const char* at = nullptr; // in the text
-  std::size_t part = 0;     // 0 and 1, the vertices; 2, the value
-  Edge edge;                // of weights
+  const char* at = nullptr; // first character of the faulty part
+  std::size_t part = 0;     // 0 source, 1 target, 2 value
+  Edge edge;                // set for faults of weights
 };
 
-// bad_graph at the place of the flaw, whose line begins at `line` and has the number `line_number`.
+// Returns bad_graph with the fault's line and column; its line begins at `line` and has the number
+// `line_number`.
 Error to_error(const EntryFlaw& flaw, const EntryRules& rules, const char* line, std::uint64_t line_number);
 
 namespace {
@@ -71,27 +72,27 @@ struct BlockEntries {
   EdgeChunk chunk;
   std::optional<Vertex> last_vertex;
   ValueRange values;
-  std::optional<Error> error; // with the line in the block
+  std::optional<Error> error; // its line counts from the start of the block
 };
 
-constexpr std::ptrdiff_t most_digits = 19; // that always fit 64 bits
+constexpr std::ptrdiff_t most_digits = 19; // the longest number that always fits 64 bits
 
-// The digits at this place, of which there is one at least, as a number, which is none if there are more than
-// most_digits. Eight are taken at once, without a branch that depends on how many there are: numbers of
-// changing length would be mispredicted at every end.
+// Reads one or more digits into `number` and returns the position after them; with more than most_digits the
+// number is meaningless. Converts eight digits at a time without a branch on their count, because numbers of
+// varying length would mispredict it.
 [[gnu::always_inline]] inline const char* take_digits(const char* at, std::uint64_t& number) {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::uint64_t ones = 0x0101010101010101;
   constexpr std::uint64_t pairs = 0x000000ff000000ff;
   std::uint64_t bytes = 0;
-  std::memcpy(&bytes, at, sizeof bytes); // the text is padded
+  std::memcpy(&bytes, at, sizeof bytes); // may read past the text into the padding
   bytes ^= ones * '0';
-  // The lowest byte above 9 gets its high bit set, whatever is carried out of it.
+  // Sets the high bit of the lowest byte above 9; carries only reach the bytes above it.
   const std::uint64_t others = ((bytes + ones * 0x76) | bytes) & (ones * 0x80);
-  const auto bits = static_cast<unsigned>(std::countr_zero(others)) & ~7U; // of the digits; 64 if all are
+  const auto bits = static_cast<unsigned>(std::countr_zero(others)) & ~7U; // bits before the first non-digit
   at += bits / 8;
-  bytes <<= 64U - bits; // zeros before them
-  // Neighbouring digits become pairs, pairs fours, fours the number.
+  bytes <<= 64U - bits; // leading zeros
+  // Combines digits into pairs, pairs into fours, fours into the number.
   bytes = bytes * 10 + (bytes >> 8U);
   number = ((bytes & pairs) * (100 + (std::uint64_t{1000000} << 32U)) +
             (bytes >> 16U & pairs) * (1 + (std::uint64_t{10000} << 32U))) >>
@@ -104,9 +105,9 @@ constexpr std::ptrdiff_t most_digits = 19; // that always fit 64 bits
   return at;
 }
 
-// A decimal number of up to 15 digits, as nearly all are, that a blank follows; nullptr for any other. Its
-// digits and the power of ten are exact as doubles, and so their quotient is the nearest one. Source:
-// Clinger, How to Read Floating Point Numbers Accurately (PLDI 1990).
+// Reads a decimal number of at most 15 digits that a blank or the end of the line follows; nullptr for any
+// other number. Its digits and the power of ten are exact as doubles, so their quotient is correctly rounded.
+// Source: Clinger, How to Read Floating Point Numbers Accurately (PLDI 1990).
 inline const char* take_short_decimal(const char* at, double& value) {
   constexpr std::ptrdiff_t exact_digits = 15;
   constexpr std::array<double, exact_digits + 1> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -130,10 +131,9 @@ inline const char* take_short_decimal(const char* at, double& value) {
   return end;
 }
 
-// The entries of whole lines, padded behind. Every scan ends at the newline at the latest, so none looks for
-// the text's end. A step takes a place in the text and returns the one behind what it has read, or notes the
-// flaw that it has met and returns nullptr; what the flaw means to people is no matter of the loop
-// (entry_flaw.hpp).
+// Scans the entries of whole lines, which padding follows. Every line ends with a newline, so no step checks
+// for the end of the text. Each step takes a position and returns the one after what it has read; on a fault
+// it records the fault and returns nullptr.
 template <ValueColumn column>
 class BlockScanner {
 public:
@@ -179,7 +179,7 @@ private:
     }
   }
 
-  // Room for as many entries as there are lines, by the length of the first ones.
+  // Reserves an entry per line, estimated from the length of the first lines.
   void reserve() {
     constexpr std::size_t looked_at = 4096;
     const std::string_view sample = text_.substr(0, looked_at);
@@ -231,7 +231,7 @@ private:
     return at + 1;
   }
 
-  // Between the parts of an entry.
+  // Skips the blanks between two parts of an entry.
   const char* gap(const char* at, std::size_t next) {
     return is_blank(*at) ? skip_blanks(at + 1) : flaw(Kind::gap, at, next);
   }
@@ -266,8 +266,8 @@ private:
       return flaw(value < 0 ? Kind::negative : Kind::opposite_negative, at);
     }
     if (rules_.weights == WeightType::f32) {
-      const auto narrow = static_cast<float>(value);        // nearest to the 64 bits
-      weight = std::bit_cast<std::uint32_t>(narrow + 0.0F); // -0 is 0
+      const auto narrow = static_cast<float>(value);        // rounds to nearest
+      weight = std::bit_cast<std::uint32_t>(narrow + 0.0F); // turns -0 into 0
       return std::isfinite(narrow) ? end : flaw(Kind::beyond_f32, at);
     }
     if constexpr (column == ValueColumn::real) {
@@ -338,7 +338,7 @@ BlockEntries scan(std::string_view text, const EntryRules& rules) {
   return BlockScanner<ValueColumn::none>(text, rules).scan();
 }
 
-// What the threads have found, and whether they may stop.
+// Collects the blocks that the threads have scanned, and stops the threads after an error.
 class Findings {
 public:
   explicit Findings(std::uint64_t most_entries) : most_entries_(most_entries) {}
@@ -352,7 +352,7 @@ public:
 
   [[nodiscard]] bool stopped() const { return stopped_; }
 
-  // In the order of the file.
+  // Returns the blocks in file order.
   std::vector<BlockEntries> take() {
     std::ranges::sort(blocks_, {}, &BlockEntries::index);
     return std::move(blocks_);
@@ -366,7 +366,7 @@ private:
   std::atomic<bool> stopped_ = false;
 };
 
-// Exact, as the values of a file are all 64-bit integers or all of them doubles.
+// Exact: the values of a file are all 64-bit integers or all doubles.
 bool below(const Number& a, const Number& b) {
   return std::visit([](auto x, auto y) { return static_cast<long double>(x) < static_cast<long double>(y); },
                     a, b);
@@ -396,14 +396,14 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
       if (!more) {
         found.error = more.error();
         if (found.error->code == ErrorCode::bad_graph) {
-          found.error->line = 1; // behind what was read
+          found.error->line = 1; // the line after all scanned ones
         }
       } else if (*more) {
         found = scan(block.text(), rules);
       } else {
         return;
       }
-      found.index = block.index + 1; // behind `first`
+      found.index = block.index + 1; // `first` has index 0
       findings.add(std::move(found));
     }
   });
@@ -426,7 +426,7 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
 
 namespace {
 
-// What stands at this place, up to a blank.
+// Returns the characters up to the next blank.
 std::string_view word_at(const char* at) {
   const char* end = at;
   while (!is_blank(*end) && *end != '\n') {
@@ -459,7 +459,7 @@ Wording in_words(const EntryFlaw& flaw, const EntryRules& rules) {
   const std::uint64_t to = flaw.edge.target + rules.first_vertex;
   constexpr std::string_view correct_range = "correct it, or the size that the file states";
   constexpr std::string_view other_weights =
-      "shift the weights, or choose an algorithm that does not look at them";
+      "shift the weights, or choose an algorithm that does not use them";
   switch (flaw.kind) {
   case Kind::keyword: return expected(fmt::format("\"{}\" and an edge, or a comment", rules.keyword), word);
   case Kind::vertex: return expected(fmt::format("the {}, a whole number", part), word);
@@ -485,16 +485,18 @@ Wording in_words(const EntryFlaw& flaw, const EntryRules& rules) {
   case Kind::line_end: return expected("the end of the line", word);
   case Kind::on_diagonal: return {"a skew-symmetric matrix has no entries on its diagonal", "leave it out"};
   case Kind::negative:
-    return {fmt::format("the edge from {} to {} weighs {}, and weights are from 0 on", from, to, number),
+    return {fmt::format("the edge from {} to {} has the weight {}; weights must not be negative", from, to,
+                        number),
             std::string(other_weights)};
   case Kind::opposite_negative:
-    return {fmt::format(
-                "the edge from {} to {}, opposite in a skew-symmetric matrix, weighs -{}, and weights are "
-                "from 0 on",
-                to, from, number),
-            std::string(other_weights)};
+    return {
+        fmt::format(
+            "the edge from {} to {}, opposite in a skew-symmetric matrix, has the weight -{}; weights must not "
+            "be negative",
+            to, from, number),
+        std::string(other_weights)};
   case Kind::not_whole:
-    return {fmt::format("the weight {} is no whole number", number), "take the weights as f32"};
+    return {fmt::format("the weight {} is not a whole number", number), "take the weights as f32"};
   case Kind::beyond_u32:
     return {fmt::format("the weight {} is above {}", number, std::numeric_limits<std::uint32_t>::max()),
             "scale the weights down, or take them as f32"};

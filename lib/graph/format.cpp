@@ -22,7 +22,7 @@ Result<std::optional<std::string_view>> HeaderLines::next() {
   }
   last_ = at_;
   std::string_view line = block_.text().substr(at_);
-  line = line.substr(0, line.find('\n')); // each line of a block has one
+  line = line.substr(0, line.find('\n')); // every line of a block ends with one
   at_ += line.size() + 1;
   ++number_;
   return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
@@ -82,12 +82,13 @@ Result<FileFormat> recognise_format(HeaderLines& lines, const std::string& path)
   if (begins_edge_list(word)) {
     return FileFormat::edge_list;
   }
-  return tl::unexpected(Error{.code = ErrorCode::bad_graph,
-                              .message = fmt::format("this begins like no graph: {}", in_quotes(line)),
-                              .fix = "give a Matrix Market file, a DIMACS .gr file or a list of edges (two "
-                                     "numbers a line, a blank between "
-                                     "them), plain or compressed by gzip",
-                              .line = lines.number() + 1});
+  return tl::unexpected(
+      Error{.code = ErrorCode::bad_graph,
+            .message = fmt::format("unknown graph format; the first line is {}", in_quotes(line)),
+            .fix = "give a Matrix Market file, a DIMACS .gr file or a list of edges (two "
+                   "numbers a line, a blank between "
+                   "them), plain or compressed by gzip",
+            .line = lines.number() + 1});
 }
 
 namespace {
@@ -95,7 +96,7 @@ namespace {
 Error error_at(const HeaderLines& lines, std::string_view line, std::string_view word, std::string message) {
   return {.code = ErrorCode::bad_graph,
           .message = std::move(message),
-          .fix = "write \"p sp VERTICES ARCS\" before the arcs, and comments behind c",
+          .fix = "write \"p sp VERTICES ARCS\" before the arcs, and begin comment lines with c",
           .line = lines.number(),
           .column = column_of(line, word)};
 }
@@ -133,7 +134,7 @@ Result<FileHeader> read_dimacs_header(HeaderLines& lines) {
   if (const std::string_view problem = words.next(); problem != "sp") {
     return tl::unexpected(error_at(
         lines, line, problem,
-        fmt::format("the problem is {}, and graphs of shortest paths, sp, are read", in_quotes(problem))));
+        fmt::format("the problem type {} is not supported; use sp (shortest paths)", in_quotes(problem))));
   }
   const std::string_view vertices_word = words.next();
   TIDEGATE_TRY(const std::uint64_t vertices, read_count(lines, line, vertices_word));
@@ -144,8 +145,8 @@ Result<FileHeader> read_dimacs_header(HeaderLines& lines) {
   }
   TIDEGATE_TRY(const std::uint64_t arcs, read_count(lines, line, words.next()));
   if (const std::string_view surplus = words.next(); !surplus.empty()) {
-    return tl::unexpected(
-        error_at(lines, line, surplus, fmt::format("the problem line goes on with {}", in_quotes(surplus))));
+    return tl::unexpected(error_at(lines, line, surplus,
+                                   fmt::format("unexpected {} after the problem line", in_quotes(surplus))));
   }
   return FileHeader{.format = FileFormat::dimacs,
                     .rules = {.keyword = 'a',
@@ -166,7 +167,7 @@ Result<FileHeader> read_edge_list_header(HeaderLines& lines) {
   while (word.empty() || word[0] == '#' || word[0] == '%') {
     TIDEGATE_TRY(const std::optional<std::string_view> line, lines.next());
     if (!line) {
-      return header; // a graph without edges
+      return header; // no edges
     }
     words = {*line};
     word = words.next();
@@ -176,7 +177,7 @@ Result<FileHeader> read_edge_list_header(HeaderLines& lines) {
     header.rules.values =
         weight.find_first_of(".eEnN") == std::string_view::npos ? ValueColumn::integer : ValueColumn::real;
   }
-  lines.back(); // an edge like all others
+  lines.back(); // the first edge belongs to the body
   return header;
 }
 
@@ -206,7 +207,7 @@ Error error_at(const HeaderLines& lines, std::string_view line, std::string_view
   return error;
 }
 
-// One place of the banner: the words that are read there, and those that the format knows beside them.
+// One word of the banner: the supported values, and those that the format defines but we do not support.
 struct BannerWord {
   std::string_view what;
   std::span<const std::string_view> read;
@@ -221,15 +222,13 @@ constexpr std::array<BannerWord, 4> banner_words{
     BannerWord{"object", objects, other_objects}, BannerWord{"format", storages, dense},
     BannerWord{"field", fields, other_fields}, BannerWord{"symmetry", symmetries, other_symmetries}};
 
-// The four words behind %%MatrixMarket, in lower case.
+// Returns the four words after %%MatrixMarket in lower case.
 Result<std::array<std::string, 4>> read_banner(HeaderLines& lines) {
   TIDEGATE_TRY(const std::optional<std::string_view> line, lines.next());
-  LineWords words{*line}; // the format was recognised by it
+  LineWords words{*line}; // exists: recognise_format() has seen it
   if (lower_case(words.next()) != "%%matrixmarket") {
     return tl::unexpected(error_at(
-        lines,
-        fmt::format("a Matrix Market file begins with its banner, and this one with {}", in_quotes(*line)),
-        banner_fix));
+        lines, fmt::format("expected the banner %%MatrixMarket, got {}", in_quotes(*line)), banner_fix));
   }
   std::array<std::string, 4> banner;
   for (std::size_t i = 0; i < banner.size(); ++i) {
@@ -243,24 +242,24 @@ Result<std::array<std::string, 4>> read_banner(HeaderLines& lines) {
     return tl::unexpected(
         error_at(lines, *line, word,
                  word.empty() ? fmt::format("the banner ends before its {}", what)
-                 : known      ? fmt::format("a matrix of {} {} is not read as a graph", what, in_quotes(word))
-                              : fmt::format("there is no {} {}", what, in_quotes(word)),
+                 : known      ? fmt::format("the {} {} is not supported", what, in_quotes(word))
+                              : fmt::format("unknown {} {}", what, in_quotes(word)),
                  known ? fmt::format("write it with {} {}", what, one_of(read)) : std::string(banner_fix)));
   }
   if (const std::string_view word = words.next(); !word.empty()) {
-    return tl::unexpected(
-        error_at(lines, *line, word, fmt::format("the banner goes on with {}", in_quotes(word)), banner_fix));
+    return tl::unexpected(error_at(
+        lines, *line, word, fmt::format("unexpected {} after the banner", in_quotes(word)), banner_fix));
   }
   if (banner[2] == "pattern" && banner[3] == "skew-symmetric") {
     return tl::unexpected(error_at(lines,
-                                   "a pattern has no values whose sign could change, so none is "
+                                   "a pattern matrix has no values, so it cannot be "
                                    "skew-symmetric",
                                    "make it symmetric, or give values"));
   }
   return banner;
 }
 
-// The types of SuiteSparse:GraphBLAS that are read, and the values of those that are integers.
+// Value types of SuiteSparse:GraphBLAS, with the range of the integer types.
 struct ValueType {
   std::string_view name;
   std::string_view meaning;
@@ -290,18 +289,18 @@ constexpr std::array value_types{
     ValueType{"double", "a double", ValueColumn::real},
 };
 
-// "%%GraphBLAS type T" says more than the banner: integers of fewer bits, or integers where that says real.
+// Applies "%%GraphBLAS type T", which narrows the banner's field: fewer bits, or integers instead of reals.
 Result<void> take_type_line(const HeaderLines& lines, std::string_view line, EntryRules& rules) {
   LineWords words{line};
   words.next();
   if (const std::string_view word = words.next(); word != "type") {
-    return {}; // a comment after all
+    return {}; // an ordinary comment
   }
   const std::string_view name = words.next();
   const auto* const type = std::ranges::find(value_types, name, &ValueType::name);
   if (type == value_types.end()) {
     return tl::unexpected(
-        error_at(lines, line, name, fmt::format("there is no value type {}", in_quotes(name)),
+        error_at(lines, line, name, fmt::format("unknown value type {}", in_quotes(name)),
                  "give one of bool, int8_t to int64_t, uint8_t to uint64_t, float and double, "
                  "or leave the line out"));
   }
@@ -314,15 +313,15 @@ Result<void> take_type_line(const HeaderLines& lines, std::string_view line, Ent
   return {};
 }
 
-// The next line that is no comment: "ROWS COLUMNS ENTRIES".
+// Reads "ROWS COLUMNS ENTRIES", the first line after the comments.
 Result<void> read_size(HeaderLines& lines, FileHeader& header) {
-  constexpr std::string_view fix = "write ROWS COLUMNS ENTRIES behind the comments";
+  constexpr std::string_view fix = "write ROWS COLUMNS ENTRIES after the comments";
   std::string_view line, word;
   LineWords words;
   while (word.empty() || word.starts_with('%')) {
     TIDEGATE_TRY(const std::optional<std::string_view> next, lines.next());
     if (!next) {
-      return tl::unexpected(error_at(lines, "the file ends before the line with its size", fix));
+      return tl::unexpected(error_at(lines, "the file ends before the size line", fix));
     }
     line = *next;
     words = {line};
@@ -337,21 +336,21 @@ Result<void> read_size(HeaderLines& lines, FileHeader& header) {
     if (word.empty() || code != std::errc() || end != word.data() + word.size()) {
       return tl::unexpected(
           error_at(lines, line, word,
-                   word.empty() ? fmt::format("the line with the size has {} of 3 numbers", i)
+                   word.empty() ? fmt::format("the size line has {} of 3 numbers", i)
                                 : fmt::format("expected a whole number of 64 bits, got {}", in_quotes(word)),
                    fix));
     }
   }
   if (!word.empty()) {
-    return tl::unexpected(error_at(
-        lines, line, word, fmt::format("the line with the size goes on with {}", in_quotes(word)), fix));
+    return tl::unexpected(
+        error_at(lines, line, word, fmt::format("unexpected {} after the size line", in_quotes(word)), fix));
   }
   if (sizes[0] != sizes[1]) {
-    return tl::unexpected(
-        error_at(lines,
-                 fmt::format("the matrix has {} and {}; that of a graph is square", plural(sizes[0], "row"),
-                             plural(sizes[1], "column")),
-                 "pad it with empty rows or columns; of a bipartite graph number both sides on"));
+    return tl::unexpected(error_at(
+        lines,
+        fmt::format("the matrix has {} and {}; an adjacency matrix is square", plural(sizes[0], "row"),
+                    plural(sizes[1], "column")),
+        "pad it with empty rows or columns; in a bipartite graph, number the second side after the first"));
   }
   if (sizes[0] > most_vertices) {
     return tl::unexpected(

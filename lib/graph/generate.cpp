@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t edges_of_a_chunk = std::uint64_t{1} << 16U;
 
-// The high half of a product of halves: even over [0, range) if `bits` are even.
+// Maps 32 random bits to [0, range): the high half of their 64-bit product.
 constexpr std::uint32_t scaled(std::uint32_t bits, std::uint32_t range) {
   return static_cast<std::uint32_t>((std::uint64_t{bits} * range) >> 32U);
 }
@@ -24,7 +24,7 @@ constexpr std::uint32_t high_half(std::uint64_t bits) {
   return static_cast<std::uint32_t>(bits >> 32U);
 }
 
-// The weights of edges by their number, from 1 to the greatest.
+// Random weights from 1 to `greatest`, as a function of the edge's number.
 class EdgeWeights {
 public:
   EdgeWeights(std::uint64_t seed, std::uint32_t greatest, WeightType type)
@@ -50,7 +50,7 @@ private:
   WeightType type_;
 };
 
-// The numbers below 2^scale in another order: every step can be undone.
+// A pseudo-random permutation of the numbers below 2^scale; every step is invertible.
 class Renumbering {
 public:
   Renumbering(unsigned scale, const RandomNumbers& numbers)
@@ -106,12 +106,11 @@ public:
 private:
   RandomNumbers numbers_;
   unsigned scale_;
-  std::uint64_t words_; // of 64 bits that an edge takes
+  std::uint64_t words_; // 64-bit random words per edge
   Renumbering renumbering_;
-  std::array<std::uint64_t, 3> below_{}; // of the first three quadrants, in 2^-32
+  std::array<std::uint64_t, 3> below_{}; // cumulative probabilities in units of 2^-32
 };
 
-// Edges by number, in chunks.
 template <class EdgeOf>
 std::vector<EdgeChunk> numbered_edges(std::uint64_t edges, const EdgeOf& edge_of, const EdgeWeights& weights,
                                       unsigned threads) {
@@ -128,7 +127,8 @@ std::vector<EdgeChunk> numbered_edges(std::uint64_t edges, const EdgeOf& edge_of
   return chunks;
 }
 
-// The edges to the right and downwards of some rows each; an edge's number is twice its left or upper vertex.
+// Makes chunks of whole rows; each vertex lists its edges to the right and downwards. An edge's number, which
+// determines its weight, is twice its left or upper vertex, plus one if the edge leads down.
 std::vector<EdgeChunk> grid_edges(const GridSpec& spec, const EdgeWeights& weights, unsigned threads) {
   const std::uint64_t rows_of_a_chunk = edges_of_a_chunk / std::max(spec.width, 1U) + 1;
   std::vector<EdgeChunk> chunks((spec.height + rows_of_a_chunk - 1) / rows_of_a_chunk);
@@ -173,9 +173,9 @@ Result<GeneratedSize> size_of(const RmatSpec& spec) {
     }
   }
   if (spec.a + spec.b + spec.c > 1) {
-    return tl::unexpected(impossible(
-        fmt::format("the probabilities a, b and c have the sum {}", spec.a + spec.b + spec.c),
-        "what they leave of 1 is the probability of the fourth quadrant: make them smaller", "/rmat"));
+    return tl::unexpected(
+        impossible(fmt::format("the probabilities a, b and c have the sum {}", spec.a + spec.b + spec.c),
+                   "make them smaller; the fourth quadrant gets the rest up to 1", "/rmat"));
   }
   const std::uint64_t vertices = std::uint64_t{1} << spec.scale;
   return GeneratedSize{.vertices = vertices, .edges = vertices * spec.edge_factor};
@@ -188,7 +188,7 @@ Result<GeneratedSize> size_of(const GridSpec& spec) {
         impossible(fmt::format("the grid has {} vertices, more than {}", vertices, most_vertices),
                    "make it smaller", "/grid"));
   }
-  // Right of all but the last column, below all but the last row.
+  // One edge to the right except in the last column, one down except in the last row.
   return GeneratedSize{.vertices = vertices,
                        .edges = vertices == 0 ? 0 : 2 * vertices - spec.width - spec.height};
 }
@@ -210,8 +210,8 @@ std::uint32_t max_weight(const GeneratorSpec& spec) {
 Result<GeneratedSize> generated_size(const GeneratorSpec& spec) {
   const int said = int{spec.rmat.has_value()} + int{spec.grid.has_value()} + int{spec.uniform.has_value()};
   if (said != 1) {
-    return tl::unexpected(
-        impossible(fmt::format("generate says {} of rmat, grid and uniform", said), "say one of them", ""));
+    return tl::unexpected(impossible(fmt::format("generate has {} of rmat, grid and uniform", said),
+                                     "give exactly one of them", ""));
   }
   return spec.rmat ? size_of(*spec.rmat) : spec.grid ? size_of(*spec.grid) : size_of(*spec.uniform);
 }

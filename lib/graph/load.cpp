@@ -20,7 +20,7 @@ Result<FileHeader> read_header(HeaderLines& lines, const std::string& path) {
   return read_edge_list_header(lines);
 }
 
-// More entries than fit need not be read to say that they do not.
+// Scanning stops at a count that cannot fit: two lists of edges fill the memory.
 std::uint64_t most_entries(const BuildOptions& options) {
   return memory_limit(options) / (2 * sizeof(Edge));
 }
@@ -36,7 +36,7 @@ Result<void> check_count(const FileHeader& header, const Entries& entries) {
                              *header.entries == 1 ? "1 entry" : fmt::format("{} entries", *header.entries),
                              entries.count),
       .fix = fewer ? "the file may be cut off: download it anew, or correct the number"
-                   : "correct the number, or take the surplus away",
+                   : "correct the number, or remove the surplus entries",
       .line = fewer ? entries.lines : header.stated_at});
 }
 
@@ -46,7 +46,7 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
   const WeightType weights = kept_weights(options.weights, header.rules.values);
   const bool both_directions = header.both_directions || options.undirected;
-  // What the header states is known not to fit before anything of that size is made.
+  // Refuses a stated size that cannot fit before allocating anything for it.
   TIDEGATE_CHECK(
       check_memory(header.vertices.value_or(0), header.entries.value_or(0), weights, options.build));
   header.rules.weights = weights;

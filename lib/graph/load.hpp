@@ -1,4 +1,4 @@
-// A graph from its file: recognise, header, entries, rows.
+// Loads a graph from its file: recognise the format, read the header, scan the entries, build the rows.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/format.hpp>
@@ -14,20 +14,20 @@
 
 namespace tidegate::graphs {
 
-// What weights a graph gets. Edges of a file without values weigh 1. Negative weights are refused wherever
-// weights are taken: no algorithm here has a use for them.
+// Weights of the loaded graph. Edges of a file without values get the weight 1. Negative weights are refused
+// unless weights are ignored: no algorithm here supports them.
 enum class WeightUse : std::uint8_t {
   ignored,
-  as_given, // whole numbers as u32, others as f32
-  u32,      // values that are not whole numbers below 2^32 are refused
+  as_given, // integers as u32, other values as f32
+  u32,      // refuses values that are not integers below 2^32
   f32,      // rounded to nearest
 };
 
 struct LoadOptions {
   WeightUse weights = WeightUse::ignored;
-  bool undirected = false; // each edge of the file stands for its opposite as well
+  bool undirected = false; // each edge of the file also counts as its opposite
   BuildOptions build;
-  std::size_t block_bytes = TextBlocks::usual_block_bytes; // of text, that a thread works on at a time
+  std::size_t block_bytes = TextBlocks::usual_block_bytes; // of text per thread at a time
 };
 
 struct FileFacts {
@@ -35,20 +35,20 @@ struct FileFacts {
   bool compressed = false;
   std::uint64_t lines = 0;
   std::uint64_t entries = 0;
-  bool both_directions = false; // by its header
+  bool both_directions = false; // stated by the header
   ValueColumn values = ValueColumn::none;
   ValueRange value_range;
 };
 
 struct LoadedGraph {
   Graph graph;
-  std::optional<FileFacts> facts; // nothing for a generated graph
+  std::optional<FileFacts> facts; // absent for a generated graph
 };
 
-// "-" is standard input. cannot_read; bad_graph with its line; input_too_large.
+// "-" is standard input. Errors: cannot_read; bad_graph with its line; input_too_large.
 Result<LoadedGraph> load_graph(const std::string& path, const LoadOptions& options);
 
-// The type that weights are kept as.
+// Returns the type that weights are stored as.
 WeightType kept_weights(WeightUse use, ValueColumn given);
 
 } // namespace tidegate::graphs

@@ -57,23 +57,23 @@ Result<void> check_graph(const FrontierProgram& program) {
 Result<void> check_algorithm_weights(const FrontierProgram& program) {
   return !program.graph.weights || program.algorithm == Algorithm::sssp
              ? Result<void>()
-             : refuse(fmt::format("{} does not look at weights", name(program.algorithm)),
-                      "leave weights out", "/graph/weights");
+             : refuse(fmt::format("{} does not use weights", name(program.algorithm)), "leave weights out",
+                      "/graph/weights");
 }
 
 Result<void> check_source_count(const FrontierProgram& program) {
-  constexpr std::size_t most_reach_sources = 32; // a bit of a word each
+  constexpr std::size_t most_reach_sources = 32; // one bit of a word each
   const std::size_t count = program.sources.size();
   switch (program.algorithm) {
   case Algorithm::cc:
   case Algorithm::pagerank:
     return count == 0 ? Result<void>()
-                      : refuse(fmt::format("{} starts from no source", name(program.algorithm)),
+                      : refuse(fmt::format("{} takes no sources", name(program.algorithm)),
                                "leave sources out", "/sources");
   case Algorithm::reach:
     if (count > most_reach_sources) {
       return refuse(
-          fmt::format("reach follows {} sources at once, and there are {}", most_reach_sources, count),
+          fmt::format("reach follows at most {} sources at once, not {}", most_reach_sources, count),
           "divide them among several programs", "/sources");
     }
     break;
@@ -102,8 +102,8 @@ Result<void> check_rank_use(const FrontierProgram& program) {
   const bool given = settings.damping || settings.tolerance || settings.max_iterations;
   return !given || program.algorithm == Algorithm::pagerank
              ? Result<void>()
-             : refuse(fmt::format("{} has no use for them", name(program.algorithm)), "leave pagerank out",
-                      "/pagerank");
+             : refuse(fmt::format("{} does not use these settings", name(program.algorithm)),
+                      "leave pagerank out", "/pagerank");
 }
 
 Result<void> check_rank_settings(const RankSettings& settings) {
@@ -119,8 +119,9 @@ Result<void> check_rank_settings(const RankSettings& settings) {
   return errors.result();
 }
 
-// A path of the document; never the "-" that stands for a standard stream.
-std::string beside(const std::string& folder, const std::string& file) {
+// Resolves a path of the document against its folder; the result is never "-", which would name a standard
+// stream.
+std::string in_folder(const std::string& folder, const std::string& file) {
   return (std::filesystem::path(folder.empty() ? "." : folder) / file).string();
 }
 
@@ -162,11 +163,11 @@ Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertice
 FileUses files_of(const FrontierProgram& program, const std::string& folder) {
   FileUses files;
   if (program.graph.file) {
-    files.inputs.push_back({beside(folder, *program.graph.file), "the graph", "/graph/file"});
+    files.inputs.push_back({in_folder(folder, *program.graph.file), "the graph", "/graph/file"});
   }
   for (const OutputOf& output : outputs) {
     if (const auto& path = program.outputs.*output.path) {
-      files.outputs.push_back({beside(folder, *path), fmt::format("the output {}", output.name),
+      files.outputs.push_back({in_folder(folder, *path), fmt::format("the output {}", output.name),
                                fmt::format("/outputs/{}", output.name)});
     }
   }
@@ -185,7 +186,7 @@ LoadOptions load_options(const FrontierProgram& program) {
 
 Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string& folder,
                                const LoadOptions& options) {
-  auto loaded = program.graph.file ? load_graph(beside(folder, *program.graph.file), options)
+  auto loaded = program.graph.file ? load_graph(in_folder(folder, *program.graph.file), options)
                                    : generate_graph(*program.graph.generate, options).map([](Graph&& graph) {
                                        return LoadedGraph{.graph = std::move(graph), .facts = {}};
                                      });

@@ -1,5 +1,5 @@
-// A frontier program as its document gives it: a graph, an algorithm that works through it frontier by
-// frontier, and where the results go. Plain data.
+// A frontier program as its document describes it: a graph, an algorithm that processes it frontier by
+// frontier, and output files. Plain data.
 #pragma once
 #include "core/files.hpp"
 #include <tidegate/core/error.hpp>
@@ -26,28 +26,28 @@ using policy::SwitchRule;
 enum class ProgramWeights : std::uint8_t { u32, f32 };
 inline constexpr std::array<std::string_view, 2> program_weights_names{"u32", "f32"};
 
-// Exactly one of file and generate.
+// Exactly one of file and generate is set.
 struct GraphSpec {
-  std::optional<std::string> file; // relative to the program
+  std::optional<std::string> file; // relative to the program's folder
   std::optional<GeneratorSpec> generate;
   bool undirected = false;
-  std::optional<ProgramWeights> weights; // of sssp; left out, as the file gives them
-  bool cache = false;                    // of a file
+  std::optional<ProgramWeights> weights; // for sssp; default: as the file has them
+  bool cache = false;                    // only for a file
 };
 
-// Those of its algorithm: levels and parents of bfs, reached of reach, distances of sssp, components of cc,
-// ranks of pagerank.
+// Output files. Each belongs to one algorithm: levels and parents to bfs, reached to reach, distances to
+// sssp, components to cc, ranks to pagerank.
 struct FrontierOutputs {
   std::optional<std::string> levels, parents, reached, distances, components, ranks;
 };
 
-// The launch policy, and what changes topologies.
+// The launch policy, and the rule that switches topologies.
 struct FrontierPolicy {
   policy::LaunchPolicy launch;
-  std::optional<SwitchRule> switch_rule; // left out, the better one by the device's profile
+  std::optional<SwitchRule> switch_rule; // default: the faster rule by the device's profile
 };
 
-// Of pagerank; left out, the values of PageRankOptions.
+// Settings of pagerank; the defaults are those of PageRankOptions.
 struct RankSettings {
   std::optional<double> damping;
   std::optional<double> tolerance;
@@ -57,29 +57,28 @@ struct RankSettings {
 struct FrontierProgram {
   GraphSpec graph;
   Algorithm algorithm = Algorithm::bfs;
-  std::vector<std::uint32_t> sources; // 1 or more of bfs and sssp, which take the nearest; 1 to 32 of reach
+  std::vector<std::uint32_t> sources; // bfs and sssp: 1 or more, the nearest counts; reach: 1 to 32
   FrontierOutputs outputs;
   RankSettings pagerank;
   FrontierPolicy policy;
-  std::uint64_t device_memory_budget_bytes = 0; // 0: as much as the device has
+  std::uint64_t device_memory_budget_bytes = 0; // 0: all memory of the device
 };
 
-// What a document's types do not say: one graph, the sources and outputs of the algorithm and no others,
-// sound settings, and of a generated graph the sources in range. invalid_program with its place, all at once;
-// of a document that is not wholly read, those of the rest.
+// Checks what the types cannot express: one graph, exactly the sources and outputs that the algorithm has,
+// settings in range, and sources within a generated graph. Returns all errors at once, invalid_program with
+// their places; skips the unread parts of a document.
 Result<void> check_program(const FrontierProgram& program, const UnreadPlaces& unread = {});
 
-// out_of_range with the place of each source that is no vertex.
+// Errors: out_of_range at each source that is not a vertex.
 Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices);
 
-// The files of a program, as the paths are from here, each with its place in the document. The cache of a
-// graph is none of them: it never takes the place of another file.
+// Returns the program's files, relative to the current folder, each with its place in the document.
 FileUses files_of(const FrontierProgram& program, const std::string& folder);
 
-// How the program's graph is loaded; the transpose is the caller's choice.
+// Returns the load options of the program; the caller sets in_rows.
 LoadOptions load_options(const FrontierProgram& program);
 
-// Loads or generates it.
+// Loads or generates the graph, and checks the sources against it.
 Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string& folder,
                                const LoadOptions& options);
 

@@ -14,8 +14,8 @@
 namespace tidegate::graphs {
 namespace {
 
-// Where edges come from: in `slices`, which threads take by themselves. for_each(slice, visit) calls
-// visit(source, target, bits of the weight).
+// Edges of a list, in `slices` that one thread each can visit. for_each(slice, visit) calls visit(source,
+// target, bits of the weight).
 struct ChunkSource {
   const EdgeChunks& from;
 
@@ -68,8 +68,8 @@ struct Buckets {
 };
 
 Buckets choose_buckets(std::uint64_t vertices, std::uint64_t edges) {
-  constexpr std::uint64_t edges_of_a_bucket = std::uint64_t{1} << 15U; // 256 KiB of them
-  constexpr std::uint64_t most = 512;                                  // places written to in turn
+  constexpr std::uint64_t edges_of_a_bucket = std::uint64_t{1} << 15U; // 256 KiB
+  constexpr std::uint64_t most = 512; // write positions of a thread that stay in the cache
   const std::uint64_t wanted = std::clamp<std::uint64_t>(edges / edges_of_a_bucket, 1, most);
   Buckets buckets;
   while (((vertices == 0 ? 0 : vertices - 1) >> buckets.shift) >= wanted) {
@@ -79,15 +79,15 @@ Buckets choose_buckets(std::uint64_t vertices, std::uint64_t edges) {
   return buckets;
 }
 
-// The edges by bucket, not in order within one.
+// The edges grouped by bucket, in any order within a bucket.
 struct Dealt {
   Buckets buckets;
-  std::vector<std::uint64_t> begins; // of the buckets, and the end of the last
+  std::vector<std::uint64_t> begins; // first edge of each bucket, then the number of edges
   std::unique_ptr<Edge[]> edges;
   std::unique_ptr<std::uint32_t[]> weights;
 };
 
-// Slices that one thread takes together, as each has a counter for every bucket.
+// Groups of slices: each group needs a counter per bucket, so there are fewer groups than slices.
 template <class Source>
 struct Portions {
   const Source& source;
@@ -106,7 +106,7 @@ template <class Source>
 Dealt deal(const Source& source, Buckets buckets, bool weighted, unsigned threads) {
   constexpr std::size_t portions_of_a_thread = 8;
   const Portions<Source> portions{source, threads * portions_of_a_thread};
-  std::vector<std::vector<std::uint64_t>> places(portions.count); // counts, then where the next edge goes
+  std::vector<std::vector<std::uint64_t>> places(portions.count); // counts, then next write positions
   for_each_index(threads, portions.count, [&](std::size_t portion) {
     std::vector<std::uint64_t> counts(buckets.count);
     portions.for_each(portion, [&](Vertex from, Vertex, std::uint32_t) { ++counts[from >> buckets.shift]; });
@@ -156,7 +156,7 @@ void store_weights(Weights& weights, std::uint64_t at, std::uint32_t bits) {
   }
 }
 
-// Counts a bucket out into its rows.
+// Writes the rows of one bucket by a counting sort.
 void fill_rows(const Dealt& dealt, std::size_t bucket, Rows& rows) {
   const std::uint64_t begin = dealt.begins[bucket];
   const std::uint64_t size = dealt.begins[bucket + 1] - begin;
@@ -165,7 +165,7 @@ void fill_rows(const Dealt& dealt, std::size_t bucket, Rows& rows) {
       std::min<std::uint64_t>(first + (std::uint64_t{1} << dealt.buckets.shift), rows.vertices());
   const std::span edges(dealt.edges.get() + begin, size);
 
-  std::vector<std::uint64_t> place(last - first); // in the bucket, of the row's next edge; its end at last
+  std::vector<std::uint64_t> place(last - first); // next write position of each row; at last, its end
   for (const Edge& edge : edges) {
     ++place[edge.source - first];
   }
@@ -182,7 +182,7 @@ void fill_rows(const Dealt& dealt, std::size_t bucket, Rows& rows) {
     sort_rows(neighbours, std::span<const std::uint64_t>(place));
     return;
   }
-  // The bits of weights, none of which is below 0, are in the order of the weights, those of floats too.
+  // Weights are not negative, so the order of their bits is the order of the weights, for floats too.
   std::vector<std::uint64_t> pairs(size);
   for (std::uint64_t i = 0; i < size; ++i) {
     pairs[place[edges[i].source - first]++] =
@@ -239,7 +239,8 @@ std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightTyp
   const Wide offsets = (Wide{vertices} + 1) * sizeof(std::uint64_t);
   const Wide rows = offsets + Wide{edges} * (sizeof(Vertex) + weight);
   const Wide list = Wide{edges} * (sizeof(Edge) + weight);
-  // The list and its dealt copy beside the rows; or later both rows beside the dealt copy.
+  // The peak is the edge list, its copy in buckets and the rows; with the transpose, it may be the copy and
+  // both rows.
   const Wide bytes = list + rows + (in_rows ? std::max(list, rows) : list);
   return static_cast<std::uint64_t>(std::min(bytes, Wide{std::numeric_limits<std::uint64_t>::max()}));
 }
@@ -259,7 +260,7 @@ Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightTyp
   }
   return tl::unexpected(
       Error{.code = ErrorCode::input_too_large,
-            .message = fmt::format("a graph of {} and {} takes {} of memory to build, and there are {}",
+            .message = fmt::format("a graph of {} and {} needs {} of memory to build; {} are available",
                                    vertices == 1 ? "1 vertex" : fmt::format("{} vertices", vertices),
                                    plural(edges, "edge"), bytes_text(bytes), bytes_text(most)),
             .fix = "take a machine with more memory; vertices that are numbered without gaps need the least",

@@ -1,9 +1,8 @@
-// From a list of edges to rows, and from rows to those of the transpose, in parallel.
+// Builds rows from a list of edges, and the transpose from rows, in parallel.
 //
-// A radix sort of two levels: edges are first dealt to buckets of neighbouring source vertices, few enough
-// that each bucket has a place to write to that stays in the cache; then each bucket, which fits the cache
-// too, is counted out into rows, and each row sorted. No atomics, and the result is the same for any number
-// of threads.
+// A two-level radix sort: first, edges go to buckets of consecutive source vertices, with so few buckets that
+// all write positions stay in the cache; then a counting sort turns each bucket, which also fits the cache,
+// into rows, and each row is sorted. Uses no atomics; the result does not depend on the number of threads.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
@@ -19,14 +18,12 @@
 
 namespace tidegate::graphs {
 
-// Work on a few threads: the same function on each, or the numbers below a count shared out among them.
-
-// As many threads as asked for, or with 0 as the machine has.
+// Returns `wanted`, or the number of hardware threads for 0.
 inline unsigned thread_count(unsigned wanted) {
   return wanted != 0 ? wanted : std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-// Calls work(i) for every i below `threads`, each on a thread of its own, and rethrows the first exception.
+// Calls work(i) for every i below `threads`, each on its own thread, and rethrows the first exception.
 template <class Work>
 void on_threads(unsigned threads, Work work) {
   std::mutex mutex;
@@ -51,7 +48,7 @@ void on_threads(unsigned threads, Work work) {
   }
 }
 
-// Calls work(i) for every i below `count`, whichever thread is free.
+// Calls work(i) for every i below `count` on the next free thread.
 template <class Work>
 void for_each_index(unsigned threads, std::size_t count, Work work) {
   std::atomic<std::size_t> next = 0;
@@ -66,26 +63,26 @@ void for_each_index(unsigned threads, std::size_t count, Work work) {
 
 Rows build_rows(const EdgeChunks& edges, unsigned threads);
 
-// The rows of the reversed edges.
+// Returns the rows of the reversed edges.
 Rows transposed(const Rows& rows, unsigned threads);
 
 struct BuildOptions {
-  bool in_rows = false;         // the transpose too
-  unsigned threads = 0;         // 0: as many as the machine has
-  std::uint64_t most_bytes = 0; // of memory while the rows are built; 0: what the machine has
+  bool in_rows = false;         // build the transpose too
+  unsigned threads = 0;         // 0: all hardware threads
+  std::uint64_t most_bytes = 0; // of memory while the rows are built; 0: all memory of the machine
 };
 
-// The graph of the edges, which are given up on the way. input_too_large where the memory does not hold it.
+// Builds the graph and frees the edge list on the way. Errors: input_too_large.
 Result<Graph> build_graph(EdgeChunks edges, const BuildOptions& options);
 
-// Bytes at most that are in use at a time while a graph of so many vertices and edges (both directions
-// counted) is built from its list; the greatest number where they leave 64 bits.
+// Upper bound on the bytes in use while a graph is built from a list of `edges` edges (both directions
+// counted); saturates at 64 bits.
 std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightType weights, bool in_rows);
 
-// Bytes of memory that the options allow.
+// Returns the bytes of memory that the options allow.
 std::uint64_t memory_limit(const BuildOptions& options);
 
-// input_too_large for a graph that takes more than that.
+// Errors: input_too_large if building the graph exceeds memory_limit().
 Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightType weights,
                           const BuildOptions& options);
 

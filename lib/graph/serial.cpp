@@ -28,7 +28,7 @@ std::vector<Distance> dijkstra(const Graph& graph, std::span<const Vertex> sourc
     const auto [distance, v] = queue.top();
     queue.pop();
     if (distance != distances[v]) {
-      continue; // a shorter way was found since
+      continue; // outdated: a shorter path was found
     }
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
       const Vertex w = rows.neighbours[e];
@@ -132,10 +132,10 @@ PageRanks page_ranks(const Graph& graph, const PageRankOptions& options) {
   const std::uint32_t n = vertex_count(graph);
   PageRanks result{.ranks = std::vector<double>(n, 1.0 / n), .iterations = 0, .change = 0};
   const Rows& in = *in_rows(graph);
-  std::vector<double> passed(n); // by a vertex to each of its edges
+  std::vector<double> passed(n); // by a vertex along each of its edges
   std::vector<double> next(n);
   do {
-    double idle = 0; // the rank of vertices without edges
+    double idle = 0; // total rank of vertices without edges
     for (Vertex v = 0; v < n; ++v) {
       const std::uint64_t degree = graph.out.degree(v);
       passed[v] = degree == 0 ? 0 : result.ranks[v] / static_cast<double>(degree);
@@ -173,7 +173,7 @@ DegreeRange degree_range(const Rows& rows) {
           .max = *std::max_element(middle, degrees.end())};
 }
 
-// Loops and repetitions of a row, whose neighbours are in order.
+// Counts the loops and the repeated edges of a row, which is sorted.
 void count_edges(const Rows& rows, Vertex v, GraphSummary& summary) {
   const auto row = rows.row(v);
   for (std::size_t i = 0; i < row.size(); ++i) {

@@ -1,5 +1,5 @@
-// What the algorithms of frontier programs compute, one vertex after the other and straight from the
-// definitions: what runs on devices is held against these. Sources are vertices of the graph.
+// Serial reference versions of the graph algorithms, written straight from their definitions; the results of
+// devices are compared with these. Sources must be vertices of the graph.
 #pragma once
 #include <tidegate/graph/graph.hpp>
 
@@ -9,35 +9,34 @@
 
 namespace tidegate::graphs {
 
-inline constexpr std::uint32_t unreached = 0xffffffff;       // as a level or a distance of whole numbers
-inline constexpr std::uint64_t far_away = ~std::uint64_t{0}; // as a distance of 64 bits
+inline constexpr std::uint32_t unreached = 0xffffffff;       // an integer distance or level of 32 bits
+inline constexpr std::uint64_t far_away = ~std::uint64_t{0}; // an integer distance of 64 bits
 
-// Edges from the nearest source to each vertex, and a neighbour before it on such a way: of a source, itself;
-// of what is not reached, no_vertex. Of several the smallest parent.
+// Number of edges from the nearest source to each vertex, and its parent on such a path. The parent is the
+// smallest candidate; that of a source is itself, that of an unreached vertex no_vertex.
 struct BreadthFirstTree {
   std::vector<std::uint32_t> levels;
   std::vector<Vertex> parents;
 };
 BreadthFirstTree breadth_first(const Graph& graph, std::span<const Vertex> sources);
 
-// Bit i of a vertex's word: source i reaches it, as it does itself. At most 32 sources.
+// Bit i of a vertex's word: source i reaches it. A source reaches itself. At most 32 sources.
 std::vector<std::uint32_t> reached_from(const Graph& graph, std::span<const Vertex> sources);
 
-// The least sum of weights on a way from any source (Dijkstra). Sums of whole numbers have 64 bits, which
-// hold 2^32 weights of 32. Sums of floats are rounded after each edge, from the source on, and unreached is
-// infinity; as rounding keeps the order, there is one least such sum, and every relaxation ends at it. A
-// graph without weights has weights of 1.
+// The least sum of weights on a path from any source (Dijkstra). Integer sums have 64 bits, which hold 2^32
+// weights of 32 bits. Float sums are rounded after each edge, starting at the source; rounding is monotonic,
+// so there is one least sum, and every relaxation order reaches it. Unreached vertices are at far_away or
+// infinity. Without weights, each edge weighs 1.
 std::vector<std::uint64_t> shortest_distances_u32(const Graph& graph, std::span<const Vertex> sources);
 std::vector<float> shortest_distances_f32(const Graph& graph, std::span<const Vertex> sources);
 
-// The smallest vertex of each vertex's component, where edges count in both directions (weakly connected).
-// The graph has in rows.
+// The smallest vertex of each vertex's weakly connected component. Requires in rows.
 std::vector<Vertex> components(const Graph& graph);
 
-// Ranks with the sum 1: each vertex passes `damping` of its rank on along its edges (repeated ones count),
-// what has no edges passes it to all, and all get the rest evenly. Iterated until the ranks change by less
-// than `tolerance` in sum, and at most so often. The graph has in rows. Source: Page, Brin, Motwani,
-// Winograd, The PageRank Citation Ranking (1999).
+// Ranks with the sum 1: each vertex passes `damping` of its rank along its edges (repeated edges count), a
+// vertex without edges passes it to all vertices, and all vertices share the remainder evenly. Iterates until
+// the ranks change by less than `tolerance` in total, at most max_iterations times. Requires in rows. Source:
+// Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
 struct PageRankOptions {
   double damping = 0.85;
   double tolerance = 1e-6;
@@ -46,31 +45,31 @@ struct PageRankOptions {
 struct PageRanks {
   std::vector<double> ranks;
   std::uint32_t iterations = 0;
-  double change = 0; // of the last iteration, summed over the vertices
+  double change = 0; // of the last iteration: sum of absolute differences
 };
 PageRanks page_ranks(const Graph& graph, const PageRankOptions& options);
 
-// What a graph is like, in numbers.
+// Statistics of a graph.
 
 struct DegreeRange {
   std::uint64_t min = 0;
-  std::uint64_t median = 0; // of an even number of vertices the lower one
+  std::uint64_t median = 0; // the lower one for an even number of vertices
   std::uint64_t max = 0;
 };
 
 struct GraphSummary {
   std::uint64_t vertices = 0;
-  std::uint64_t edges = 0; // directed ones
-  bool symmetric = false;  // each edge has its opposite, as often
+  std::uint64_t edges = 0; // directed
+  bool symmetric = false;  // each edge has its opposite, equally often
   DegreeRange out_degree, in_degree;
   std::uint64_t isolated_vertices = 0; // without an edge to or from another vertex
   std::uint64_t self_loops = 0;
-  std::uint64_t repeated_edges = 0;    // beyond the first between their vertices
-  std::uint64_t components = 0;        // weakly connected, isolated vertices among them
-  std::uint64_t largest_component = 0; // its vertices
+  std::uint64_t repeated_edges = 0;    // edges after the first one between the same vertices
+  std::uint64_t components = 0;        // weakly connected; an isolated vertex is one
+  std::uint64_t largest_component = 0; // its number of vertices
 };
 
-// The graph has in rows.
+// Requires in rows.
 GraphSummary summarise(const Graph& graph);
 
 } // namespace tidegate::graphs

@@ -34,22 +34,22 @@ Error damaged(std::string_view how) {
 
 } // namespace
 
-// The bytes of a file as they are, or inflated where the file begins as gzip files do. zlib's own gzread() is
-// not used: it ignores everything after a damaged header of a later member.
+// The bytes of a file, inflated if the file begins with the gzip magic. We do not use zlib's gzread(): it
+// ignores everything after a damaged header of a later member.
 class FileBytes {
 public:
-  // "-" is standard input. cannot_read.
+  // "-" is standard input. Errors: cannot_read.
   static Result<FileBytes> open(const std::string& path) {
     TIDEGATE_TRY(Descriptor file, open_input(path));
     FileBytes bytes(std::move(file), path);
     std::size_t got = 1;
-    while (got != 0 && bytes.end_ < gzip_magic.size()) { // a pipe may give them one by one
+    while (got != 0 && bytes.end_ < gzip_magic.size()) { // a pipe may return them one by one
       TIDEGATE_TRY(got, bytes.read_file(bytes.raw_.data() + bytes.end_, raw_bytes - bytes.end_));
       bytes.end_ += got;
     }
     if (bytes.end_ >= gzip_magic.size() &&
         std::equal(gzip_magic.begin(), gzip_magic.end(), bytes.raw_.begin())) {
-      constexpr int gzip_windows = 15 + 16; // zlib's number for gzip members
+      constexpr int gzip_windows = 15 + 16; // zlib's code for the gzip format
       bytes.stream_.reset(new z_stream{});
       if (::inflateInit2(bytes.stream_.get(), gzip_windows) != Z_OK) {
         throw std::bad_alloc();
@@ -60,8 +60,8 @@ public:
 
   [[nodiscard]] bool compressed() const { return stream_ != nullptr; }
 
-  // Up to `most` bytes, at least one; none at the end. cannot_read, and bad_graph for gzip data that are
-  // damaged or end early.
+  // Reads between 1 and `most` bytes; 0 at the end. Errors: cannot_read; bad_graph for damaged or truncated
+  // gzip data.
   Result<std::size_t> read(char* to, std::size_t most) {
     if (stream_) {
       return inflate(to, most);
@@ -102,7 +102,7 @@ private:
     return {};
   }
 
-  // A file may hold several members, one after the other, and zeros after them.
+  // A file may hold several members one after the other, followed by zeros.
   Result<bool> next_member() {
     while (true) {
       TIDEGATE_CHECK(refill());
@@ -134,7 +134,7 @@ private:
       const int code = ::inflate(stream_.get(), Z_NO_FLUSH);
       const std::size_t taken = end_ - begin_ - stream_->avail_in, given = most - stream_->avail_out;
       between_members_ = code == Z_STREAM_END;
-      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) { // the last one: no input
+      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) { // Z_BUF_ERROR: needs more input
         return tl::unexpected(
             damaged(fmt::format("are damaged: {}", stream_->msg != nullptr ? stream_->msg : ::zError(code))));
       }
@@ -158,7 +158,7 @@ private:
   Descriptor file_;
   std::string path_;
   std::vector<char> raw_;
-  std::size_t begin_ = 0, end_ = 0; // of the bytes in `raw_` that are not taken yet
+  std::size_t begin_ = 0, end_ = 0; // the unread bytes of `raw_`
   std::unique_ptr<z_stream, EndInflate> stream_;
   bool between_members_ = false;
 };
@@ -183,9 +183,9 @@ struct TextBlocks::State {
   FileBytes bytes;
   std::size_t block_bytes;
   std::mutex mutex;
-  std::string carried; // the beginning of a line whose end the next block has
+  std::string carried; // an incomplete line, which begins the next block
   std::uint64_t blocks = 0;
-  bool ended = false; // or failed
+  bool ended = false; // at the end of the file or after an error
 
   Result<bool> next(TextBlock& block);
 };
@@ -228,7 +228,7 @@ Result<bool> TextBlocks::State::next(TextBlock& block) {
   };
   append(std::exchange(carried, {}));
   while (!ended) {
-    if (block.size == block.capacity - 1) { // the last byte is kept for a newline at the end of the file
+    if (block.size == block.capacity - 1) { // the last byte is reserved for a newline at the end of the file
       const void* const newline = ::memrchr(block.buffer.get() + searched, '\n', block.size - searched);
       if (newline != nullptr) {
         const auto kept =

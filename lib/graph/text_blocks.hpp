@@ -1,8 +1,7 @@
-// A text file, plain or gzip, as blocks of whole lines that threads take in turn.
+// Reads a text file, plain or gzip, as blocks of whole lines that threads take in turn.
 //
-// Reading and inflating happen under a lock, by whichever thread asks for the next block, while the others
-// work on theirs; so a file is read in parallel whether or not one can seek in it, and never lies in memory
-// as a whole.
+// The thread that requests the next block reads and inflates it under a lock while the others process theirs.
+// So any file is read in parallel, seekable or not, and is never in memory as a whole.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -16,14 +15,14 @@
 namespace tidegate::graphs {
 
 struct TextBlock {
-  static constexpr std::size_t padding = 8; // bytes behind the text that may be looked at
+  static constexpr std::size_t padding = 8; // readable bytes after the text
 
-  std::uint64_t index = 0; // blocks are counted in the order of the file
+  std::uint64_t index = 0; // in file order
   std::size_t size = 0;
   std::size_t capacity = 0; // without the padding
   std::unique_ptr<char[]> buffer;
 
-  // Whole lines: it ends with a newline, also where the file does not. Empty at the end of the file.
+  // Whole lines, the last one always with a newline. Empty at the end of the file.
   [[nodiscard]] std::string_view text() const { return {buffer.get(), size}; }
 };
 
@@ -32,7 +31,7 @@ public:
   static constexpr std::size_t usual_block_bytes = std::size_t{1} << 20U;
   static constexpr std::size_t longest_line = std::size_t{1} << 20U;
 
-  // "-" is standard input. cannot_read.
+  // "-" is standard input. Errors: cannot_read.
   static Result<TextBlocks> open(const std::string& path, std::size_t block_bytes = usual_block_bytes);
 
   TextBlocks(TextBlocks&&) noexcept;
@@ -41,11 +40,11 @@ public:
 
   [[nodiscard]] bool compressed() const;
 
-  // Whether all of the file is in the blocks that were given.
+  // Returns true once the whole file has been handed out.
   [[nodiscard]] bool ended() const;
 
-  // Gives the next lines; false at the end of the file. Any thread may call it. cannot_read, or bad_graph for
-  // damaged gzip data and for a line that is too long.
+  // Reads the next lines into `block`; false at the end of the file. Thread-safe. Errors: cannot_read;
+  // bad_graph for damaged gzip data and for a line that is too long.
   Result<bool> next(TextBlock& block);
 
 private:

@@ -36,7 +36,7 @@ Violation at_edge(std::string_view rule, Vertex source, Vertex target, std::stri
   return {.rule = rule, .message = std::move(message), .vertex = {}, .edge = Edge{source, target}};
 }
 
-// What `look(source, target, edge)` finds at the first edge where it finds something.
+// Returns the first violation that `look(source, target, edge)` returns, in the order of the edges.
 template <class Look>
 Found first_at_edges(const Rows& rows, Look look) {
   for (Vertex v = 0; v < rows.vertices(); ++v) {
@@ -71,7 +71,7 @@ std::string level_text(std::uint32_t level) {
   return level == unreached ? "unreached" : fmt::format("level {}", level);
 }
 
-// Every edge whose end is one level further, seen from that end.
+// Marks the vertices that have an edge from the level before theirs.
 std::vector<bool> supported_levels(const Graph& graph, std::span<const std::uint32_t> levels) {
   std::vector<bool> supported(levels.size(), false);
   (void)first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
@@ -112,12 +112,13 @@ Found check_distances_of(const Graph& graph, std::span<const Vertex> sources,
         }
         return at_edge(
             "triangle", v, w,
-            fmt::format("vertex {} has the distance {}, and over {} at {} and an edge of {} it is {}", w,
-                        distances[w], v, distances[v], weight(e), through(distances[v], weight(e))));
+            fmt::format("vertex {} has the distance {}; through vertex {} at {} and an edge of {} it is {}",
+                        w, distances[w], v, distances[v], weight(e), through(distances[v], weight(e))));
       })) {
     return found;
   }
-  // Tight edges may close a circle where weights are 0, so they are followed from the sources.
+  // Edges of weight 0 can form tight cycles that no source reaches, so tight edges are followed from the
+  // sources.
   std::vector<bool> tight = marked(graph, sources);
   std::vector<Vertex> queue(sources.begin(), sources.end());
   for (std::size_t i = 0; i < queue.size(); ++i) {
@@ -136,8 +137,8 @@ Found check_distances_of(const Graph& graph, std::span<const Vertex> sources,
       return {};
     }
     return at_vertex("loose_distance", v,
-                     fmt::format("vertex {} has the distance {}, and no way from a source has that length", v,
-                                 distances[v]));
+                     fmt::format("vertex {} has the distance {}, but no path from a source has that length",
+                                 v, distances[v]));
   });
 }
 
@@ -156,13 +157,13 @@ Found difference(std::string_view what, std::span<const Value> expected, std::sp
   }
   const auto v = static_cast<Vertex>(at - expected.begin());
   return at_vertex("result_differs", v,
-                   fmt::format("of the {} that of vertex {} is {} and should be {}", what, v, *other, *at));
+                   fmt::format("the {} differ at vertex {}: {} instead of {}", what, v, *other, *at));
 }
 
-// What a rank of f32 may be off by after an iteration over `edges` that lead to its vertex.
+// Upper bound on the rounding error of an f32 rank after one iteration over `edges` incoming edges.
 double rank_rounding(std::uint64_t edges, double rank, std::uint32_t vertices) {
   constexpr double half_unit = 0x1p-24;
-  constexpr double of_formula = 16; // three divisions of 5 half units each, and the rest
+  constexpr double of_formula = 16; // half units: three divisions of 5 each, and the rest
   return (static_cast<double>(edges) + of_formula) * half_unit * (rank + 1.0 / vertices);
 }
 
@@ -259,8 +260,8 @@ Found check_reached(const Graph& graph, std::span<const Vertex> sources,
           return {};
         }
         return at_edge("bit_not_passed", v, w,
-                       fmt::format("vertex {} has {:#010x}, and {} behind an edge from it {:#010x}", v,
-                                   words[v], w, words[w]));
+                       fmt::format("vertex {} has {:#010x}, but its neighbour {} has {:#010x}", v, words[v],
+                                   w, words[w]));
       })) {
     return found;
   }
@@ -277,9 +278,9 @@ Found check_reached(const Graph& graph, std::span<const Vertex> sources,
     if (words[v] == supported[v]) {
       return {};
     }
-    return at_vertex(
-        "unsupported_bit", v,
-        fmt::format("vertex {} has {:#010x}, and only {:#010x} have a way to it", v, words[v], supported[v]));
+    return at_vertex("unsupported_bit", v,
+                     fmt::format("vertex {} has {:#010x}, but only {:#010x} have a path to it", v, words[v],
+                                 supported[v]));
   });
 }
 
@@ -292,7 +293,7 @@ Found check_distances(const Graph& graph, std::span<const Vertex> sources, std::
   for (std::size_t v = 0; v < distances.size(); ++v) {
     if (std::isnan(distances[v])) {
       return at_vertex("loose_distance", static_cast<Vertex>(v),
-                       fmt::format("the distance of vertex {} is no number", v));
+                       fmt::format("the distance of vertex {} is not a number", v));
     }
   }
   return check_distances_of(graph, sources, distances, std::numeric_limits<float>::infinity());
@@ -314,7 +315,7 @@ Found check_components(const Graph& graph, std::span<const Vertex> labels) {
       })) {
     return found;
   }
-  std::map<Vertex, Vertex> owners; // of labels: the first vertex of the component
+  std::map<Vertex, Vertex> owners; // label to the first root that has it
   return first_at_vertices(graph, [&](Vertex v) -> Found {
     const Vertex root = sets.root(v);
     const Vertex owner = owners.try_emplace(labels[v], root).first->second;

@@ -1,7 +1,6 @@
-// Is a result right? Checks that need no other result: each looks at every vertex and edge for what has to
-// hold between them, and together the rules of an algorithm leave one answer (of parents, any right one).
-// They share no code with what computes results (serial.hpp), and name the first rule that is broken, and
-// where.
+// Checks results without computing them again: each check tests local rules at every vertex and edge.
+// Together, the rules of an algorithm admit exactly one result (for parents, any valid one). The checks share
+// no code with the algorithms (serial.hpp); they return the first violated rule and its place.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
@@ -16,56 +15,56 @@
 namespace tidegate::graphs {
 
 struct Violation {
-  std::string_view rule; // its name, such as "parent_not_adjacent"
+  std::string_view rule; // name, for example "parent_not_adjacent"
   std::string message;   // with the values
   std::optional<Vertex> vertex;
   std::optional<Edge> edge;
 };
 
-// wrong_length; source_level, source_parent; level_jump: across an edge levels grow by one at most;
-// unsupported_level: a reached vertex has a neighbour before it one level up; and where there are parents,
-// parent_out_of_range, parent_level, parent_not_adjacent.
+// Rules of levels: wrong_length; source_level; level_jump: the level grows by at most one along an edge;
+// unsupported_level: a reached vertex has a predecessor on the level before. Rules of parents: wrong_length,
+// source_parent, parent_out_of_range, parent_level, parent_not_adjacent.
 std::optional<Violation> check_levels(const Graph& graph, std::span<const Vertex> sources,
                                       std::span<const std::uint32_t> levels);
 std::optional<Violation> check_parents(const Graph& graph, std::span<const Vertex> sources,
                                        std::span<const std::uint32_t> levels,
                                        std::span<const Vertex> parents);
 
-// wrong_length; source_bit; bit_not_passed: what reaches a vertex reaches its neighbours; unsupported_bit: a
-// source that a vertex names has a way to it.
+// Rules: wrong_length; source_bit; bit_not_passed: a source that reaches a vertex also reaches its
+// neighbours; unsupported_bit: a source whose bit is set has a path to the vertex.
 std::optional<Violation> check_reached(const Graph& graph, std::span<const Vertex> sources,
                                        std::span<const std::uint32_t> words);
 
-// wrong_length; source_distance; triangle: no edge is a shortcut, or leads from what is reached to what is
-// not; loose_distance: a reached vertex lies on a way from a source all of whose edges are tight. Distances
-// are of the weights' type, floats only of f32.
+// Rules: wrong_length; source_distance; triangle: no edge shortens a distance or leads from a reached to an
+// unreached vertex; loose_distance: a reached vertex has a path of tight edges from a source. Distances have
+// the type of the weights; without weights, u32.
 std::optional<Violation> check_distances(const Graph& graph, std::span<const Vertex> sources,
                                          std::span<const std::uint32_t> distances);
 std::optional<Violation> check_distances(const Graph& graph, std::span<const Vertex> sources,
                                          std::span<const float> distances);
 
-// wrong_length; label_differs: the ends of an edge have one label; label_shared: no two components have the
-// same one; label_not_smallest: it is the smallest vertex of the component.
+// Rules: wrong_length; label_differs: both ends of an edge have the same label; label_shared: two components
+// have different labels; label_not_smallest: the label is the component's smallest vertex.
 std::optional<Violation> check_components(const Graph& graph, std::span<const Vertex> labels);
 
-// wrong_length; rank_range: each is at least what all get evenly, and finite; rank_sum: they add up to 1;
-// residual: one more iteration changes them by no more than is allowed. The graph has in rows.
+// Rules: wrong_length; rank_range: each rank is finite and at least (1 - damping) / vertices; rank_sum: the
+// sum is 1; residual: one more iteration changes the ranks by at most allowed_rank_change(). Requires in
+// rows.
 std::optional<Violation> check_ranks(const Graph& graph, std::span<const float> ranks,
                                      const PageRankOptions& options);
 
-// By how much one more iteration in doubles may change ranks that were kept as f32, in sum: by the tolerance,
-// and by what rounding costs. An addition to a float costs half a unit in the last place at most, 2^-24 of
-// the sum, so a rank may be off by as many of those as edges lead to its vertex, and by a few for the rest of
-// its formula.
+// Upper bound on the total change of f32 ranks by one more iteration in doubles: the tolerance plus the
+// rounding errors. Each float addition costs at most half a unit in the last place, 2^-24 of the sum; a rank
+// takes one addition per incoming edge and a few more operations.
 double allowed_rank_change(const Graph& graph, std::span<const float> ranks, const PageRankOptions& options);
 
-// result_differs: ranks that are off in sum by more than `change`, that of either's next iteration, can add
-// up to over all iterations.
+// result_differs if the ranks differ in total by more than change / (1 - damping), the sum of `change` over
+// all further iterations.
 std::optional<Violation> check_rank_distance(std::span<const double> expected, std::span<const float> ranks,
                                              double change, double damping);
 
-// result_differs: the first place where two results are not the same, `what` being the name of the values.
-// Distances of 64 bits are held against 32, where `unreached` is `far_away`.
+// result_differs at the first element that differs; `what` names the values. In the comparison of 64 with 32
+// bits, `far_away` equals `unreached`.
 std::optional<Violation> first_difference(std::string_view what, std::span<const std::uint32_t> expected,
                                           std::span<const std::uint32_t> got);
 std::optional<Violation> first_difference(std::string_view what, std::span<const std::uint64_t> expected,
@@ -73,7 +72,7 @@ std::optional<Violation> first_difference(std::string_view what, std::span<const
 std::optional<Violation> first_difference(std::string_view what, std::span<const float> expected,
                                           std::span<const float> got);
 
-// The violation as the answer of a run: outputs_differ.
+// Returns the violation as the error of a run: outputs_differ.
 Error to_error(const Violation& violation);
 
 } // namespace tidegate::graphs

@@ -133,8 +133,8 @@ class FrontierPrograms(Scratch):
                 ({"outputs": {"levels": "no/levels.npy"}},
                  (4, "cannot_write", "/outputs/levels", f"cannot write {self.folder}/no/levels.npy: No such file or directory")),
                 ({"algorithm": "sssp", "outputs": {"distances": "d.npy"}},
-                 (3, "bad_graph", None, "the edge from 3 to 1 weighs -2, and weights are from 0 on")),
-                ({"graph": {"file": "words.el"}}, (3, "bad_graph", None, 'this begins like no graph: "once upon a time"'))):
+                 (3, "bad_graph", None, "the edge from 3 to 1 has the weight -2; weights must not be negative")),
+                ({"graph": {"file": "words.el"}}, (3, "bad_graph", None, 'unknown graph format; the first line is "once upon a time"'))):
             rc, error = self.check(change)
             self.assertEqual((rc, error["code"], error.get("pointer"), error["message"]), refused)
         self.assertEqual(self.check({"graph": {"file": "road.mtx", "cache": True}}), (0, {}))

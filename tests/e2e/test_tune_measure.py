@@ -199,7 +199,7 @@ class TuneMeasure(Programs):
         for knob in report["knobs"]:
             self.assertEqual((knob["candidates"], knob["best"]), (0, ""))
             for out in knob["thrown_out"]:
-                self.assertEqual(out["reason"], "result_differs: of the levels that of vertex 23 is 9 and should be 8")
+                self.assertEqual(out["reason"], "result_differs: the levels differ at vertex 23: 9 instead of 8")
         self.assertGreater(len(report["knobs"][1]["thrown_out"]), 1)
         self.assertEqual(report["knobs"][1]["verdict"], "kept")
         self.assertNotIn("traversal", report["profile"])

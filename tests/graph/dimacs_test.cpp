@@ -23,7 +23,7 @@ TEST_CASE("it is known by its content, whatever its name") {
 
 TEST_CASE("what is no DIMACS file of shortest paths") {
   constexpr const char* header =
-      "\n  fix: write \"p sp VERTICES ARCS\" before the arcs, and comments behind c";
+      "\n  fix: write \"p sp VERTICES ARCS\" before the arcs, and begin comment lines with c";
   const auto of = [](const std::string& text) { return refusal("a.gr", text); };
   const auto error = [](const std::string& place, const std::string& what) {
     return "tidegate: a.gr:" + place + ": error: " + what + " [bad_graph]";
@@ -31,10 +31,10 @@ TEST_CASE("what is no DIMACS file of shortest paths") {
   CHECK(of("c only\n") == error("1:1", "the file ends before the problem line") + header);
   CHECK(of("c x\n1 2 3\n") == error("2:1", "expected the problem line, got \"1 2 3\"") + header);
   CHECK(of("p max 3 1\n") ==
-        error("1:3", "the problem is \"max\", and graphs of shortest paths, sp, are read") + header);
+        error("1:3", "the problem type \"max\" is not supported; use sp (shortest paths)") + header);
   CHECK(of("p sp 3\n") == error("1:7", "the problem line has no vertices or no arcs") + header);
   CHECK(of("p sp -3 1\n") == error("1:6", "expected a whole number of 64 bits, got \"-3\"") + header);
-  CHECK(of("p sp 3 1 1\n") == error("1:10", "the problem line goes on with \"1\"") + header);
+  CHECK(of("p sp 3 1 1\n") == error("1:10", "unexpected \"1\" after the problem line") + header);
   CHECK(of("p sp 4294967296 0\n") ==
         error("1:6", "the graph has 4294967296 vertices, more than 4294967295") + header);
   CHECK(of("p sp 3 1\nb 1 2 3\n") == error("2:1", "expected \"a\" and an edge, or a comment, got \"b\"") +

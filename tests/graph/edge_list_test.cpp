@@ -75,21 +75,20 @@ TEST_CASE("what is no graph at all") {
   CHECK(refusal("a.txt", "") == "tidegate: a.txt: error: the file is empty [bad_graph]\n"
                                 "  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges");
   CHECK(refusal("a.json", "{\"a\": 1}\n") ==
-        std::string("tidegate: a.json:1: error: this begins like no graph: \"{\"a\": 1}\" [bad_graph]") +
+        std::string(
+            "tidegate: a.json:1: error: unknown graph format; the first line is \"{\"a\": 1}\" [bad_graph]") +
             fix);
 }
 
 TEST_CASE("a vertex far out takes no memory that is not there") {
   CHECK(refusal("a.txt", "0 4000000000\n", {.build = {.most_bytes = 1U << 20U}}) ==
-        "tidegate: a.txt: error: a graph of 4000000001 vertices and 1 edge takes 29.8 GiB of memory to "
-        "build, and "
-        "there are 1 MiB [input_too_large]\n"
+        "tidegate: a.txt: error: a graph of 4000000001 vertices and 1 edge needs 29.8 GiB of memory to "
+        "build; 1 MiB are available [input_too_large]\n"
         "  fix: take a machine with more memory; vertices that are numbered without gaps need the least");
   CHECK(refusal("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3000000000\n",
                 {.build = {.most_bytes = 1U << 30U}}) ==
-        "tidegate: a.mtx: error: a graph of 3 vertices and 3000000000 edges takes 55.8 GiB of memory to "
-        "build, and "
-        "there are 1 GiB [input_too_large]\n"
+        "tidegate: a.mtx: error: a graph of 3 vertices and 3000000000 edges needs 55.8 GiB of memory to "
+        "build; 1 GiB are available [input_too_large]\n"
         "  fix: take a machine with more memory; vertices that are numbered without gaps need the least");
   std::string many;
   for (int i = 0; i < 2000; ++i) {

@@ -40,12 +40,12 @@ TEST_CASE("one graph, from a file or generated") {
   };
   CHECK(refused(generated({.grid = GridSpec{3, 3}})) == "it is sound");
   CHECK(refused(generated({})) ==
-        invalid("generate says 0 of rmat, grid and uniform", "/graph/generate", "say one of them"));
+        invalid("generate has 0 of rmat, grid and uniform", "/graph/generate", "give exactly one of them"));
   CHECK(refused(generated({.rmat = RmatSpec{.scale = 40}})) ==
         invalid("the scale is 40, and vertices are numbers of 32 bits", "/graph/generate/rmat/scale",
                 "give a scale up to 31"));
   CHECK(refused([](FrontierProgram& p) { p.graph.weights = ProgramWeights::u32; }) ==
-        invalid("bfs does not look at weights", "/graph/weights", "leave weights out"));
+        invalid("bfs does not use weights", "/graph/weights", "leave weights out"));
 }
 
 TEST_CASE("sources as the algorithm takes them, and in range") {
@@ -59,10 +59,9 @@ TEST_CASE("sources as the algorithm takes them, and in range") {
         invalid("bfs needs a source", "/sources", "give the number of a vertex, counted from 0"));
   CHECK(refused(with(Algorithm::sssp, 40)) == "it is sound");
   CHECK(refused(with(Algorithm::reach, 32)) == "it is sound");
-  CHECK(refused(with(Algorithm::reach, 33)) == invalid("reach follows 32 sources at once, and there are 33",
+  CHECK(refused(with(Algorithm::reach, 33)) == invalid("reach follows at most 32 sources at once, not 33",
                                                        "/sources", "divide them among several programs"));
-  CHECK(refused(with(Algorithm::cc, 1)) ==
-        invalid("cc starts from no source", "/sources", "leave sources out"));
+  CHECK(refused(with(Algorithm::cc, 1)) == invalid("cc takes no sources", "/sources", "leave sources out"));
   CHECK(refused(with(Algorithm::pagerank, 0)) == "it is sound");
   constexpr const char* fix =
       "\n  fix: give the number of a vertex; they are counted from 0, also those of files that count from 1";
@@ -95,7 +94,7 @@ TEST_CASE("outputs and settings of another algorithm") {
   CHECK(refused(ranks({.tolerance = 0})) ==
         invalid("the tolerance is 0", "/pagerank/tolerance", "give a number above 0"));
   CHECK(refused([](FrontierProgram& p) { p.pagerank.damping = 0.5; }) ==
-        invalid("bfs has no use for them", "/pagerank", "leave pagerank out"));
+        invalid("bfs does not use these settings", "/pagerank", "leave pagerank out"));
 }
 
 TEST_CASE("a program's graph, its files and its options") {

@@ -102,11 +102,11 @@ TEST_CASE("equal seeds give equal graphs on every machine") {
 }
 
 TEST_CASE("graphs that cannot be") {
-  CHECK(refused({}) == "tidegate: error: generate says 0 of rmat, grid and uniform [invalid_program]\n"
-                       "  fix: say one of them");
+  CHECK(refused({}) == "tidegate: error: generate has 0 of rmat, grid and uniform [invalid_program]\n"
+                       "  fix: give exactly one of them");
   CHECK(
       refused({.rmat = RmatSpec{}, .grid = GridSpec{}}) ==
-      "tidegate: error: generate says 2 of rmat, grid and uniform [invalid_program]\n  fix: say one of them");
+      "tidegate: error: generate has 2 of rmat, grid and uniform [invalid_program]\n  fix: give exactly one of them");
   CHECK(refused({.rmat = RmatSpec{.scale = 32}}) ==
         "tidegate: error: the scale is 32, and vertices are numbers of 32 bits [invalid_program]\n"
         "  at: /rmat/scale\n  fix: give a scale up to 31");
@@ -115,7 +115,7 @@ TEST_CASE("graphs that cannot be") {
         "  fix: give a number from 0 to 1");
   CHECK(refused({.rmat = RmatSpec{.a = 0.75, .b = 0.25, .c = 0.25}}) ==
         "tidegate: error: the probabilities a, b and c have the sum 1.25 [invalid_program]\n  at: /rmat\n"
-        "  fix: what they leave of 1 is the probability of the fourth quadrant: make them smaller");
+        "  fix: make them smaller; the fourth quadrant gets the rest up to 1");
   CHECK(refused({.grid = GridSpec{.width = 65536, .height = 65536}}) ==
         "tidegate: error: the grid has 4294967296 vertices, more than 4294967295 [invalid_program]\n  at: "
         "/grid\n"

@@ -109,11 +109,11 @@ TEST_CASE("wrong reached sources") {
   CHECK(reached({1, 1, 1, 1, 3, 0, 0}) ==
         "source_bit at 3: vertex 3 is source 1 and lacks its bit: 0x00000001");
   CHECK(reached({1, 1, 1, 3, 1, 0, 0}) ==
-        "bit_not_passed at 3-4: vertex 3 has 0x00000003, and 4 behind an edge from it 0x00000001");
+        "bit_not_passed at 3-4: vertex 3 has 0x00000003, but its neighbour 4 has 0x00000001");
   CHECK(reached({1, 1, 1, 3, 7, 0, 0}) ==
-        "unsupported_bit at 4: vertex 4 has 0x00000007, and only 0x00000003 have a way to it");
+        "unsupported_bit at 4: vertex 4 has 0x00000007, but only 0x00000003 have a path to it");
   CHECK(reached({1, 1, 1, 3, 3, 1, 1}) ==
-        "unsupported_bit at 5: vertex 5 has 0x00000001, and only 0x00000000 have a way to it");
+        "unsupported_bit at 5: vertex 5 has 0x00000001, but only 0x00000000 have a path to it");
 }
 
 TEST_CASE("wrong distances") {
@@ -121,24 +121,26 @@ TEST_CASE("wrong distances") {
   CHECK(distances({0}) == "wrong_length: there are 1 distances of 7 vertices");
   CHECK(distances({1, 4, 1, 3, 8, none, none}) == "source_distance at 0: the source 0 has the distance 1");
   CHECK(distances({0, 4, 1, 4, 8, none, none}) ==
-        "triangle at 2-3: vertex 3 has the distance 4, and over 2 at 1 and an edge of 2 it is 3");
-  CHECK(distances({0, 4, 1, 3, none, none, none}) ==
-        "triangle at 3-4: vertex 4 has the distance 4294967295, and over 3 at 3 and an edge of 5 it is 8");
+        "triangle at 2-3: vertex 3 has the distance 4; through vertex 2 at 1 and an edge of 2 it is 3");
+  CHECK(
+      distances({0, 4, 1, 3, none, none, none}) ==
+      "triangle at 3-4: vertex 4 has the distance 4294967295; through vertex 3 at 3 and an edge of 5 it is 8");
   CHECK(distances({0, 4, 1, 3, 7, none, none}) ==
-        "loose_distance at 4: vertex 4 has the distance 7, and no way from a source has that length");
+        "loose_distance at 4: vertex 4 has the distance 7, but no path from a source has that length");
   // Two that support each other over edges of weight 0, and nobody reaches.
   CHECK(distances({0, 4, 1, 3, 8, 2, 2}) ==
-        "loose_distance at 5: vertex 5 has the distance 2, and no way from a source has that length");
+        "loose_distance at 5: vertex 5 has the distance 2, but no path from a source has that length");
   const Graph heavy = graph_of(3, {{0, 1}, {1, 2}}, false, {0xffffffff, 1});
-  CHECK(text(check_distances(heavy, from, Words{0, none, none})) ==
-        "triangle at 0-1: vertex 1 has the distance 4294967295, and over 0 at 0 and an edge of 4294967295 it "
-        "is 4294967295");
+  CHECK(
+      text(check_distances(heavy, from, Words{0, none, none})) ==
+      "triangle at 0-1: vertex 1 has the distance 4294967295; through vertex 0 at 0 and an edge of 4294967295 it "
+      "is 4294967295");
   const Graph plain = graph_of(2, {{0, 1}});
   CHECK(text(check_distances(plain, from, Floats{0, 1})) == "right");
   CHECK(text(check_distances(plain, from, Floats{0, far})) ==
-        "triangle at 0-1: vertex 1 has the distance inf, and over 0 at 0 and an edge of 1 it is 1");
+        "triangle at 0-1: vertex 1 has the distance inf; through vertex 0 at 0 and an edge of 1 it is 1");
   CHECK(text(check_distances(plain, from, Floats{0, std::numeric_limits<float>::quiet_NaN()})) ==
-        "loose_distance at 1: the distance of vertex 1 is no number");
+        "loose_distance at 1: the distance of vertex 1 is not a number");
 }
 
 TEST_CASE("wrong components") {
@@ -210,18 +212,18 @@ TEST_CASE("ranks of hubs may be off by what floats cannot hold") {
 TEST_CASE("the first difference of two results, and a violation as an error") {
   CHECK(text(first_difference("levels", Words{0, 1, 2}, Words{0, 1, 2})) == "right");
   CHECK(text(first_difference("levels", Words{0, 1, 2}, Words{0, 7, 7})) ==
-        "result_differs at 1: of the levels that of vertex 1 is 7 and should be 1");
+        "result_differs at 1: the levels differ at vertex 1: 7 instead of 1");
   CHECK(text(first_difference("distances", Floats{0, far}, Floats{0, 2.5F})) ==
-        "result_differs at 1: of the distances that of vertex 1 is 2.5 and should be inf");
+        "result_differs at 1: the distances differ at vertex 1: 2.5 instead of inf");
   const std::vector<std::uint64_t> wide{0, 0xffffffff};
   CHECK(text(first_difference("distances", wide, Words{0, none})) ==
-        "result_differs at 1: of the distances that of vertex 1 is 18446744073709551615 and should be "
+        "result_differs at 1: the distances differ at vertex 1: 18446744073709551615 instead of "
         "4294967295");
   CHECK(text(first_difference("labels", Words{0}, Words{})) ==
         "wrong_length: there are 0 labels and should be 1");
   const Error error = to_error(*first_difference("levels", Words{0}, Words{1}));
   CHECK(error.code == ErrorCode::outputs_differ);
-  CHECK(error.message == "result_differs: of the levels that of vertex 0 is 1 and should be 0");
+  CHECK(error.message == "result_differs: the levels differ at vertex 0: 1 instead of 0");
 }
 
 TEST_CASE("on random graphs what the definitions give is right, and what is changed is not") {
