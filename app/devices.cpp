@@ -41,7 +41,8 @@ std::filesystem::path cache_file(const device::DeviceInfo& device, const std::st
   if (folder.empty()) {
     return {};
   }
-  const std::string key = device_key(device) + tool_version + '\n' + device::whole_self_test_source();
+  const std::string key =
+      device_key(device) + tool_version + '\n' + device::kernel_source("common/self_test.cl");
   return folder / fmt::format("device-{:016x}.json", XXH3_64bits(key.data(), key.size()));
 }
 

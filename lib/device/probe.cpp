@@ -128,7 +128,7 @@ private:
     // The version in "OpenCL 3.0 …": what OpenCL C 1.2 devices report otherwise differs between drivers.
     const bool version_3 = info_.opencl_version.starts_with("OpenCL 3");
     const std::string_view standard = ordering == Ordering::classic ? "CL1.2" : version_3 ? "CL3.0" : "CL2.0";
-    return build_program(session_, whole_self_test_source(),
+    return build_program(session_, kernel_source("common/self_test.cl"),
                          fmt::format("-cl-std={} -DTG_ORDERING={} -DTG_CLOSED_CASES={}", standard,
                                      static_cast<int>(ordering), info_.type == DeviceType::cpu ? 1 : 0));
   }

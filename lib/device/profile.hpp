@@ -89,7 +89,7 @@ struct Tuning {
 
 // What the self-test of a device (probe.hpp) finds out, and what `tidegate tune measure` adds. Plain data.
 
-// How a work-group publishes and sees; the numbers are those of kernels/device_barrier.cl.
+// How a work-group publishes and sees; the numbers are those of kernels/common/device_barrier.cl.
 enum class Ordering : std::uint8_t {
   ptx,     // release and acquire in PTX; NVIDIA's devices only
   c11,     // OpenCL C 2.0 atomics with device scope

@@ -20,7 +20,7 @@ namespace {
 // Drivers for CPUs compile a kernel in its first launch, for its work-group size and for small or large
 // ranges: launches that do nothing make them compile before the waves run.
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
-  constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/occupancy.cl
+  constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/common/occupancy.cl
   const cl::Buffer nothing = allocate(session, poll_bytes);
   const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, kernel.kernel,
                                   first_object_argument(compiled.strategy.strategy));

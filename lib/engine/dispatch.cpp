@@ -46,7 +46,7 @@ using device::require;
 namespace in_kernels {
 using uint = std::uint32_t;
 using ulong = std::uint64_t;
-#include "progress_state.h"
+#include "wave/progress_state.h"
 
 static_assert(sizeof(SpanRow) == sizeof(tg_span));
 static_assert(offsetof(SpanRow, asked) == offsetof(tg_span, asked));

@@ -22,7 +22,7 @@
 
 namespace tidegate::engine {
 
-// What the work-groups of a persistent launch wait by (kernels/device_barrier.cl): arrivals at the barrier,
+// What the work-groups of a persistent launch wait by (kernels/common/device_barrier.cl): arrivals at the barrier,
 // groups that gave up, and how far each has come. They count on from launch to launch.
 
 // On a CPU a work-group may wait long for one whose core is busy: there the memory is the host's too, and

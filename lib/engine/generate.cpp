@@ -38,7 +38,7 @@ DeviceClock device_clock(const device::DeviceInfo& device) {
                                                                                   : DeviceClock::none;
 }
 
-#include "queue_state.h"
+#include "wave/queue_state.h"
 
 namespace {
 
@@ -72,15 +72,11 @@ public:
 
   KernelSource run() {
     settings();
-    part("virtual_ndrange.cl", device::virtual_ndrange_source());
-    part("tables.h", device::tables_source());
+    part("common/virtual_ndrange.cl");
+    part("wave/tables.h");
     progressions();
     if (is_persistent(request_.strategy)) {
-      part("device_barrier.cl", device::device_barrier_source());
-      part("occupancy.cl", device::occupancy_source());
-      part("tasks.cl", device::tasks_source());
-      part("progress_state.h", device::progress_state_source());
-      part("progress.cl", device::progress_source());
+      part("wave/progress.cl");
     }
     user_code();
     source_ += "\n#line 1 \"tidegate/generated.cl\"\n";
@@ -96,8 +92,7 @@ public:
       }
     }
     const bool persistent = is_persistent(request_.strategy);
-    part(persistent ? "persistent.cl" : "stage.cl",
-         persistent ? device::persistent_source() : device::stage_source());
+    part(persistent ? "wave/persistent.cl" : "wave/stage.cl");
     return {.source = std::move(source_),
             .options = options(),
             .kernel = persistent ? "tidegate_persistent" : "tidegate_stage"};
@@ -156,9 +151,7 @@ private:
             std::ranges::any_of(stages[schedule_.repeat_end].waves, writes_it));
   }
 
-  void part(std::string_view file, std::string_view text) {
-    source_ += "\n" + device::with_place(file, text);
-  }
+  void part(std::string_view file) { source_ += "\n" + device::kernel_source(file); }
 
   // How values change from iteration to iteration, where any does.
   void progressions() {
@@ -172,7 +165,7 @@ private:
     }
     if (any) {
       source_ += doubles ? "#define TG_DOUBLE_PROGRESSIONS\n" : "";
-      part("progression.cl", device::progression_source());
+      part("wave/progression.cl");
     }
   }
 

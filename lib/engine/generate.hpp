@@ -15,7 +15,7 @@ namespace tidegate::engine {
 
 // The clock that work-groups can read while they run, for --trace.
 
-// The numbers are those of kernels/progress.cl.
+// The numbers are those of kernels/wave/progress.cl.
 enum class DeviceClock : std::uint8_t {
   none,
   nanoseconds, // NVIDIA: a register that counts them

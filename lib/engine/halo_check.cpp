@@ -30,7 +30,7 @@ using device::require;
 using engine::StatedHalo;
 using Places = std::vector<std::vector<std::uint32_t>>;
 
-// As kernels/halo_check.cl has them.
+// As kernels/wave/halo_check.cl has them.
 constexpr std::uint64_t shadow_words = 12;
 constexpr std::size_t verdict_words = 8;
 constexpr cl_uint writes = 2;
@@ -314,7 +314,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   const auto units = watched_units(program, watch);
   HaloReport report{.stated_halos = watch.stated.size()};
   std::map<std::uint32_t, std::string> texts;
-  const std::string prelude = device::with_place("halo_check.cl", device::halo_check_source());
+  const std::string prelude = device::kernel_source("wave/halo_check.cl");
   for (const auto& [unit, watched] : units) {
     texts[unit] = prelude + watched.text;
     for (const opencl_c::UnwatchedUse& use : watched.unwatched) {

@@ -1,5 +1,5 @@
-// The arguments of the generated kernels, in their order: tidegate_persistent (kernels/persistent.cl) and
-// tidegate_stage (kernels/stage.cl).
+// The arguments of the generated kernels, in their order: tidegate_persistent (kernels/wave/persistent.cl) and
+// tidegate_stage (kernels/wave/stage.cl).
 #pragma once
 #include "device/opencl.hpp"
 #include "engine/schedule.hpp"

@@ -208,7 +208,7 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   if (kernel.resident_groups != 0) {
     return kernel.resident_groups;
   }
-  constexpr std::size_t poll_words = 6 * 64; // of kernels/occupancy.cl
+  constexpr std::size_t poll_words = 6 * 64; // of kernels/common/occupancy.cl
   constexpr std::size_t participants = 3 * 64;
   constexpr std::size_t gave_up = 4 * 64;
   constexpr std::uint32_t settle_polls = 1000;

@@ -51,7 +51,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
                          const std::filesystem::path& folder);
 
 // Sets a persistent kernel's arguments so that it does nothing but answer how many of its groups are resident
-// together: `poll` is the memory of kernels/occupancy.cl, and stands for all other memory too.
+// together: `poll` is the memory of kernels/common/occupancy.cl, and stands for all other memory too.
 using SetPollArguments =
     std::function<void(const cl::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls)>;
 

@@ -14,7 +14,7 @@ namespace {
 // The rows as kernels have them: the fields of the host's lie in the same places.
 namespace in_kernels {
 using uint = std::uint32_t;
-#include "tables.h"
+#include "wave/tables.h"
 
 static_assert(sizeof(StageRow) == sizeof(tg_stage));
 static_assert(offsetof(StageRow, first_entry) == offsetof(tg_stage, first_entry));

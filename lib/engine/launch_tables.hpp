@@ -1,4 +1,4 @@
-// What a generated kernel works through, as it lies in device memory: kernels/tables.h, for the host.
+// What a generated kernel works through, as it lies in device memory: kernels/wave/tables.h, for the host.
 #pragma once
 #include "engine/kernel_objects.hpp"
 #include "engine/memory_layout.hpp"

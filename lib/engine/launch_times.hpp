@@ -74,10 +74,10 @@ private:
   std::uint64_t left_out_ = 0;
 };
 
-// The spans that the work-groups of persistent launches have written (kernels/progress.cl), in the host's
+// The spans that the work-groups of persistent launches have written (kernels/wave/progress.cl), in the host's
 // time.
 
-// As it lies in device memory: tg_span of kernels/progress_state.h. Times are ticks of the device's clock.
+// As it lies in device memory: tg_span of kernels/wave/progress_state.h. Times are ticks of the device's clock.
 struct SpanRow {
   std::uint64_t asked = 0;
   std::uint64_t began = 0;

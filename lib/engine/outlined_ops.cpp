@@ -37,10 +37,9 @@ Words words_of(std::span<const opencl_c::Token> tokens) {
 // Those of the sources that are compiled with the units.
 Words generated_words() {
   Words words;
-  for (const std::string_view text :
-       {device::virtual_ndrange_source(), device::tables_source(), device::device_barrier_source(),
-        device::occupancy_source(), device::tasks_source(), device::progress_state_source(),
-        device::progress_source(), device::persistent_source(), device::stage_source()}) {
+  for (const char* const file : {"common/virtual_ndrange.cl", "wave/tables.h", "wave/progress.cl",
+                                 "wave/persistent.cl", "wave/stage.cl"}) {
+    const std::string text = device::kernel_source(file);
     opencl_c::Lexer lexer(text, "");
     for (auto line = lexer.next_line(); line && !line->empty(); line = lexer.next_line()) {
       words.merge(words_of(*line));

@@ -12,7 +12,7 @@
 
 namespace tidegate::engine {
 
-#include "queue_state.h"
+#include "wave/queue_state.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Waves of work items on a device (kernels/queue.cl): their rounds as ordinary launches, and what became of
+// Waves of work items on a device (kernels/wave/queue.cl): their rounds as ordinary launches, and what became of
 // their items.
 #pragma once
 #include "device/opencl.hpp"
@@ -39,7 +39,7 @@ struct QueueOutcome {
   std::optional<QueueFailure> failure;
 };
 
-// What the words of a queue's state say, which lie there as kernels/queue_state.h has them.
+// What the words of a queue's state say, which lie there as kernels/wave/queue_state.h has them.
 QueueOutcome queue_outcome(const ResolvedProgram& program, std::uint32_t wave,
                            std::span<const std::uint32_t> state);
 

@@ -17,7 +17,7 @@
 
 namespace tidegate::engine {
 
-// Which work-group runs which tiles of a stage; the numbers are those of kernels/tasks.cl.
+// Which work-group runs which tiles of a stage; the numbers are those of kernels/wave/tasks.cl.
 enum class TileOrder : std::uint8_t {
   strided,    // tile t belongs to group t modulo the groups
   blocked,    // a run of tiles to each group

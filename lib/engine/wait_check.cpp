@@ -24,8 +24,8 @@ using ulong = std::uint64_t;
 using std::max;
 using std::min;
 #define global
-#include "tables.h"
-#include "tasks.cl"
+#include "wave/tables.h"
+#include "wave/tasks.cl"
 #undef global
 } // namespace as_on_device
 #pragma GCC diagnostic pop

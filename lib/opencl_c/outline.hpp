@@ -9,7 +9,7 @@
 //   tg_locals) {
 //     tg_locals->tile[tg_get_local_id(tg_self, 0) + 1] = in[tg_get_global_id(tg_self, 0)];
 //
-// A tg_item (kernels/virtual_ndrange.cl) says where a work-item is in the NDRange of the wave. It is passed
+// A tg_item (kernels/common/virtual_ndrange.cl) says where a work-item is in the NDRange of the wave. It is passed
 // to every helper function that asks, directly or through others, and to every barrier: several virtual
 // work-groups may run side by side in one. Only tokens are edited; everything else
 // reaches the compiler as it was, with #line directives that name the user's file and line.

@@ -1,4 +1,4 @@
-// A source whose kernels tell of the elements that they touch, by kernels/halo_check.cl:
+// A source whose kernels tell of the elements that they touch, by kernels/wave/halo_check.cl:
 //
 //   kernel void k(global const float* a, global float* b) { b[i] = a[i + 1]; }
 //   kernel void k(global const float* a, global float* b, global const ulong* tg_rows, …) {

@@ -29,7 +29,7 @@ enum class SwitchRule : std::uint8_t { density, edges };
 inline constexpr std::array<std::string_view, 2> switch_rule_names{"density", "edges"};
 
 // The rule that decided the topology, in the order in which the rules are tried; the numbers are those of
-// kernels/frontier_policy.h, where the rules themselves stand.
+// kernels/frontier/policy.h, where the rules themselves stand.
 enum class TopologyRule : std::uint8_t {
   // raw rules (step 4)
   queue_empty,

@@ -5,7 +5,7 @@
 //   value = first + by * steps | first * by^steps | first << by * steps | first >> by * steps
 //
 // Integers are worked out in 64 bits, the rest by `modulo` is taken, and as many bits are kept as the type
-// has. Floats are added only, in one rounding (fma). kernels/progression.cl does the same on the device.
+// has. Floats are added only, in one rounding (fma). kernels/wave/progression.cl does the same on the device.
 #pragma once
 #include "core/npy.hpp"
 #include "work/program.hpp"
@@ -42,7 +42,7 @@ Progression constant_progression(ElementType type, const std::vector<std::byte>&
 // The value in an iteration, as clSetKernelArg takes it.
 std::vector<std::byte> value_in(const Progression& progression, std::uint32_t iteration);
 
-// As kernels/progression.cl reads it.
+// As kernels/wave/progression.cl reads it.
 inline constexpr std::size_t progression_words = 6;
 std::array<std::uint64_t, progression_words> descriptor_words(const Progression& progression);
 

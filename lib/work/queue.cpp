@@ -351,7 +351,7 @@ Result<std::vector<QueueItem>> read_queue_file(const std::string& path) {
   return items;
 }
 
-#include "queue_state.h"
+#include "wave/queue_state.h"
 
 namespace {
 
@@ -383,17 +383,16 @@ struct DrainText {
   std::uint32_t items_per_lane = 1;
 };
 
-// kernels/queue.cl and what it is made for, around the ops' file.
+// kernels/wave/queue.cl and what it is made for, around the ops' file.
 SourceFrame frame_of(const DrainText& drain) {
   return {.before = fmt::format(
               "#define TG_QUEUE_HANDLES {}\n#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
               "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_LANES {}u\n"
-              "#define TG_QUEUE_PER_LANE {}u\n{}{}",
+              "#define TG_QUEUE_PER_LANE {}u\n{}",
               drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0, drain.lanes,
-              drain.items_per_lane, device::with_place("queue_state.h", device::queue_state_source()),
-              device::with_place("queue.cl", device::queue_source())),
+              drain.items_per_lane, device::kernel_source("wave/queue.cl")),
           .behind = device::with_place(
-              "queue.cl, the ops",
+              "wave/queue.cl, the ops",
               fmt::format(
                   "uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param) {{\n"
                   "  switch (tg_op) {{\n    {}default: return 0;\n  }}\n}}\n",

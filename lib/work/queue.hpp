@@ -58,7 +58,7 @@ struct CombinedQueue {
 
 CombinedQueue combine_items(std::span<const QueueItem> items);
 
-struct QueueTile { // as kernels/queue.cl reads it
+struct QueueTile { // as kernels/wave/queue.cl reads it
   std::uint32_t op = 0;
   std::uint32_t input = 0;
   std::uint32_t output = 0;
@@ -98,7 +98,7 @@ Result<std::vector<QueueItem>> read_queue_file(const std::string& path);
 Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path);
 
 // Waves of work items: queue ops, which are functions of the user's source, and the kernel that drains a
-// queue of them (kernels/queue.cl), made for each wave.
+// queue of them (kernels/wave/queue.cl), made for each wave.
 
 // A queue op with its signature: `uint NAME(global const IN* in, global OUT* out, uint param)`.
 struct QueueOp {

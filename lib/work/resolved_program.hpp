@@ -51,7 +51,7 @@ struct ProgramUnit {
   std::string options;            // as the program gives them
   opencl_c::CompilerOptions parsed_options;
   opencl_c::TranslationUnit unit;
-  bool built_in = false; // kernels/transfers.cl, not the user's
+  bool built_in = false; // kernels/wave/transfers.cl, not the user's
   SourceFrame frame = {};
 };
 
@@ -113,7 +113,7 @@ struct Transfer {
   std::vector<std::byte> pattern; // of a fill: one element
 };
 
-// A wave of items, each run by one lane (kernels/queue.cl). Its op is the kernel that drains it; the two
+// A wave of items, each run by one lane (kernels/wave/queue.cl). Its op is the kernel that drains it; the two
 // behind that one go from round to round, and check it.
 struct ProgramQueue {
   std::vector<QueueItem> items;         // as they were given
@@ -123,7 +123,7 @@ struct ProgramQueue {
   std::uint64_t deduped_items = 0;   // identical ones of pure ops
   std::vector<std::string> op_names; // by handle
   bool requeues = false;             // some op can: the wave runs in rounds
-  std::uint32_t state_buffer = 0;    // kernels/queue_state.h
+  std::uint32_t state_buffer = 0;    // kernels/wave/queue_state.h
   std::uint32_t first_buffer = 0;    // of the program's own, among the arguments
   std::uint32_t age_threshold = 0;   // rounds, the policy's
   std::uint32_t capacity = 0;        // items that may wait requeued

@@ -53,7 +53,7 @@ ProgramArgument word_argument(std::uint64_t word) {
 
 // Work-groups that take so many bytes together.
 Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
-  constexpr std::uint32_t items = 64;                  // TG_ITEMS of kernels/transfers.cl
+  constexpr std::uint32_t items = 64;                  // TG_ITEMS of kernels/wave/transfers.cl
   constexpr std::uint64_t group_bytes = items * 8 * 8; // and TG_WORDS of eight bytes
   const std::uint64_t groups = (bytes + group_bytes - 1) / group_bytes;
   if (groups > std::uint64_t{1} << 24U) {
@@ -133,10 +133,10 @@ Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBu
 } // namespace
 
 Result<ProgramUnit> transfer_unit() {
-  const std::string path = "tidegate/kernels/transfers.cl";
+  const std::string path = "tidegate/kernels/wave/transfers.cl";
   const opencl_c::PreprocessorOptions options{
       .definitions = {}, .undefinitions = {}, .include_folders = {}, .read = [](const std::string&) {
-        return Result<std::string>(std::string(device::transfers_source()));
+        return Result<std::string>(device::kernel_source("wave/transfers.cl"));
       }};
   TIDEGATE_TRY(opencl_c::TranslationUnit unit,
                opencl_c::preprocess(path, options).and_then(opencl_c::parse_translation_unit));

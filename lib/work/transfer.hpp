@@ -1,4 +1,4 @@
-// Waves that fill and copy: ops of our own (kernels/transfers.cl) in a shared launch, OpenCL's own commands
+// Waves that fill and copy: ops of our own (kernels/wave/transfers.cl) in a shared launch, OpenCL's own commands
 // elsewhere.
 #pragma once
 #include "work/arguments.hpp"

@@ -265,7 +265,7 @@ class Halos(Programs):
         document["waves"][0] = {"fill": {"buffer": "t"}, "name": "first"}
         document["waves"][1] |= {"global_size": [8], "local_size": [8]}
         report, told = self.checked(document, 1)
-        self.assertIn('tidegate/kernels/transfers.cl:0 uses "t" of "fill_bytes" in a way that cannot be watched', told)
+        self.assertIn('tidegate/kernels/wave/transfers.cl:0 uses "t" of "fill_bytes" in a way that cannot be watched', told)
 
     def test_verify_finds_a_wrong_halo(self) -> None:
         """Stated tile-local, so that each tile is run through both waves before the next: what tile 0 reads of tile 7

@@ -54,7 +54,7 @@ def queue_program(ops: Document, buffers: Document, items: list[Item], **rest: A
 
 
 class Serial:
-    """A queue with a list of items, each with its own age: what kernels/queue.cl does for whole priorities at once."""
+    """A queue with a list of items, each with its own age: what kernels/wave/queue.cl does for whole priorities at once."""
 
     def __init__(self, threshold: int) -> None:
         self.threshold = threshold

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t report_words = 8;
 
-// What a launch is for: the numbers of kernels/frontier.cl.
+// What a launch is for: the numbers of kernels/frontier/traversal.cl.
 constexpr cl_uint run_action = 0;
 constexpr cl_uint poll_action = 1;
 
@@ -139,7 +139,7 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
 void compile_now(const device::Session& session, engine::BuiltKernel& kernel,
                  const FrontierGeometry& geometry, const FrontierGroups& groups) {
   constexpr std::uint64_t poll_bytes =
-      6 * engine::Counters::line_words * sizeof(cl_uint); // of kernels/occupancy.cl
+      6 * engine::Counters::line_words * sizeof(cl_uint); // of kernels/common/occupancy.cl
   const cl::Buffer nothing = engine::allocate(session, poll_bytes);
   require(session.queue.enqueueFillBuffer(nothing, cl_uint{0}, 0, poll_bytes), "clearing a buffer");
   set_poll(kernel.kernel, nothing, 1, 1);

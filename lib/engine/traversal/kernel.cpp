@@ -11,14 +11,6 @@
 #include <string_view>
 
 namespace tidegate::traversal {
-namespace {
-
-// What the headers that C++ compiles too ask of their reader.
-constexpr std::string_view types =
-    "typedef uint tg_u32;\ntypedef ulong tg_u64;\n#define TG_U32(value) ((tg_u32)(value))\n";
-
-} // namespace
-
 device::TraversalProfile traversal_profile(const device::DeviceInfo& device) {
   return device.profile ? device.profile->traversal.value_or(device::TraversalProfile())
                         : device::TraversalProfile();
@@ -56,24 +48,12 @@ engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_wei
                                      std::optional<device::Ordering> ordering,
                                      const std::string& opencl_version) {
   const auto algorithm = static_cast<std::size_t>(shape.algorithm);
-  const std::string family = fmt::format("frontier_{}.cl", graphs::algorithm_names[algorithm]);
-  std::string source = device::with_place("device_barrier.cl", device::device_barrier_source()) +
-                       device::with_place("occupancy.cl", device::occupancy_source()) + std::string(types);
-  for (const std::string_view file :
-       {std::string_view("frontier_policy.h"), std::string_view("frontier_state.h"),
-        std::string_view("frontier_job.cl"), std::string_view(family), std::string_view("frontier_edges.cl"),
-        std::string_view("frontier_pull.cl"), std::string_view("frontier_topologies.cl"),
-        std::string_view("frontier_choice.cl"), std::string_view("frontier_sums.cl"),
-        std::string_view("frontier_alone.cl"), std::string_view("frontier_together.cl"),
-        std::string_view("frontier.cl")}) {
-    source += device::with_place(file, device::frontier_source(file));
-  }
   constexpr std::uint32_t few_edges = 65'536; // too few to keep the memory busy
   const device::Ordering used = ordering.value_or(device::Ordering::classic);
   const std::string_view standard = used == device::Ordering::classic        ? "CL1.2"
                                     : opencl_version.starts_with("OpenCL 3") ? "CL3.0"
                                                                              : "CL2.0";
-  return {.source = std::move(source),
+  return {.source = device::kernel_source("frontier/traversal.cl"),
           .options = fmt::format(
               "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
               "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "

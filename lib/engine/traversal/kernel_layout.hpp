@@ -8,6 +8,6 @@ using policy::tg_policy;
 using policy::tg_u32;
 using policy::tg_u64;
 
-#include <frontier_state.h>
+#include "frontier/state.h"
 
 } // namespace tidegate::traversal

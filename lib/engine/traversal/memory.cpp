@@ -20,7 +20,7 @@ using graphs::Algorithm;
 constexpr std::uint64_t word = sizeof(std::uint32_t);
 constexpr std::uint64_t entry_bytes = 16;
 
-// Of a queue, as kernels/frontier_state.h has it.
+// Of a queue, as kernels/frontier/state.h has it.
 std::uint64_t entries(const TraversalShape& shape) {
   return shape.vertices + shape.edges / TG_CHUNK;
 }

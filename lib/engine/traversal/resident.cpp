@@ -142,11 +142,10 @@ bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
 
 engine::BuiltKernel build_hubs_first(const device::Session& session, const device::DeviceInfo& device,
                                      const TraversalShape& shape, const std::filesystem::path& cache_folder) {
-  constexpr std::string_view file = "frontier_rows.cl";
   const bool wide = shape.edges > std::numeric_limits<std::uint32_t>::max();
   return engine::build_kernel(
       session, device,
-      {.source = device::with_place(file, device::frontier_source(file)),
+      {.source = device::kernel_source("frontier/rows.cl"),
        .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={}", static_cast<int>(wide)),
        .kernel = "tidegate_hubs_first"},
       0, cache_folder);

@@ -19,7 +19,7 @@ namespace tidegate::traversal {
 
 inline constexpr double rank_units = 1152921504606846976.0; // of 1: 2^60, as in frontier_pagerank.cl
 
-// The memory that kernels/frontier_job.cl names, in the order of its parameters, and the log.
+// The memory that kernels/frontier/job.cl names, in the order of its parameters, and the log.
 enum class Part : std::uint8_t {
   offsets,
   neighbours,
@@ -67,7 +67,7 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
                            const TraversalShape& shape);
 
-// Rows that vertices pull along, with hubs in front: kernels/frontier_rows.cl; not installed with the others.
+// Rows that vertices pull along, with hubs in front: kernels/frontier/rows.cl; not installed with the others.
 
 // Whether rows are put in order once they are in device memory: where vertices leave a pull early, have
 // neighbours to choose from, and the device does it in a fraction of the time that their upload takes.

@@ -1,4 +1,4 @@
-// Words of the state of a queue, for kernels/queue.cl and the host alike.
+// Words of the state of a queue, for kernels/wave/queue.cl and the host alike.
 #ifndef TG_QUEUE_PRIORITIES
 #define TG_QUEUE_PRIORITIES 5 // 0 comes first
 

@@ -8,7 +8,35 @@
 //
 // A small frontier is worked by one group alone, wave after wave behind local barriers, while the others wait at the
 // device barrier and then take its position over. One that is larger, but has few edges, is worked by all groups, wave
-// after wave with less between them (frontier_together.cl).
+// after wave with less between them (together.cl).
+#include "common/device_barrier.cl"
+#include "common/occupancy.cl"
+
+// What the headers that C++ compiles too require of their reader.
+typedef uint tg_u32;
+typedef ulong tg_u64;
+#define TG_U32(value) ((tg_u32)(value))
+#include "frontier/policy.h"
+#include "frontier/state.h"
+#include "frontier/job.cl"
+#if TG_ALGORITHM == TG_BFS
+#include "frontier/bfs.cl"
+#elif TG_ALGORITHM == TG_REACH
+#include "frontier/reach.cl"
+#elif TG_ALGORITHM == TG_SSSP
+#include "frontier/sssp.cl"
+#elif TG_ALGORITHM == TG_CC
+#include "frontier/cc.cl"
+#else
+#include "frontier/pagerank.cl"
+#endif
+#include "frontier/edges.cl"
+#include "frontier/pull.cl"
+#include "frontier/topologies.cl"
+#include "frontier/choice.cl"
+#include "frontier/sums.cl"
+#include "frontier/alone.cl"
+#include "frontier/together.cl"
 
 // What everything holds at first.
 void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {

@@ -1,5 +1,8 @@
 // What a device must prove before a persistent kernel runs on it, and what that costs. Compiled once per memory
 // ordering, behind device_barrier.cl and occupancy.cl.
+#include "common/virtual_ndrange.cl"
+#include "common/device_barrier.cl"
+#include "common/occupancy.cl"
 
 // Each group writes, all meet, each reads plainly what its neighbour has written; every other time a group meets its two
 // neighbours alone, by what they tell of themselves. `data` holds two words for

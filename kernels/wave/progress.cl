@@ -8,6 +8,10 @@
 //
 // The clock is what the device has (TG_CLOCK: the numbers of lib/engine/generate.hpp). Its rate need not be
 // known: the host knows by its own clock when a launch began and ended.
+#include "common/device_barrier.cl"
+#include "common/occupancy.cl"
+#include "wave/tasks.cl"
+#include "wave/progress_state.h"
 
 #define TG_CLOCK_NANOSECONDS 1 // NVIDIA: a register that counts them, the same for all multiprocessors
 #define TG_CLOCK_EXTENSION 2   // cl_khr_kernel_clock

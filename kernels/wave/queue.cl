@@ -19,6 +19,7 @@
 // What is made for a wave stands in front: TG_QUEUE_HANDLES (a case for each buffer), TG_QUEUE_BUFFERS and
 // TG_QUEUE_ARGUMENTS (the buffers, each behind a comma), TG_QUEUE_IN_ROUNDS, TG_QUEUE_LANES, TG_QUEUE_PER_LANE. Behind it
 // come the user's file, so that its macros are macros of nothing else, and tg_queue_run(), with a case for each op.
+#include "wave/queue_state.h"
 
 #define TIDEGATE_QUEUE 1
 enum { TIDEGATE_DONE = 0, TIDEGATE_REQUEUE = 1 };

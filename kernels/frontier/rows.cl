@@ -1,7 +1,7 @@
 // Rows of a graph with the greatest neighbours in front: those that most edges lead to. A vertex that pulls is done as soon as
 // it meets one of the frontier, and a hub is reached before most others. The rest of a row stays as it is.
 //
-// The host defines TG_WIDE_OFFSETS as frontier_job.cl has it.
+// The host defines TG_WIDE_OFFSETS as job.cl has it.
 //
 // Source: Yasui, Fujisawa, Goto, NUMA-optimized Parallel Breadth-first Search on Multicore Single-node System (Big Data 2013).
 
