@@ -177,8 +177,8 @@ TEST_CASE("sizes that are none") {
         std::string("tidegate: a.mtx:2:7: error: unexpected \"1\" after the size line [bad_graph]") + fix);
   CHECK(
       size("3 4 0\n") ==
-      "tidegate: a.mtx:2: error: the matrix has 3 rows and 4 columns; that of a graph is "
-      "square [bad_graph]\n"
+      "tidegate: a.mtx:2: error: the matrix has 3 rows and 4 columns; an adjacency matrix "
+      "is square [bad_graph]\n"
       "  fix: pad it with empty rows or columns; in a bipartite graph, number the second side after the first");
   CHECK(size("4294967296 4294967296 0\n") ==
         "tidegate: a.mtx:2: error: the graph has 4294967296 vertices, more than 4294967295 [bad_graph]\n"
