@@ -1,3 +1,5 @@
+// Recursive descent over a kernel's body. Each expression returns what is known of its value, so that a
+// subscript can be recognised as the global id plus a constant.
 #include "opencl_c/accesses.hpp"
 
 #include "opencl_c/call_graph.hpp"
@@ -20,16 +22,16 @@ namespace {
 
 constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
 
-// What is known of an expression. Sums are known modulo 2^32, which is what 32-bit types keep of them.
+// Abstract value of an expression. Sums hold modulo 2^32, as in 32-bit types.
 struct Known {
   enum class Kind : std::uint8_t { unknown, constant, id, pointer, element, address, assignment };
   Kind kind = Kind::unknown;
-  std::int64_t number = 0;        // of a constant; of an id what is added to it
-  const Name* origin = nullptr;   // of an id: the variable that it was read from; null: get_global_id()
-  const Name* variable = nullptr; // of an id: the variable that the expression denotes
-  std::size_t parameter = 0;      // of a pointer, an element, its address or an assignment to it
-  std::size_t use = 0;            // of a pointer its token, else the number in the parameter's uses
-  bool part = false;              // of an element: a member, or what a further subscript selects
+  std::int64_t number = 0;        // constant: its value; id: the constant added to it
+  const Name* origin = nullptr;   // id: the variable it was read from; null: get_global_id()
+  const Name* variable = nullptr; // id: the variable that the expression denotes
+  std::size_t parameter = 0;      // pointer, element, address, assignment: the parameter
+  std::size_t use = 0;            // pointer: its token; otherwise index into the parameter's uses
+  bool part = false;              // element: a member, or the result of a further subscript
 };
 
 constexpr std::array<std::string_view, 11> assignments{
@@ -51,7 +53,7 @@ public:
     }
   }
 
-  // `known` is whether the tokens are what the device's compiler sees.
+  // `known`: the device's compiler sees these same tokens.
   std::vector<PointerUses> run(bool known) {
     if (known) {
       expect("{");
@@ -82,7 +84,7 @@ private:
   using Kind = PointerUse::Kind;
 
   struct IdVariable {
-    const Name* origin = nullptr; // its value comes from there
+    const Name* origin = nullptr; // the variable that its value comes from
     std::int64_t number = 0;
     bool changes = false;
   };
@@ -102,7 +104,7 @@ private:
     BodyReader& reader_;
   };
 
-  // What is left is not read: no token comes next.
+  // Stops reading: no further token comes.
   void fail() {
     understood_ = false;
     at_ = end_;
@@ -127,8 +129,6 @@ private:
     }
   }
 
-  // Statements.
-
   void block() {
     while (at_ < end_ && !next_is("}")) {
       statement();
@@ -150,7 +150,7 @@ private:
         break;
       }
     }
-    while (next_is_word() && is_attribute(tokens_[at_].text)) { // of the loop that comes next
+    while (next_is_word() && is_attribute(tokens_[at_].text)) { // the attributes of a loop
       ++at_;
       skip_brackets();
       if (!next_is("for") && !next_is("while") && !next_is("do")) {
@@ -229,13 +229,11 @@ private:
     expect(";");
     if (value.kind == Known::Kind::assignment && depth_ == 1 && !returned_) {
       PointerUses& pointer = found_[value.parameter];
-      pointer.assigned_first |= pointer.uses.size() == 1; // neither before nor in the value
+      pointer.assigned_first |= pointer.uses.size() == 1; // no use before it or in its value
     }
   }
 
-  // Declarations.
-
-  // A word of the language that starts a type or qualifies one, or the name of a type.
+  // True at a keyword that starts or qualifies a type, and at the name of a type.
   [[nodiscard]] bool starts_type(std::size_t i) const {
     if (i >= end_ || tokens_[i].kind != TokenKind::identifier) {
       return false;
@@ -245,7 +243,7 @@ private:
                            : name->kind == NameKind::type;
   }
 
-  // Returns true for a type that holds any id and has no qualifiers but const and private.
+  // Returns true for a type that can hold any id and has no qualifiers but const and private.
   bool specifiers() {
     static constexpr std::array<std::string_view, 6> joined{"unsigned", "signed", "char",
                                                             "short",    "int",    "long"};
@@ -255,8 +253,8 @@ private:
     const std::size_t begin = at_;
     bool plain = true;
     std::size_t types = 0;
-    std::size_t words = 0;      // of a type that may have several
-    std::string_view last_word; // of the type
+    std::size_t words = 0;      // of a type that may consist of several, such as "unsigned int"
+    std::string_view last_word; // the last word of the type
     while (true) {
       const std::string_view word = at_ < end_ ? std::string_view(tokens_[at_].text) : "";
       if (word == "typedef" || (next_is_word() && is_qualifier(word))) {
@@ -376,7 +374,7 @@ private:
     return {};
   }
 
-  // Behind an opening parenthesis: a type, up to the closing one. Returns true for one that keeps ids.
+  // Reads from after an opening parenthesis to past the closing one. Returns true for a type that keeps ids.
   bool type_name() {
     bool holds_ids = specifiers();
     for (std::size_t open = 0; at_ < end_ && (open > 0 || !next_is(")"));) {
@@ -394,8 +392,6 @@ private:
     expect(")");
     return holds_ids;
   }
-
-  // Expressions.
 
   Known expression() {
     Known value = assignment();
@@ -437,7 +433,7 @@ private:
     return {};
   }
 
-  // Precedence climbing: operators of at least that rank.
+  // Precedence climbing: reads operators of at least this rank.
   Known binary(int least_rank) {
     Known left = unary();
     while (at_ < end_) {
@@ -632,7 +628,7 @@ private:
           argument = assignment();
           const bool atomic = name == nullptr && (text.starts_with("atomic_") || text.starts_with("atom_"));
           if (atomic && arguments == 0 && argument.kind == Known::Kind::address) {
-            found_[argument.parameter].uses[argument.use].offset.reset(); // no register holds it
+            found_[argument.parameter].uses[argument.use].offset.reset(); // atomics need memory
             update(argument);
           } else {
             consume(argument);
@@ -660,8 +656,6 @@ private:
     return {};
   }
 
-  // What expressions do.
-
   std::size_t add_use(std::size_t parameter, const PointerUse& use) {
     found_[parameter].uses.push_back(use);
     return found_[parameter].uses.size() - 1;
@@ -671,12 +665,12 @@ private:
     return {.kind = Kind::escapes, .token = token, .subscript = {}, .offset = {}};
   }
 
-  // Reads the value for an operator or statement that knows nothing more of it.
+  // Uses the value in a way of which nothing more is known.
   void consume(const Known& value) {
     if (value.kind == Known::Kind::pointer) {
       add_use(value.parameter, escaping(value.use));
     } else if (value.kind == Known::Kind::element && value.part) {
-      update(value); // a member that is an array is an address
+      update(value); // a member that is an array decays to an address
     } else if (value.kind == Known::Kind::address) {
       PointerUse& use = found_[value.parameter].uses[value.use];
       use = escaping(use.token);
@@ -698,7 +692,7 @@ private:
     kind = kind == Kind::escapes ? kind : Kind::updates;
   }
 
-  // Whether the origin of an id, and where that comes from, is set by its declaration alone.
+  // True if the id and every variable that it derives from are set by their declarations alone.
   [[nodiscard]] bool is_constant(const Name* origin) const {
     for (; origin != nullptr; origin = ids_.at(origin).origin) {
       if (ids_.at(origin).changes) {
@@ -708,8 +702,8 @@ private:
     return true;
   }
 
-  // Does not rely on the scopes of names: of a name that means two things in the body nothing is known. A
-  // pointer escapes where the reader has passed over it.
+  // Safeguard that does not rely on scopes: nothing is known of a name that means two things in the body, and
+  // a pointer escapes at each occurrence that the reader did not visit.
   void check_names() {
     std::multimap<std::string_view, const Name*> names;
     std::set<std::size_t> seen;
@@ -738,7 +732,7 @@ private:
     }
   }
 
-  static constexpr std::size_t most_depth = 200; // of statements and expressions inside of each other
+  static constexpr std::size_t most_depth = 200; // nested statements and expressions
 
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
@@ -748,10 +742,10 @@ private:
   bool understood_ = true;
   bool returned_ = false;
   std::size_t depth_ = 0;
-  std::size_t switches_ = 0; // around the statement
+  std::size_t switches_ = 0; // around the statement being read
   std::map<const Name*, std::size_t> pointers_;
   std::map<const Name*, IdVariable> ids_;
-  std::map<std::size_t, const Name*> origins_; // by token of a use
+  std::map<std::size_t, const Name*> origins_; // by token of a use: the variable of its id
   std::vector<PointerUses> found_;
 };
 
@@ -760,7 +754,7 @@ private:
 std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel) {
   const bool named = std::ranges::none_of(kernel.parameters,
                                           [](const Parameter& parameter) { return parameter.name.empty(); });
-  // Macros and pragmas may give the text another meaning.
+  // Redefined macros and pragmas can change the meaning of the text.
   const bool known = named && unit.source.own_macros.empty() && pragma_scope(unit).obstacle.empty();
   return kernel.body ? BodyReader(unit, kernel).run(known)
                      : std::vector<PointerUses>(kernel.parameters.size());

@@ -17,8 +17,8 @@ bool is_loop(const Token& token) {
   return token.is("for") || token.is("while") || token.is("do");
 }
 
-// Behind the bracket that closes the one at `i`.
-std::size_t behind_bracket(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
+// Index after the bracket that closes the one at `i`.
+std::size_t after_bracket(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
   std::size_t open = 0;
   for (; i < end; ++i) {
     open += tokens[i].opens() ? 1 : 0;
@@ -30,23 +30,23 @@ std::size_t behind_bracket(const std::vector<Token>& tokens, std::size_t i, std:
   return end;
 }
 
-// Behind the statement at `i`; of a do loop behind its body.
-std::size_t behind_statement(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
+// Index after the statement at `i`; for a do loop, after its body.
+std::size_t after_statement(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
   while (i < end) {
     const Token& first = tokens[i];
     if (first.is("do") || first.is("else")) {
-      ++i; // and its own statement
+      ++i; // its statement follows
       continue;
     }
     if (is_loop(first) || first.is("if") || first.is("switch")) {
-      i = behind_bracket(tokens, i + 1, end);
+      i = after_bracket(tokens, i + 1, end);
       continue;
     }
     if (first.is("{")) {
-      i = behind_bracket(tokens, i, end);
+      i = after_bracket(tokens, i, end);
     } else {
       while (i < end && !tokens[i].is(";")) {
-        i = tokens[i].opens() ? behind_bracket(tokens, i, end) : i + 1;
+        i = tokens[i].opens() ? after_bracket(tokens, i, end) : i + 1;
       }
       ++i;
     }
@@ -57,7 +57,8 @@ std::size_t behind_statement(const std::vector<Token>& tokens, std::size_t i, st
   return end;
 }
 
-// Of an array's or a vector's element; further subscripts lead to the same one, and a declaration to none.
+// True for an access to an element of an array or vector. Further subscripts belong to the same access;
+// declarations make none.
 bool is_access(const std::vector<Token>& tokens, std::size_t i) {
   if (!tokens[i].is("[") || i < 2 || tokens[i - 1].is("]")) {
     return false;
@@ -68,13 +69,13 @@ bool is_access(const std::vector<Token>& tokens, std::size_t i) {
   return !declared;
 }
 
-// Of the loop at `i`: `for (…; i < 16; …)` says it, for others it is a guess.
+// Iterations of the loop at `i`: the bound in `for (…; i < 16; …)`, otherwise a guess.
 double iterations_of(const std::vector<Token>& tokens, std::size_t i) {
   constexpr double most = 1024;
   if (!tokens[i].is("for")) {
     return iterations_of_a_loop;
   }
-  const std::size_t end = behind_bracket(tokens, i + 1, tokens.size());
+  const std::size_t end = after_bracket(tokens, i + 1, tokens.size());
   while (i < end && !tokens[i].is(";")) {
     ++i;
   }
@@ -133,8 +134,8 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
 
 double CallGraph::accesses(const std::string& function) const {
   constexpr double most = 1e12;
-  constexpr int deepest = 64;          // calls; what is further down does not count, nor takes the stack
-  std::map<std::string, double> known; // 0 while it is looked at
+  constexpr int deepest = 64;          // calls; deeper ones do not count, which bounds the recursion
+  std::map<std::string, double> known; // 0 while being computed
   const std::function<double(const std::string&, int)> of = [&](const std::string& name, int depth) {
     const auto [entry, is_new] = known.emplace(name, 0);
     const auto work = work_.find(name);
@@ -155,8 +156,8 @@ void CallGraph::look_at(const Function& function) {
   Needs& own = needs_[function.name];
   std::set<std::string>& callees = calls_[function.name];
   Work& work = work_[function.name];
-  std::vector<std::size_t> loop_ends; // of those around the token
-  std::vector<double> times{1};       // that each of their bodies is run, the innermost last
+  std::vector<std::size_t> loop_ends; // of the loops around the token
+  std::vector<double> times{1};       // executions of each of their bodies, the innermost last
   for (std::size_t i = function.begin; i < function.end; ++i) {
     const std::string& name = tokens[i].text;
     while (!loop_ends.empty() && loop_ends.back() <= i) {
@@ -164,7 +165,7 @@ void CallGraph::look_at(const Function& function) {
       times.pop_back();
     }
     if (is_loop(tokens[i]) && loop_ends.size() < most_loop_depth) {
-      loop_ends.push_back(behind_statement(tokens, i, function.end));
+      loop_ends.push_back(after_statement(tokens, i, function.end));
       times.push_back(times.back() * iterations_of(tokens, i));
       own.loop_depth = std::max(own.loop_depth, static_cast<std::uint32_t>(loop_ends.size()));
     }
@@ -190,7 +191,7 @@ void CallGraph::look_at(const Function& function) {
   }
 }
 
-// A floating-point type, by itself or through a typedef.
+// True for a floating-point type or a typedef of one.
 bool CallGraph::is_floating(const std::string& word) const {
   const auto named = unit_.typedefs.find(word);
   const auto type = arithmetic_type(named == unit_.typedefs.end() ? word : named->second);

@@ -1,4 +1,4 @@
-// Which function of a file calls which, and what follows for each from what it calls.
+// Calls between the functions of a file, and the properties that each function inherits from its callees.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
@@ -11,36 +11,36 @@
 
 namespace tidegate::opencl_c {
 
-// What a function asks for, itself or through others.
+// Needs of a function, its callees included.
 struct Needs {
-  bool item = false;               // where the work-item is
-  bool whole_group = false;        // that all work-items of the group come along
-  bool more_than_barriers = false; // for something else than barrier()
+  bool item = false;               // the position of the work-item
+  bool whole_group = false;        // all work-items of the group must reach a call
+  bool more_than_barriers = false; // such a call is not barrier()
   bool floats = false;             // floating-point types
-  std::uint32_t loop_depth = 0;    // loops inside of each other, most_loop_depth at most
-  bool divides = false;            // a division, or a built-in function that may be one of mathematics
-  std::set<std::string> sub_group_functions; // that it calls
+  std::uint32_t loop_depth = 0;    // nested loops, at most most_loop_depth
+  bool divides = false;            // a division, or a built-in function that may be a mathematical one
+  std::set<std::string> sub_group_functions; // sub-group functions that it calls
 
   friend bool operator==(const Needs&, const Needs&) = default;
 };
 
 inline constexpr std::uint32_t most_loop_depth = 8;
-inline constexpr double iterations_of_a_loop = 4; // a guess, where none is said
+inline constexpr double iterations_of_a_loop = 4; // a guess for loops without a literal bound
 
 class CallGraph {
 public:
-  // `unit` outlives it.
+  // `unit` must outlive the graph.
   explicit CallGraph(const TranslationUnit& unit);
 
-  [[nodiscard]] Needs needs(const std::string& function) const; // of a function that is defined here
+  [[nodiscard]] Needs needs(const std::string& function) const; // of a function defined in this file
   [[nodiscard]] bool is_called(const std::string& function, const std::set<std::string>& by) const;
 
-  // Elements of arrays, vectors and images that a work-item reads and writes in the function and in what that
-  // calls: loops as long as `for (…; i < 16; …)` says or iterations_of_a_loop, branches all taken, recursion
-  // once.
+  // Elements of arrays, vectors and images that a work-item reads and writes in the function and its callees.
+  // Loops run as often as `for (…; i < 16; …)` says, else iterations_of_a_loop times; all branches are taken;
+  // recursion counts once.
   [[nodiscard]] double accesses(const std::string& function) const;
 
-  // These functions and all that they call, directly or not.
+  // The given functions and all that they call, directly or indirectly.
   [[nodiscard]] std::set<std::string> reachable(const std::set<std::string>& from) const;
 
 private:
@@ -49,9 +49,9 @@ private:
 
   const TranslationUnit& unit_;
   std::map<std::string, Needs> needs_;
-  std::map<std::string, std::set<std::string>> calls_; // functions of this file
+  std::map<std::string, std::set<std::string>> calls_; // by caller: the functions of this file that it calls
 
-  // How often a function does something, by loops.
+  // Work of one function without its callees, weighted by loop iterations.
   struct Work {
     double accesses = 0;
     std::map<std::string, double> calls;
@@ -59,10 +59,10 @@ private:
   std::map<std::string, Work> work_;
 };
 
-// Whether token `i` is the name of a function that is called.
+// True if token `i` is the name of a called function.
 bool is_call(const std::vector<Token>& tokens, std::size_t i);
 
-// Whether it is the name of a member, behind a dot or an arrow.
+// True if token `i` names a member: it follows a dot or an arrow.
 bool is_member(const std::vector<Token>& tokens, std::size_t i);
 
 } // namespace tidegate::opencl_c

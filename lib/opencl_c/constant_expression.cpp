@@ -1,3 +1,5 @@
+// Precedence climbing over tokens, in exact 128-bit arithmetic that is then reduced to the type of the
+// result.
 #include "opencl_c/constant_expression.hpp"
 
 #include "opencl_c/lexer.hpp"
@@ -21,7 +23,7 @@ using Bits = Constant::Bits;
 
 constexpr IntegerType int_type{};
 
-// How a compiler computes: conditions in one width, declarations in the types of C.
+// Rules of arithmetic: conditions have one width, declarations the types of C.
 enum class Arithmetic : std::uint8_t { c99_condition, clang_condition, declaration };
 
 std::optional<Constant> number(std::string_view text, Arithmetic arithmetic) {
@@ -53,8 +55,8 @@ std::optional<Constant> number(std::string_view text, Arithmetic arithmetic) {
     return {};
   }
   const bool declared = arithmetic == Arithmetic::declaration;
-  // The first type that holds it; without a suffix that is an unsigned one of hexadecimal numbers alone, but
-  // conditions take any.
+  // The first type that holds the number. In declarations, decimal numbers without a suffix are never
+  // unsigned.
   for (const std::uint32_t bits : {32U, 64U, 128U}) {
     const bool wide_enough = declared ? bits <= 64 && (bits == 64 || suffix.empty())
                                       : bits == (arithmetic == Arithmetic::c99_condition ? 64U : 128U);
@@ -69,7 +71,7 @@ std::optional<Constant> number(std::string_view text, Arithmetic arithmetic) {
   return {};
 }
 
-// The character that the text starts with, which is taken off; escapes are C's, and \e.
+// Removes the first character of the text and returns it; escapes are those of C, and \e.
 std::uint32_t take_character(std::string_view& text) {
   const auto take = [&text] {
     const char c = text.front();
@@ -97,7 +99,8 @@ std::uint32_t take_character(std::string_view& text) {
   return value;
 }
 
-// Characters are signed bytes; of several, each shifts those before it to the left. Wide ones are 32 bits.
+// A narrow character is a signed byte; each further one shifts the previous ones left. Wide ones have 32
+// bits.
 std::int32_t character(std::string_view text) {
   const bool wide = text.starts_with('L');
   text = text.substr(wide ? 2 : 1, text.size() - (wide ? 3 : 2));
@@ -114,7 +117,7 @@ Constant signed_constant(std::int64_t value, IntegerType type) {
   return converted({.bits = static_cast<Bits>(value)}, type);
 }
 
-// The type that both operands get: short ones become int, and of two of a width the unsigned one counts.
+// The usual arithmetic conversions: types below 32 bits become int; of equal widths the unsigned type wins.
 IntegerType common_type(IntegerType left, IntegerType right) {
   left = left.bits < 32 ? int_type : left;
   right = right.bits < 32 ? int_type : right;
@@ -149,7 +152,7 @@ public:
   }
 
 private:
-  // `evaluated` is false in operands whose value cannot matter.
+  // `evaluated` is false for operands whose value cannot matter.
   Result<Constant> parse_list(bool evaluated) {
     auto value = parse_choice(evaluated);
     while (value && arithmetic_ != Arithmetic::declaration && next_is(",")) {
@@ -180,7 +183,7 @@ private:
     return value;
   }
 
-  // Precedence climbing: operators of at least that rank.
+  // Precedence climbing: reads operators of at least this rank.
   Result<Constant> parse_binary(bool evaluated, int least_rank) {
     auto left = parse_unary(evaluated);
     while (left && at_ < tokens_.size()) {
@@ -307,24 +310,24 @@ private:
     if (evaluated && arithmetic_ == Arithmetic::declaration && count >= type.bits) {
       return uncertain(name);
     }
-    if (arithmetic_ == Arithmetic::c99_condition && right.is_negative()) { // as GNU C has it
+    if (arithmetic_ == Arithmetic::c99_condition && right.is_negative()) { // as in GNU C
       to_the_left = !to_the_left;
       count = -count;
     }
     if (to_the_left) {
       return converted({.bits = count < type.bits ? value.bits << count : 0}, type);
     }
-    if (arithmetic_ == Arithmetic::clang_condition) { // it keeps 32 bits of the count
+    if (arithmetic_ == Arithmetic::clang_condition) { // clang keeps 32 bits of the count
       count = static_cast<std::uint32_t>(std::min<Bits>(count, std::numeric_limits<std::uint64_t>::max()));
     }
-    const auto most = type.bits - 1; // clang goes no further, where all others agree but on unsigned numbers
+    const auto most = type.bits - 1; // clang clamps the count; others do so for signed numbers only
     const bool gone = arithmetic_ == Arithmetic::c99_condition && type.is_unsigned && count > most;
     const auto by = static_cast<std::uint32_t>(std::min<Bits>(count, most));
     const Bits sign = value.is_negative() && by != 0 ? ~(~Bits{0} >> by) : 0;
     return Constant{.bits = gone ? 0 : (value.bits >> by) | sign, .type = type};
   }
 
-  // A result in its type, which a signed value must fit into where declarations are concerned.
+  // Converts a result to its type. In declarations a signed value must fit.
   Result<Constant> kept(const Token& name, const Constant& exact, bool evaluated) const {
     const Constant value = converted(exact, exact.type);
     const bool overflows = !exact.type.is_unsigned && value.bits != exact.bits;

@@ -1,4 +1,4 @@
-// Integer constant expressions: of #if and #elif (C99 6.10.1), and of declarations (6.6).
+// Integer constant expressions of #if and #elif (C99 6.10.1) and of declarations (C99 6.6).
 #pragma once
 #include "opencl_c/lexer.hpp"
 #include <tidegate/core/error.hpp>
@@ -12,7 +12,6 @@
 
 namespace tidegate::opencl_c {
 
-// An integer type by its width.
 struct IntegerType {
   std::uint32_t bits = 32;
   bool is_unsigned = false;
@@ -20,43 +19,43 @@ struct IntegerType {
   friend bool operator==(const IntegerType&, const IntegerType&) = default;
 };
 
-// A value of a type. Bits beyond the type's repeat its sign.
+// A typed value. Bits beyond the width of the type repeat its sign.
 struct Constant {
   __extension__ using Bits = unsigned __int128;
   Bits bits = 0;
   IntegerType type;
 
   [[nodiscard]] bool is_negative() const { return !type.is_unsigned && bits >> 127U != 0; }
-  // Where 64 bits with a sign hold it.
+  // The value, if a signed 64-bit integer holds it.
   [[nodiscard]] std::optional<std::int64_t> number() const;
 };
 
-// The value as the type keeps it.
+// Converts the value to the type, as an assignment does.
 Constant converted(const Constant& value, IntegerType type);
 
-// Whether the condition of a directive is not zero. Macros are replaced already, and so is `defined`; names
-// that are left are 0. Numbers have 64 bits in C99, names are 0 and shifts by negative counts go the other
-// way; in the OpenCL C of clang they have 128 bits, `true` is 1 and such shifts go all the way. Where the two
-// differ the answer is empty: only the device's compiler knows. A division by zero in an operand that is not
-// evaluated is none. kernel_source, at a token or else at the directive, in the file `path`.
+// Evaluates the condition of a directive, with macros and `defined` already replaced; remaining names are 0.
+// C99 has 64-bit numbers, `true` is 0, and shifts by negative counts reverse; clang's OpenCL C has 128-bit
+// numbers, `true` is 1, and such shifts move all bits out. Where the two differ the result is empty: only the
+// device's compiler can decide. Division by zero in an unevaluated operand is no error. Error: kernel_source
+// at a token or the directive, in the file `path`.
 Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, const Token& directive,
                                                std::string_view path);
 
-// What clang makes of it.
+// The result under clang's rules.
 Result<bool> evaluate_condition_as_clang(std::span<const Token> tokens, const Token& directive,
                                          std::string_view path);
 
-// What words mean in a constant expression: at the token `at`, which moves past it.
+// Callbacks that evaluate words in a constant expression at the token `at` and advance past them.
 struct ConstantWords {
   std::function<std::optional<Constant>(std::size_t& at)> value;   // an enumerator, or sizeof (TYPE)
   std::function<std::optional<IntegerType>(std::size_t& at)> cast; // (TYPE)
 };
 
-// The value of an expression of a declaration, computed in the types of C. Nothing for what is not constant,
-// and where compilers need not agree, as where a signed value overflows.
+// Evaluates an expression of a declaration in the types of C. Empty if it is not constant or compilers may
+// disagree, for example where a signed value overflows.
 std::optional<Constant> evaluate_constant(std::span<const Token> tokens, const ConstantWords& words = {});
 
-// How tightly a binary operator binds: from 1 for || to 10 for *; 0 for anything else, assignments included.
+// Precedence of a binary operator: from 1 for || to 10 for *; 0 for anything else, assignments included.
 int binary_rank(std::string_view name);
 
 } // namespace tidegate::opencl_c

@@ -1,3 +1,5 @@
+// Flow-insensitive analysis: a pointer's declaration changes to global memory if any value assigned to it may
+// come from a constant argument.
 #include "opencl_c/constant_pointers.hpp"
 
 #include "opencl_c/call_graph.hpp"
@@ -16,14 +18,12 @@
 
 namespace tidegate::opencl_c {
 
-// Which declarations speak of constant memory.
-
-// What the declarations of a unit say of constant memory.
+// Queries about the constant address space in the declarations of a unit.
 class ConstantTypes {
 public:
   explicit ConstantTypes(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {}
 
-  // The qualifier, or the name of a type that has it.
+  // True for the constant qualifier and for a type that has it.
   [[nodiscard]] bool is_constant(std::size_t i) const {
     const Name* const type = used_type(i);
     return address_space(tokens_[i].text) == AddressSpace::constant ||
@@ -51,12 +51,12 @@ public:
            });
   }
 
-  // A variable that holds such a pointer.
+  // True for a variable that is a pointer into constant memory.
   [[nodiscard]] bool points_to_constant(const Name& name) const {
     return name.kind == NameKind::variable && in_constant(name) && is_pointer(name);
   }
 
-  // Whether any structure has a member of this name that points into constant memory.
+  // True if any structure has a member of this name that points into constant memory.
   [[nodiscard]] bool is_member_to_constant(const std::string& text) const {
     return std::ranges::any_of(unit_.names, [&text, this](const Name& name) {
       return name.kind == NameKind::member && tokens_[name.token].text == text && in_constant(name) &&
@@ -64,7 +64,7 @@ public:
     });
   }
 
-  // A function that returns one.
+  // True for a function that returns a pointer into constant memory.
   [[nodiscard]] bool returns_constant(const Function& function) const {
     for (std::size_t i = function.begin; i < function.name_token; ++i) {
       if (is_attribute(tokens_[i].text)) {
@@ -76,7 +76,7 @@ public:
     return false;
   }
 
-  // Whether any token of the specifiers has this property, members of structures aside.
+  // True if any token of the specifiers has this property, members of structures excepted.
   template <class Property>
   [[nodiscard]] bool any_specifier(const Name& name, const Property& property) const {
     for (std::size_t i = name.specifiers.begin; i < name.specifiers.end; ++i) {
@@ -89,7 +89,7 @@ public:
     return false;
   }
 
-  // Whether members stand in the specifiers of a structure without a tag: it cannot be named again.
+  // True for a structure that has members but no tag: it cannot be named again.
   [[nodiscard]] bool has_unnamed_members(const Name& name) const {
     for (std::size_t i = name.specifiers.begin + 1; i < name.specifiers.end; ++i) {
       if (tokens_[i].is("{")) {
@@ -100,13 +100,13 @@ public:
     return false;
   }
 
-  // The type that token `i` uses by its name, or nullptr.
+  // The type that token `i` uses by name, or nullptr.
   [[nodiscard]] const Name* used_type(std::size_t i) const {
     const Name* const name = unit_.meaning(i);
     return name != nullptr && name->kind == NameKind::type && name->token != i ? name : nullptr;
   }
 
-  // Whether the parenthesis at `close` ends a cast: a type stands between the two.
+  // True if the parenthesis at `close` ends a cast.
   [[nodiscard]] bool is_cast(std::size_t close) const {
     std::size_t depth = 1;
     std::size_t open = close;
@@ -129,12 +129,12 @@ namespace {
 constexpr std::string_view global_qualifiers = "const global";
 constexpr std::string_view typedef_prefix = "tg_typedef_";
 
-// The name of the typedef that add_global_typedefs() makes of another one.
+// Name of the copy in global memory that add_global_typedefs() adds.
 std::string global_typedef(std::string_view name) {
   return fmt::format("{}{}_global", typedef_prefix, name);
 }
 
-// Where a value points to. Both is more than one pointer can.
+// Address spaces that a value may point into. No pointer can serve both.
 struct Target {
   bool global = false;
   bool constant = false;
@@ -146,8 +146,8 @@ struct Target {
   friend bool operator==(const Target&, const Target&) = default;
 };
 
-// Which declarations of a function have to change: an analysis of all that is assigned, in any order.
-// Declarators of one declaration share its address space and count as one.
+// Finds the declarations of a function that must change, from all assignments in any order. Declarators of
+// one declaration share its address space and count as one.
 class ConstantPointers {
 public:
   ConstantPointers(const TranslationUnit& unit, const Function& function)
@@ -192,8 +192,8 @@ public:
         return tl::unexpected(error_at(
             unit_, assignment.value.begin, ErrorCode::unsupported_kernel,
             "this pointer gets addresses of constant memory here and those of a constant argument elsewhere, "
-            "which lies in global memory in a persistent kernel",
-            "use a pointer of its own for each"));
+            "which is in global memory in a persistent kernel",
+            "use a separate pointer for each"));
       }
     }
     for (const TokenRange& value : member_values_) {
@@ -201,7 +201,7 @@ public:
         return tl::unexpected(
             error_at(unit_, value.begin, ErrorCode::unsupported_kernel,
                      "this member points into constant memory and gets an address from a constant argument, "
-                     "which lies in global memory in a persistent kernel",
+                     "which is in global memory in a persistent kernel",
                      "keep such pointers in variables"));
       }
     }
@@ -215,7 +215,7 @@ public:
     }
     for (const Parameter& parameter : function_.parameters) {
       if (is_constant_pointer(parameter)) {
-        changed.push_back(parameter.tokens); // it may have no name
+        changed.push_back(parameter.tokens); // its name may be missing
       }
     }
     casts(changed);
@@ -240,7 +240,7 @@ public:
       } else if (types_.has_unnamed_members(*type)) {
         return tl::unexpected(error_at(
             unit_, i, ErrorCode::unsupported_kernel,
-            fmt::format("{} points to a structure without a name in constant memory, and arguments lie in "
+            fmt::format("{} points to a structure without a name in constant memory, and arguments are in "
                         "global memory in a persistent kernel",
                         in_quotes(tokens_[i].text)),
             "give the structure a name"));
@@ -262,7 +262,7 @@ private:
   }
 
   struct Assignment {
-    std::size_t declaration = 0; // the first token of the specifiers
+    std::size_t declaration = 0; // first token of the specifiers
     TokenRange value;
   };
 
@@ -302,7 +302,7 @@ private:
     assignments_.push_back({.declaration = name.specifiers.begin, .value = value});
   }
 
-  // The expression from token `begin` to a comma, a semicolon or the end of the brackets around it.
+  // The expression from token `begin` to a comma, a semicolon or the end of the enclosing brackets.
   [[nodiscard]] TokenRange value_at(std::size_t begin) const {
     std::size_t i = begin;
     while (i < tokens_.size() && !is(i, ",") && !is(i, ";") && !is(i, ")") && !is(i, "]") && !is(i, "}")) {
@@ -312,7 +312,7 @@ private:
     return {.begin = begin, .end = i};
   }
 
-  // The casts to pointers that change, as what stands between their parentheses.
+  // Adds the tokens between the parentheses of each cast whose pointer type changes.
   void casts(std::vector<TokenRange>& changed) const {
     if (!function_.body) {
       return;
@@ -337,7 +337,7 @@ private:
         names_, [i](const Name* name) { return name->specifiers.begin <= i && i < name->specifiers.end; });
   }
 
-  // What a cast in front of token `begin` is applied to.
+  // The operand of a cast that ends before token `begin`.
   [[nodiscard]] TokenRange operand(std::size_t begin) const {
     std::size_t i = begin;
     while (is(i, "&") || is(i, "*") || is(i, "++") || is(i, "--")) {
@@ -350,23 +350,22 @@ private:
         i += 2;
       } else if (i < tokens_.size() && tokens_[i].kind != TokenKind::punctuator &&
                  (i == first || is(i - 1, ")"))) {
-        ++i; // the first token, or the one behind another cast
+        ++i; // the first token, or one after another cast
       } else {
         return {.begin = begin, .end = i};
       }
     }
   }
 
-  // Values.
-
-  // Where a value points to, by the addresses that it is made of; without any it is read from memory, as a
-  // member that is an array is by its syntax, and points to where it was read.
+  // Address spaces of a value, by the addresses that it is computed from. Without any, it was read from
+  // memory and points where that memory is: a member that is an array looks like a read.
   [[nodiscard]] Target target_of(TokenRange value) const {
     const Target target = target_of(value, false);
     return target == Target{} ? target_of(value, true) : target;
   }
 
-  // What is read, and what brackets and other functions get, is no address; with `reads` the former is one.
+  // Values read from memory, and operands of brackets and other functions, are no addresses; with `reads`,
+  // the values read are.
   [[nodiscard]] Target target_of(TokenRange value, bool reads) const {
     Target target;
     for (std::size_t i = value.begin; i < value.end; ++i) {
@@ -388,7 +387,7 @@ private:
     return target;
   }
 
-  // A function that returns such a pointer is there for both kinds of memory, if it is given one.
+  // A function that returns such a pointer has a version for each address space, chosen by its arguments.
   [[nodiscard]] Target target_of_call(std::size_t i, TokenRange arguments) const {
     const auto called =
         std::ranges::find_if(unit_.functions, [name = tokens_[i].text, this](const Function& function) {
@@ -408,7 +407,7 @@ private:
     }
     const bool array = types_.is_array(*name);
     const bool parameter = !name->is_file_scope && name->token < function_.parameter_list.end;
-    if (!types_.is_pointer(*name) && !parameter) { // a table, or one value
+    if (!types_.is_pointer(*name) && !parameter) { // a table or a single value
       return {.constant = reads || (array ? !is_read(i, i) : has_address(i))};
     }
     if (is_read(i, i) && !reads && (!array || parameter)) {
@@ -418,7 +417,7 @@ private:
     return found == targets_.end() ? Target{.constant = name->is_file_scope} : found->second;
   }
 
-  // Whether the program reads what the tokens from `first` to `last` point to.
+  // True if the program dereferences the tokens from `first` to `last`.
   [[nodiscard]] bool is_read(std::size_t first, std::size_t last) const {
     const bool reads =
         is(last + 1, "[") || is(last + 1, ".") || is(last + 1, "->") || is_unary(first - 1, "*");
@@ -444,10 +443,10 @@ private:
   const ConstantTypes types_;
   const Function& function_;
   const std::vector<std::size_t> closing_; // by token of the function
-  std::vector<const Name*> names_;         // that the function declares
+  std::vector<const Name*> names_;         // declared by the function
   std::vector<Assignment> assignments_;    // to pointers into constant memory, and returned ones
-  std::vector<TokenRange> member_values_;  // what members that are such pointers are set to
-  std::map<std::size_t, Target> targets_;  // by the first token of the specifiers
+  std::vector<TokenRange> member_values_;  // values assigned to members that are such pointers
+  std::map<std::size_t, Target> targets_;  // by first token of the specifiers
 };
 
 } // namespace
@@ -463,7 +462,7 @@ Result<void> constants_to_global(const TranslationUnit& unit, const Function& fu
   if (auto edited = pointers.edit(edits); !edited) {
     return edited;
   }
-  // What a prototype returns, only the definition can tell.
+  // Only the definition shows what a prototype returns.
   const Function* const definition = function.body ? nullptr : unit.definition(function.name);
   const bool returns_global = definition == nullptr ? pointers.returns_global()
                                                     : ConstantPointers(unit, *definition).returns_global();
@@ -485,7 +484,7 @@ void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& e
         const auto edit = edits.find(i);
         const bool edited = edit != edits.end() && edit->second.replaced;
         const std::string& word = edited ? edit->second.text : tokens[i].text;
-        if (tokens[i].is("{")) { // the members are there already
+        if (tokens[i].is("{")) { // the original typedef declares the members
           i = closing(tokens, i);
         } else if (address_space(word) == AddressSpace::constant) {
           text += fmt::format(" {}", global_qualifiers);
@@ -496,7 +495,7 @@ void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& e
       }
     }
     std::size_t end = name.declarator.end;
-    while (end < range.end && !tokens[end].is(";")) { // other declarators
+    while (end < range.end && !tokens[end].is(";")) { // skips the other declarators
       const bool open = tokens[end].is("(") || tokens[end].is("[") || tokens[end].is("{");
       end = open ? closing(tokens, end) + 1 : end + 1;
     }

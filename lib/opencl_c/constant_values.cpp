@@ -11,7 +11,8 @@
 namespace tidegate::opencl_c {
 namespace {
 
-// Behind "enum", its attributes and its tag: the brace of its enumerators, or the number of tokens.
+// Index of the opening brace of the enumerators at "enum", past its attributes and tag; or the number of
+// tokens.
 std::size_t brace_of(const std::vector<Token>& tokens, std::size_t keyword) {
   std::size_t i = keyword + 1;
   while (i + 1 < tokens.size() && is_attribute(tokens[i].text)) {
@@ -39,7 +40,7 @@ void ConstantValues::enumerators(std::size_t brace) {
   }
   const std::size_t end = closing(tokens, brace);
   std::optional<Constant> next = Constant{};
-  bool nested = false; // another list in a value
+  bool nested = false; // a nested list in a value
   for (std::size_t i = brace + 1; i < end; ++i) {
     const std::size_t name = i;
     while (i < end && !tokens[i].is(",") && !tokens[i].is("=")) {
@@ -60,7 +61,7 @@ void ConstantValues::enumerators(std::size_t brace) {
     const Constant greater{.bits = next->bits + 1, .type = next->type};
     next = converted(greater, greater.type).bits == greater.bits ? std::optional(greater) : std::nullopt;
   }
-  // Behind the list all are int, or have the enumeration's type where int does not hold them.
+  // After the list all enumerators are int, or have the enumeration's type if int cannot hold them.
   const auto type = type_of(brace);
   for (auto entry = values_.upper_bound(brace); entry != values_.end() && entry->first < end; ++entry) {
     const Constant as_int = converted(entry->second, {});
@@ -71,7 +72,7 @@ void ConstantValues::enumerators(std::size_t brace) {
 
 std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
   const std::vector<Token>& tokens = unit_.source.tokens;
-  // The arithmetic type in parentheses that open there.
+  // The arithmetic type in the parentheses that open there.
   const auto type_in = [&](std::size_t open) -> std::optional<ArithmeticType> {
     std::vector<std::string_view> words;
     for (std::size_t i = open + 1; i < closing(tokens, open); ++i) {
@@ -158,7 +159,7 @@ std::map<std::string, std::string> ConstantValues::enumeration_types() const {
     const std::string name_of_type =
         std::string(type.is_unsigned ? "u" : "") + (type.bits == 64 ? "long" : "int");
     const std::size_t end = closing(tokens, brace);
-    // A packed one is as small as its enumerators let it be.
+    // A packed enumeration is as small as its enumerators allow.
     const bool has_attribute = (i + 1 < tokens.size() && is_attribute(tokens[i + 1].text)) ||
                                (end + 1 < tokens.size() && is_attribute(tokens[end + 1].text));
     if (has_attribute) {

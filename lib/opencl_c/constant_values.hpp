@@ -16,18 +16,18 @@ namespace tidegate::opencl_c {
 
 class ConstantValues {
 public:
-  // Of a unit whose names are resolved, and that outlives it.
+  // `unit` must have resolved names and outlive this object.
   explicit ConstantValues(const TranslationUnit& unit);
 
-  // Of an expression of numbers, enumerators, sizes of arithmetic types and casts to integers; nothing for
-  // others.
+  // Value of an expression of numbers, enumerators, sizes of arithmetic types and casts to integers; empty
+  // for any other.
   [[nodiscard]] std::optional<std::int64_t> value(TokenRange expression) const;
 
-  // The enumerators of the list in these braces; nothing where the value of one is not known.
+  // Enumerators of the list in these braces; empty if the value of one is unknown.
   [[nodiscard]] std::optional<std::vector<std::pair<std::string, std::int64_t>>>
   enumerators_of(std::size_t brace) const;
 
-  // By "enum TAG" and by the name of a typedef: the integer type that the compiler makes of an enumeration.
+  // Integer type of each enumeration, by "enum TAG" and by the names of its typedefs.
   [[nodiscard]] std::map<std::string, std::string> enumeration_types() const;
 
 private:
@@ -37,7 +37,7 @@ private:
 
   const TranslationUnit& unit_;
   std::map<std::size_t, Constant> values_; // by token of the enumerator
-  std::set<std::size_t> complete_;         // the braces of lists whose values are all known
+  std::set<std::size_t> complete_;         // opening braces of the lists whose values are all known
 };
 
 } // namespace tidegate::opencl_c

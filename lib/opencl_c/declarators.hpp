@@ -1,4 +1,4 @@
-// Which word of a declaration is the name that it declares.
+// Finds the name that a declaration declares.
 #pragma once
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -9,8 +9,8 @@
 
 namespace tidegate::opencl_c {
 
-// Whether token `i` is the name of a declarator: bounds, a value or another declarator come next, or
-// attributes with nothing but those behind them.
+// True if token `i` is the name of a declarator: followed by bounds, a value or another declarator, or by
+// attributes and then one of those.
 inline bool is_declarator_name(const std::vector<Token>& tokens, std::size_t i) {
   std::size_t next = i + 1;
   while (next + 1 < tokens.size() && is_attribute(tokens[next].text)) {

@@ -12,7 +12,7 @@ struct Punctuator {
   std::string_view spelling, meaning;
 };
 
-// Those of more than one character, longest first; any other character stands for itself.
+// Punctuators of several characters, longest first; any other character is a punctuator alone.
 constexpr std::array long_punctuators{
     Punctuator{"%:%:", "##"}, Punctuator{"<<=", "<<="}, Punctuator{">>=", ">>="}, Punctuator{"...", "..."},
     Punctuator{"->", "->"},   Punctuator{"++", "++"},   Punctuator{"--", "--"},   Punctuator{"<<", "<<"},
@@ -29,7 +29,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Compilers take $ and letters beyond ASCII, too.
+// Compilers also accept $ and letters beyond ASCII.
 bool starts_identifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -66,7 +66,7 @@ Lexer::Character Lexer::character(std::size_t at) const {
                                          : Character{.meaning = meanings[found], .width = 3};
 }
 
-// Like compilers, past a backslash with blanks behind it, too.
+// As compilers do, accepts blanks between the backslash and the end of the line.
 Lexer::Place Lexer::past_splices(Place place) const {
   while (at(place) == '\\') {
     const std::size_t end = text_.find_first_not_of(blanks, place.at + character(place.at).width);
@@ -172,7 +172,7 @@ Token Lexer::read_token(bool file_name_expected) {
   return token;
 }
 
-// Backslashes in it are part of the name.
+// Backslashes are part of a file name.
 bool Lexer::read_file_name(Token& token) {
   const char opening = current();
   if (opening != '"' && opening != '<') {

@@ -1,4 +1,5 @@
-// Reads OpenCL C text as preprocessing tokens (C99 6.4) and never fails on what a skipped group may hold.
+// Splits OpenCL C text into preprocessing tokens (C99 6.4). Text that a skipped group may contain never
+// fails.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -11,25 +12,22 @@
 
 namespace tidegate::opencl_c {
 
-// Tokens of OpenCL C, and the text they come from.
-
 enum class TokenKind : std::uint8_t {
   identifier, // keywords too
   number,     // a preprocessing number
   character,
   string,
   punctuator,
-  pragma, // a whole #pragma line, to be handed to the compiler on a line of its own
+  pragma, // a whole #pragma line, passed on to the compiler on its own line
 };
 
-// Where a token stands for messages and #line: a token that comes out of a macro stands where the macro was
-// called.
+// Positions are those for messages and #line: a token from a macro has the position of the macro call.
 struct Token {
   TokenKind kind = TokenKind::identifier;
   std::string text;
   std::uint32_t file = 0;   // index into TokenStream::files
-  std::uint32_t line = 1;   // counted from 1
-  std::uint32_t column = 1; // likewise, in bytes
+  std::uint32_t line = 1;   // 1-based
+  std::uint32_t column = 1; // 1-based, in bytes
   bool space_before = false;
 
   [[nodiscard]] bool is(const char* wanted) const { return text == wanted; }
@@ -40,23 +38,22 @@ struct Token {
 struct TokenStream {
   std::vector<std::string> files; // paths as messages show them
   std::vector<Token> tokens;
-  std::string
-      own_macros; // why the tokens mean the same only where the program's own text is compiled; or empty
+  std::string own_macros; // why the tokens are valid only with the program's own macros; or empty
 };
 
 class Lexer {
 public:
-  // `path` is what errors name. Both must outlive the lexer.
+  // `path` is for errors. Both arguments must outlive the lexer.
   Lexer(std::string_view text, std::string_view path);
 
-  // The tokens of the next line that has any, with positions in the text and `file` 0; none at the end.
-  // Spliced lines, and lines that a comment joins, count as one. The first token of a line has space_before
-  // set. Digraphs and trigraphs come out as what they stand for, the file name of an #include as one string
-  // with its quotes or angle brackets, a byte that starts no token as a punctuator. kernel_source: a comment
-  // without an end.
+  // Returns the tokens of the next non-empty line, with positions in the text and `file` 0; no tokens at the
+  // end. Spliced lines and lines joined by a comment count as one. The first token of a line has space_before
+  // set. Digraphs and trigraphs are replaced; the file name of an #include is one string with its quotes or
+  // angle brackets; a byte that starts no token is a punctuator. Error: kernel_source for an unterminated
+  // comment.
   Result<std::vector<Token>> next_line();
 
-  // The line of the text that the next call starts at.
+  // The line of the text where the next call starts.
   [[nodiscard]] std::uint32_t line() const { return place_.line; }
 
 private:
@@ -90,10 +87,10 @@ private:
   Place place_;
 };
 
-// True for a quote that is not closed on its line: a punctuator that holds all the rest of the line.
+// True for a quote not closed on its line: a punctuator that holds the rest of the line.
 bool is_unterminated(const Token& token);
 
-// The tokens as one text, with one space where they are spaced.
+// Joins the tokens, with one space where the source has blanks.
 std::string spelling(std::span<const Token> tokens);
 
 // kernel_source at a token of the file `path`.

@@ -41,7 +41,7 @@ public:
   }
 
 private:
-  // Those that end in a semicolon; the braces of types and of values are parts of one.
+  // Finds the statements that end in a semicolon; braces of types and values are part of a statement.
   void find_statements() {
     std::size_t begin = body_.begin + 1;
     for (std::size_t i = begin; i + 1 < body_.end; ++i) {
@@ -77,8 +77,8 @@ private:
     return true;
   }
 
-  // The space of what functions may not declare, and so must move. Samplers count as constants: the
-  // language lets only kernels and files declare them.
+  // The address space of a variable that functions may not declare. Samplers count as constants: only kernels
+  // and files may declare them.
   [[nodiscard]] AddressSpace moving_space(std::size_t i, std::size_t statement) const {
     if (!tokens_[i].is("sampler_t")) {
       return address_space(tokens_[i].text);
@@ -113,7 +113,7 @@ private:
       }
     }
     if (variable.names.empty()) {
-      return {}; // pointers alone
+      return {}; // only pointers
     }
     if (auto alone = stands_alone(variable); !alone) {
       return alone;
@@ -122,12 +122,12 @@ private:
     return {};
   }
 
-  // The words of the type come first; a declarator is a star, or a name with something behind it.
+  // The type comes first; the declarators start at a star, a parenthesis or a declarator name.
   [[nodiscard]] std::size_t first_declarator(std::size_t i, std::size_t end) const {
     for (; i < end; ++i) {
       if (is_attribute(tokens_[i].text)) {
         i = closing(tokens_, i + 1);
-      } else if (tokens_[i].is("{")) { // of a structure without a name
+      } else if (tokens_[i].is("{")) { // a structure without a name
         i = closing(tokens_, i);
       } else if (tokens_[i].is("*") || tokens_[i].is("(") || is_declarator_name(tokens_, i) || i + 1 == end) {
         return i;
@@ -144,7 +144,7 @@ private:
     return i;
   }
 
-  // What moves out of the kernel takes along the types that it is made of, and the values of constants.
+  // A variable that leaves the kernel takes along its types and the values of constants.
   [[nodiscard]] Result<void> stands_alone(const HoistedVariable& variable) {
     const auto stays = [&variable](std::size_t i) {
       return std::ranges::any_of(variable.remaining,
@@ -175,7 +175,7 @@ private:
     return {};
   }
 
-  // Of "const int count = 16": what is not constant, compilers refuse where it is needed here.
+  // Takes "const int count = 16". Compilers reject a value that is not constant where it is needed here.
   Result<bool> take_value(const Name& name) {
     const TokenRange value = value_of(unit_, name);
     if (name.token < body_.begin || value.begin == value.end) {
@@ -190,7 +190,7 @@ private:
         .map([] { return true; });
   }
 
-  // The statement that declares it, if that declares nothing else.
+  // Takes the statement that declares the type, if it declares types only.
   Result<bool> take_type(const Name& name) {
     const auto statement = std::ranges::find_if(statements_, [&name](const TokenRange& range) {
       return range.begin <= name.token && name.token < range.end;
@@ -217,7 +217,7 @@ private:
     return take_along(*statement, [](std::size_t /*token*/) { return false; }).map([] { return true; });
   }
 
-  // Whether the declaration finds at file scope, or brings itself, what it names at token `i`.
+  // True if the name at token `i` is of file scope or part of the declaration.
   static bool comes_along(const Name& needed, std::size_t i, TokenRange declaration) {
     const bool own_type = needed.kind != NameKind::variable && declaration.begin <= needed.token &&
                           needed.token < declaration.end;
@@ -248,7 +248,7 @@ std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const Loca
     for (const HoistedName& hoisted : variable.names) {
       const Name* const name = unit.meaning(hoisted.token);
       const auto bytes = name == nullptr ? tl::unexpected(std::string()) : bytes_of(unit, *name);
-      constexpr std::uint64_t padding = 16; // to the alignment of the next
+      constexpr std::uint64_t padding = 16; // up to the alignment of the next variable
       if (!bytes || __builtin_add_overflow(sum, *bytes + padding, &sum)) {
         return {};
       }

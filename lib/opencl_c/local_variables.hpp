@@ -1,4 +1,5 @@
-// Variables that a kernel declares in its body and that functions may not: in local and in constant memory.
+// Finds variables that kernels may declare in their body and functions may not: those in local and in
+// constant memory.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
@@ -14,19 +15,19 @@ namespace tidegate::opencl_c {
 
 struct HoistedName {
   std::string name;
-  std::string unique; // the same, or with a number when the kernel declares several of that name
+  std::string unique; // the name, numbered when the kernel declares several of that name
   std::size_t token = 0;
 };
 
-// One declaration, which may declare several names. Pointers among them are private and stay where they are.
+// A declaration, possibly of several names. Its pointers are private and stay in the kernel.
 struct HoistedVariable {
   TokenRange declaration;            // without the semicolon
-  std::vector<HoistedName> names;    // what moves
-  std::vector<TokenRange> moving;    // its declarators, each with the comma behind it
-  std::vector<TokenRange> remaining; // those of pointers, likewise
+  std::vector<HoistedName> names;    // names that move
+  std::vector<TokenRange> moving;    // declarators that move, each with the comma after it
+  std::vector<TokenRange> remaining; // declarators of pointers, likewise
 };
 
-// A statement that declares types alone, which variables that move are made of.
+// A statement that declares only types, which variables that move use.
 struct HoistedType {
   TokenRange statement;           // with its semicolon
   std::vector<std::size_t> names; // tokens of its types, tags and enumerators
@@ -35,19 +36,18 @@ struct HoistedType {
 struct LocalVariables {
   std::vector<HoistedVariable> locals;
   std::vector<HoistedVariable> constants;
-  std::vector<HoistedType> types; // in their order
-  std::set<std::size_t> inlined;  // tokens of constant variables whose value stands for them
+  std::vector<HoistedType> types; // in source order
+  std::set<std::size_t> inlined;  // tokens of constant variables replaced by their values
 };
 
-// unsupported_kernel for a declaration that needs something else of the kernel than its types, enumerators
-// and constants.
+// Error: unsupported_kernel for a declaration that needs more of the kernel than its types, enumerators and
+// constants.
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
 
-// Bytes that the variables in local memory take together, at most; nothing where types or bounds are not
-// plain.
+// Upper bound on the bytes of the variables in local memory; empty if a type or bound is not known.
 std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables);
 
-// The value of "const TYPE NAME = VALUE", or nothing.
+// The tokens of VALUE in "const TYPE NAME = VALUE"; empty without one.
 TokenRange value_of(const TranslationUnit& unit, const Name& name);
 
 } // namespace tidegate::opencl_c

@@ -1,3 +1,4 @@
+// Parsing of #define, substitution of arguments, and the expander's stack.
 #include "opencl_c/macros.hpp"
 
 #include "opencl_c/lexer.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr const char* variadic_name = "__VA_ARGS__";
 
-// Reads "a, b, ...)" and returns how many tokens that is.
+// Reads "a, b, ...)" and returns the number of tokens.
 Result<std::size_t> parse_parameters(std::span<const Token> tokens, const Token& name, std::string_view path,
                                      Macro& macro) {
   std::size_t at = 0;
@@ -41,7 +42,7 @@ Result<std::size_t> parse_parameters(std::span<const Token> tokens, const Token&
     } else {
       macro.parameters.push_back(tokens[at].text);
       if (at + 1 < tokens.size() && tokens[at + 1].is("...")) {
-        macro.variadic = true; // a GNU extension: the rest of the arguments under a name of their own
+        macro.variadic = true; // GNU extension: the parameter names all remaining arguments
         ++at;
       }
     }
@@ -79,7 +80,7 @@ Result<void> parse_body(std::span<const Token> tokens, std::string_view path, Ma
     }
     if (body.stringized && !body.parameter) {
       return tl::unexpected(source_error(path, body.token, "# is not followed by a parameter of the macro",
-                                         "name a parameter behind it"));
+                                         "name a parameter after it"));
     }
     macro.body.push_back(std::move(body));
   }
@@ -99,7 +100,7 @@ Result<Token> macro_name(std::span<const Token> line, std::string_view path) {
     const Token& place = line.size() < 3 ? directive : line[2];
     return tl::unexpected(source_error(path, place,
                                        fmt::format("#{} needs the name of a macro", directive.text),
-                                       "put a name behind it that is not \"defined\""));
+                                       "put a name after it that is not \"defined\""));
   }
   return line[2];
 }
@@ -264,7 +265,7 @@ Token stringized(const MacroArgument& argument) {
     const std::string text = literal ? opencl_c::quoted(token.text) : token.text;
     result.text += literal ? std::string_view(text).substr(1, text.size() - 2) : std::string_view(text);
   }
-  // A backslash that stood alone, at the end, would take the closing quote away.
+  // A single trailing backslash would escape the closing quote.
   const std::size_t last = result.text.find_last_not_of('\\');
   if ((result.text.size() - last) % 2 == 0) {
     result.text.pop_back();
@@ -278,10 +279,10 @@ Result<Token> joined(const Token& left, const Token& right, const Token& place, 
   Lexer lexer(text, path);
   auto line = lexer.next_line();
   if (!line || line->size() != 1 || line->front().text.size() != text.size()) {
-    return tl::unexpected(source_error(
-        path, place,
-        fmt::format("## joins {} and {} to what is no token", in_quotes(left.text), in_quotes(right.text)),
-        "leave the ## out, or join parts of one name, number or operator"));
+    return tl::unexpected(source_error(path, place,
+                                       fmt::format("## joins {} and {} into something that is no token",
+                                                   in_quotes(left.text), in_quotes(right.text)),
+                                       "leave the ## out, or join parts of one name, number or operator"));
   }
   line->front().space_before = left.space_before;
   return std::move(line->front());
@@ -326,8 +327,8 @@ std::size_t bytes_of(const Macro& macro, std::span<const MacroArgument> argument
 Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgument> arguments,
                                   const Token& name, std::string_view path) {
   std::vector<MacroItem> result, operand;
-  bool joining = false;       // the token before this one has a ## behind it,
-  bool left_is_empty = false; // and stands for nothing
+  bool joining = false;       // the previous token is followed by ##
+  bool left_is_empty = false; // and was replaced by nothing
   bool space_pending = false;
   for (const BodyToken& body : macro.body) {
     const MacroArgument* argument = body.parameter ? &arguments[*body.parameter] : nullptr;
@@ -338,7 +339,7 @@ Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgum
     } else {
       operand = body.takes_expanded ? *argument->expanded : argument->items;
     }
-    // A GNU extension: ", ## __VA_ARGS__" joins nothing, but takes the comma away where no argument is given.
+    // GNU extension: ", ## __VA_ARGS__" joins nothing and drops the comma if the argument is missing.
     const bool after_comma = joining && macro.variadic && body.parameter == macro.parameters.size() - 1 &&
                              !left_is_empty && result.back().token.is(",");
     if (after_comma && argument->omitted) {
@@ -371,13 +372,13 @@ Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgum
     item.token.line = name.line;
     item.token.column = name.column;
   }
-  return MacroExpansion{.items = std::move(result), .space_behind = space_pending};
+  return MacroExpansion{.items = std::move(result), .trailing_space = space_pending};
 }
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{256} << 20U; // of text and tokens in all: macros can double it
-constexpr std::size_t most_depth = 256;                     // of calls in arguments, which recurse
+constexpr std::size_t most_bytes = std::size_t{256} << 20U; // of text and tokens: macros can double them
+constexpr std::size_t most_depth = 256;                     // nested calls in arguments, which recurse
 
 } // namespace
 
@@ -426,17 +427,17 @@ const std::string* MacroExpander::predefined(const std::string& name) {
   return found->second ? &*found->second : nullptr;
 }
 
-// Pushes what the compiler's own macro stands for, where it matters before the compiler sees the text: in
-// conditions; in arguments, which # and ## look at; and where the kernel that is generated may be compiled
-// with other options, which version, extension and feature macros tell of.
+// Pushes the replacement of a predefined macro where it matters before compilation: in conditions; in
+// arguments of # and ##; and for version, extension and feature macros, since the generated kernel may be
+// compiled with other options.
 Result<bool> MacroExpander::enter_predefined(const Token& name) {
   const bool keyword = is_qualifier(name.text) || is_attribute(name.text) ||
                        name.text.starts_with("__builtin_") || name.text.starts_with("__read_") ||
                        name.is("__write_only");
-  const bool tells_of_options = !keyword && (name.text.starts_with("__") || name.text.starts_with("cl_") ||
-                                             name.text.starts_with("CL_"));
+  const bool depends_on_options = !keyword && (name.text.starts_with("__") || name.text.starts_with("cl_") ||
+                                               name.text.starts_with("CL_"));
   if (predefined_ == nullptr || name.is("defined") ||
-      !(in_condition_ || (depth_ > 0 && has_operators_) || tells_of_options)) {
+      !(in_condition_ || (depth_ > 0 && has_operators_) || depends_on_options)) {
     return false;
   }
   const std::string* const text = predefined(name.text);
@@ -485,7 +486,7 @@ bool MacroExpander::is_disabled(const Token& token) const {
   return found != macros_.end() && found->second->disabled;
 }
 
-// The next token, whatever it is; none at the end of what may be read now.
+// Returns the next token without expansion; none at the end of what may be read now.
 Result<std::optional<MacroItem>> MacroExpander::read(bool past_directives) {
   while (true) {
     if (contexts_.empty()) {
@@ -507,7 +508,7 @@ Result<std::optional<MacroItem>> MacroExpander::read(bool past_directives) {
     if (top.last) {
       return std::nullopt;
     }
-    space_pending_ = space_pending_ || top.space_behind;
+    space_pending_ = space_pending_ || top.trailing_space;
     if (top.macro) {
       top.macro->disabled = false;
     }
@@ -524,7 +525,7 @@ void MacroExpander::push(std::vector<Token> tokens, bool last) {
   contexts_.push_back(std::move(context));
 }
 
-// The next token that is not replaced.
+// Returns the next token that no macro replaces.
 Result<std::optional<MacroItem>> MacroExpander::scan() {
   while (true) {
     auto item = read();
@@ -561,7 +562,7 @@ Result<std::optional<MacroItem>> MacroExpander::scan() {
   }
 }
 
-// Pushes the expansion of a macro, or answers false when its name stands for itself.
+// Pushes the expansion of a macro; returns false if the name is not a call and stays.
 Result<bool> MacroExpander::enter(const std::shared_ptr<Macro>& macro, const Token& name) {
   if (macro->kind > MacroKind::function) {
     push({special(macro->kind, name)}, false);
@@ -569,7 +570,7 @@ Result<bool> MacroExpander::enter(const std::shared_ptr<Macro>& macro, const Tok
   }
   std::vector<MacroArgument> arguments;
   if (macro->kind == MacroKind::function) {
-    auto next = read(false); // a name and a ( that a directive separates are no call
+    auto next = read(false); // a directive between the name and the parenthesis means no call
     if (!next) {
       return tl::unexpected(std::move(next.error()));
     }
@@ -595,11 +596,11 @@ Result<bool> MacroExpander::enter(const std::shared_ptr<Macro>& macro, const Tok
   }
   macro->disabled = true;
   contexts_.push_back(
-      {.items = std::move(expansion->items), .macro = macro, .space_behind = expansion->space_behind});
+      {.items = std::move(expansion->items), .macro = macro, .trailing_space = expansion->trailing_space});
   return true;
 }
 
-// Reads up to the closing parenthesis, and replaces macros in the arguments that the body takes so.
+// Reads up to the closing parenthesis, and expands the arguments that the body uses expanded.
 Result<std::vector<MacroArgument>> MacroExpander::read_arguments(const Macro& macro, const Token& name) {
   const std::size_t wanted = macro.parameters.size();
   std::vector<MacroArgument> arguments(1);
@@ -619,7 +620,7 @@ Result<std::vector<MacroArgument>> MacroExpander::read_arguments(const Macro& ma
     if (open == 1 && token.is(",") && !(macro.variadic && arguments.size() == wanted)) {
       arguments.emplace_back();
     } else if (open > 0) {
-      (*item)->painted = (*item)->painted || is_disabled(token); // it may leave the expansion it stands in
+      (*item)->painted |= is_disabled(token); // it may leave the expansion that disables it
       arguments.back().items.push_back(std::move(**item));
     }
   }
@@ -651,13 +652,13 @@ Result<std::vector<MacroArgument>> MacroExpander::read_arguments(const Macro& ma
   return arguments;
 }
 
-// Replaces macros in the argument as if it were the whole text.
+// Expands the argument as if it were the whole text.
 Result<std::vector<MacroItem>> MacroExpander::expand_argument(const std::vector<MacroItem>& items,
                                                               const Token& name) {
   if (depth_ == most_depth) {
-    return tl::unexpected(error(name,
-                                fmt::format("macro calls stand in arguments more than {} deep", most_depth),
-                                "nest them less deeply"));
+    return tl::unexpected(
+        error(name, fmt::format("macro calls in arguments are nested more than {} deep", most_depth),
+              "nest them less deeply"));
   }
   ++depth_;
   const bool space_pending_outside = std::exchange(space_pending_, false);
@@ -723,7 +724,7 @@ Result<std::vector<Token>> MacroExpander::expand(std::vector<Token> tokens, bool
   return result;
 }
 
-// Reads NAME or (NAME) behind "defined".
+// Reads NAME or (NAME) after "defined".
 Result<std::optional<Token>> MacroExpander::read_defined(const Token& defined) {
   std::vector<Token> operand;
   do {

@@ -1,3 +1,4 @@
+// A cursor tracks scopes over the tokens; a walk over statements and declarations drives it.
 #include "opencl_c/name_resolution.hpp"
 
 #include "opencl_c/translation_unit.hpp"
@@ -12,9 +13,7 @@
 
 namespace tidegate::opencl_c {
 
-// The names that are visible at one place of a file (C99 6.2.1).
-
-// Scopes inside of each other, the outermost of them the file's. Names are numbers to them.
+// Nested scopes of C (C99 6.2.1), the file's outermost. Names are indices into TranslationUnit::names.
 class Scopes {
 public:
   void open() { opened_.emplace_back(); }
@@ -35,13 +34,13 @@ public:
     }
   }
 
-  // What the key means here, or no_name.
+  // The visible name of this key, or no_name.
   [[nodiscard]] std::size_t find(const std::string& key) const {
     const Entry* const entry = innermost(key);
     return entry == nullptr ? no_name : entry->name;
   }
 
-  // What the innermost scope itself declares it to be, or no_name.
+  // The name of this key in the innermost scope itself, or no_name.
   [[nodiscard]] std::size_t find_innermost(const std::string& key) const {
     const Entry* const entry = innermost(key);
     return entry == nullptr || entry->depth != opened_.size() ? no_name : entry->name;
@@ -58,13 +57,11 @@ private:
     return found == visible_.end() || found->second.empty() ? nullptr : &found->second.back();
   }
 
-  std::unordered_map<std::string, std::vector<Entry>> visible_; // the innermost last
-  std::vector<std::vector<std::string>> opened_;                // what each scope declares
+  std::unordered_map<std::string, std::vector<Entry>> visible_; // innermost last
+  std::vector<std::vector<std::string>> opened_;                // keys declared by each open scope
 };
 
-// A place in a file, and what the names that are passed there mean.
-
-// Moves over the tokens of a unit and notes in it what they declare and name.
+// Moves over the tokens of a unit and records what they declare and name.
 class NameCursor {
 protected:
   explicit NameCursor(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {
@@ -89,7 +86,7 @@ protected:
     return token().is("struct") || token().is("union") || token().is("enum");
   }
 
-  // One token that names something, or is of an expression.
+  // Passes a token of an expression and records what it names.
   void use() {
     const bool member = at_ > 0 && (tokens_[at_ - 1].is(".") || tokens_[at_ - 1].is("->"));
     if (is_word(at_) && !member) {
@@ -98,7 +95,8 @@ protected:
     ++at_;
   }
 
-  // "__attribute__((aligned(size)))": words in the third parentheses are expressions, the others are its own.
+  // "__attribute__((aligned(size)))": words inside the third parentheses are expressions, the others belong
+  // to the attribute.
   void attribute() {
     std::size_t depth = 0;
     ++at_;
@@ -116,7 +114,7 @@ protected:
     } while (depth > 0 && !ended());
   }
 
-  // A name that the innermost scope may have already; returns its number when it is new.
+  // Declares a name that the innermost scope may already have; returns its index if it is new.
   std::size_t declare(const Name& name, const std::string& key) {
     const std::size_t found = name.kind == NameKind::member ? no_name : scopes_.find_innermost(key);
     if (found != no_name) {
@@ -133,7 +131,7 @@ protected:
     return number;
   }
 
-  // A tag, which another declaration may have declared already.
+  // Passes a tag, which may be declared already.
   void tag(bool declares) {
     const std::string key = "struct " + token().text; // all tags share one name space
     const std::size_t found = declares ? scopes_.find_innermost(key) : scopes_.find(key);
@@ -151,44 +149,44 @@ protected:
   std::size_t at_ = 0;
 };
 
-// What a walk over declarations and statements has open around a token.
+// One entry of the walk's stack: a construct that is open around the current token.
 
 struct SyntaxFrame {
   enum class In : std::uint8_t {
-    block,        // of statements; the first one is the file
-    condition,    // an if statement: its condition is next, or the statement behind it
-    loop,         // a for statement, likewise; it is a scope
-    do_statement, // the statement behind do
+    block,        // statements; the first one is the file
+    condition,    // of if: its condition is next, then its statement
+    loop,         // of for, likewise; it is a scope
+    do_statement, // the statement after do
     substatement, // of while, switch and else
     members,
     enumerators,
     brackets,
-    expression, // to a semicolon
-    case_label, // to a colon
+    expression, // ends at a semicolon
+    case_label, // ends at a colon
     declaration,
     parameters,
   };
   enum class Part : std::uint8_t { specifiers, declarator, value };
 
   In in = In::block;
-  bool has_scope = false; // to be closed with it
-  // Of declarations, parameters and enumerators:
+  bool has_scope = false; // a scope that ends with it
+  // For declarations, parameters and enumerators:
   Part part = Part::specifiers;
   bool is_typedef = false;
   bool is_member = false;
-  bool has_type = false;           // a word of the specifiers that names one
-  std::size_t open = 0;            // parentheses of the declarator; ? of a case label
-  TokenRange specifiers;           // of the declarators that follow
+  bool has_type = false;           // a word of the specifiers names one
+  std::size_t open = 0;            // open parentheses of the declarator; open ? of a case label
+  TokenRange specifiers;           // shared by the declarators that follow
   std::size_t declarator = 0;      // its first token
-  std::optional<std::size_t> name; // of the declarator, a token
-  bool is_declared = false;        // that name
-  std::size_t declared = no_name;  // as this one, unless it was before
+  std::optional<std::size_t> name; // token of the declarator's name
+  bool is_declared = false;        // the name has been declared
+  std::size_t declared = no_name;  // index of the name if that was new
 };
 
 namespace {
 
-// A walk over declarations and statements. What is open stands on a stack of its own, so that deep nesting
-// costs memory and no call stack.
+// Walks over declarations and statements. An explicit stack holds the open constructs, so deep nesting uses
+// memory instead of the call stack.
 class NameResolver : private NameCursor {
 public:
   explicit NameResolver(TranslationUnit& unit) : NameCursor(unit) {}
@@ -245,7 +243,7 @@ private:
     ++at_;
   }
 
-  // At a bracket that closes: what has no end of its own ends with what it stands in.
+  // At a closing bracket: ends the constructs inside it that have no end token.
   void close_bracket() {
     const auto has_bracket = [](In in) {
       return in == In::block || in == In::members || in == In::enumerators || in == In::brackets ||
@@ -259,7 +257,7 @@ private:
       return;
     }
     const In closed = frame().in;
-    if (closed == In::parameters) { // they are seen in the function's body too
+    if (closed == In::parameters) { // parameters are visible in the function's body
       frames_.pop_back();
       frame().has_scope = true;
       return;
@@ -270,7 +268,7 @@ private:
     }
   }
 
-  // Behind a statement: ends the statements that it was the last part of.
+  // After a statement: ends the enclosing statements of which it was the last part.
   void complete() {
     while (frame().in == In::condition || frame().in == In::loop || frame().in == In::substatement) {
       if (frame().in == In::condition && is(at_, "else")) {
@@ -280,7 +278,7 @@ private:
       }
       pop();
     }
-    if (frame().in == In::do_statement) { // "while (…);" comes next, which reads as a loop of its own
+    if (frame().in == In::do_statement) { // "while (…);" comes next and reads as a separate loop
       pop();
     }
   }
@@ -295,14 +293,14 @@ private:
       push(In::declaration);
     } else if (token().is("{")) {
       open_block();
-    } else if (is_attribute(at_)) { // of the loop or declaration behind it
+    } else if (is_attribute(at_)) { // attributes of the loop or declaration that follows
       attribute();
     } else if (!keyword()) {
       push(is_declaration() ? In::declaration : In::expression);
     }
   }
 
-  // True when the statement starts with one of its own, or with a label.
+  // Reads the keyword or label that starts a statement; returns false if there is none.
   bool keyword() {
     const std::string& word = token().text;
     if (word == "if") {
@@ -322,7 +320,7 @@ private:
     } else if (word == "case") {
       push(In::case_label);
       ++at_;
-    } else if (word == "goto" || (is_word(at_) && is(at_ + 1, ":"))) { // labels are names of their own kind
+    } else if (word == "goto" || (is_word(at_) && is(at_ + 1, ":"))) { // labels have a separate name space
       at_ += 2;
     } else {
       return false;
@@ -330,7 +328,7 @@ private:
     return true;
   }
 
-  // A keyword with what stands in parentheses behind it, where it has those.
+  // Reads a keyword; its condition in parentheses may follow.
   void head(In in) {
     push(in);
     if (is(++at_, "(") || in == In::loop) {
@@ -339,7 +337,7 @@ private:
     }
   }
 
-  // Whether a statement is one. A word that nobody declared may be a type that only the compiler knows.
+  // True if a declaration starts here. An undeclared word may be a type that only the compiler knows.
   [[nodiscard]] bool is_declaration() const {
     if (!is_word(at_)) {
       return false;
@@ -359,7 +357,7 @@ private:
     return word != "return" && word != "sizeof" && is_word(next);
   }
 
-  // At struct, union or enum: declares the tag or finds it, and opens what stands in braces.
+  // At struct, union or enum: declares or finds the tag and enters the braces.
   void tagged_type() {
     const std::size_t keyword = at_;
     const bool is_enum = token().is("enum");
@@ -387,7 +385,7 @@ private:
     }
   }
 
-  // A name is declared behind its value (C99 6.2.1).
+  // An enumerator is declared after its value (C99 6.2.1).
   void enumerator() {
     if (frame().name && (closes() || token().is(","))) {
       const std::size_t name = *frame().name;
@@ -408,7 +406,7 @@ private:
     if (closes()) {
       close_bracket();
     } else if (opens()) {
-      // GNU C has statements in parentheses.
+      // GNU C allows statements in parentheses.
       if (token().is("{") && is(at_ - 1, "(")) {
         open_block();
       } else {
@@ -480,7 +478,7 @@ private:
       end_declarator();
       frame().declarator = ++at_;
       frame().part = Part::declarator;
-      if (frame().in == In::parameters) { // each has specifiers of its own
+      if (frame().in == In::parameters) { // each parameter has its own specifiers
         frames_.pop_back();
         push(In::parameters);
       }
@@ -490,7 +488,7 @@ private:
       ++at_;
       complete();
     } else if (token().is("(") && !named) {
-      ++frame().open; // around the name
+      ++frame().open; // parentheses around the name
       ++at_;
     } else if (token().is(")") && frame().open > 0) {
       --frame().open;
@@ -524,7 +522,7 @@ private:
     }
   }
 
-  // Behind the declarator and in front of its value, where the scope of the name begins.
+  // Declares the name after its declarator and before its value, where its scope begins.
   void declare_name(NameKind kind) {
     if (!frame().name || frame().is_declared) {
       return;
@@ -543,13 +541,13 @@ private:
                                tokens_[*declared.name].text);
   }
 
-  // Behind its value too.
+  // Ends the declarator after its value.
   void end_declarator() {
     declare_name(NameKind::variable);
     if (frame().declared != no_name) {
       unit_.names[frame().declared].declarator.end = at_;
     }
-    if (frame().has_scope) { // of a prototype's parameters
+    if (frame().has_scope) { // the scope of a prototype's parameters
       scopes_.close();
     }
     frame().has_scope = false;

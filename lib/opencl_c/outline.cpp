@@ -1,3 +1,4 @@
+// Collects edits to the tokens of each function and writes them out in source order.
 #include "opencl_c/outline.hpp"
 
 #include "opencl_c/accesses.hpp"
@@ -22,9 +23,9 @@ constexpr std::string_view item_parameter = "tg_item tg_self";
 constexpr std::string_view item_argument = "tg_self";
 constexpr std::string_view locals_argument = "tg_locals";
 
-// Functions that meet at barriers or see local memory must become part of the kernel: PoCL (3.1) gives every
-// thread a local memory of its own only for what stands in the kernel itself once its optimiser has passed
-// addresses on, and work-groups would share the rest.
+// Functions that reach barriers or use local memory must become part of the kernel: after its optimiser has
+// propagated addresses, PoCL 3.1 gives a thread its own local memory only for code in the kernel itself; the
+// rest would be shared by all work-groups.
 constexpr std::string_view always_inline = "__attribute__((always_inline))";
 
 class Outliner {
@@ -65,7 +66,7 @@ public:
     return std::move(outlined_);
   }
 
-  // Whether it is this kernel that could not be outlined, or a function that it calls.
+  // True if outlining failed in this kernel or in a function that it calls.
   [[nodiscard]] bool has_failed(const std::string& kernel) const {
     return !failed_.empty() && graph_.reachable({kernel}).contains(failed_);
   }
@@ -91,7 +92,7 @@ private:
     return {};
   }
 
-  // What stands between the functions.
+  // Writes the declarations between the functions.
   void declarations(TokenRange range) {
     Edits edits;
     rename(range, edits);
@@ -109,7 +110,8 @@ private:
     writer_.write(range, edits);
   }
 
-  // Neither it nor what is declared with it: a device without images has no samplers.
+  // True for a sampler that no function uses, nor any variable of its declaration: a device without images
+  // has no samplers.
   [[nodiscard]] bool is_unused_sampler(const Name& sampler) const {
     bool found = false;
     for (std::size_t i = sampler.specifiers.begin; i < sampler.specifiers.end; ++i) {
@@ -126,7 +128,7 @@ private:
            });
   }
 
-  // Names of file scope, wherever nothing else of the same name hides them.
+  // Renames file-scope names wherever no inner declaration hides them.
   void rename(TokenRange range, Edits& edits) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       const Name* const name = unit_.meaning(i);
@@ -140,7 +142,7 @@ private:
     }
   }
 
-  // Calls that need the work-item's place get it as their first argument.
+  // Adds the tg_item as first argument to each call that needs the position of the work-item.
   void pass_item(TokenRange range, Edits& edits) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       if (!is_call(i)) {
@@ -179,7 +181,7 @@ private:
       }
       return written;
     }
-    if (function.is_kernel) { // declared for another one that calls it
+    if (function.is_kernel) { // a prototype, for another kernel that calls it
       Edits edits;
       rename(function.parameter_list, edits);
       if (auto changed = constants_to_global(unit_, function, edits); !changed) {
@@ -191,8 +193,8 @@ private:
       writer_.text(");");
       return {};
     }
-    // A pointer into constant memory may be a kernel's argument, which lies in global memory now: the helper
-    // is there for both.
+    // A pointer into constant memory may receive a kernel's argument, which is in global memory: the helper
+    // exists for both address spaces.
     const bool for_both = sees_constant_arguments_.contains(function.name) &&
                           std::ranges::any_of(function.parameters, is_constant_pointer);
     auto written = helper(function, for_both, false);
@@ -212,7 +214,7 @@ private:
       const TokenRange list = function.parameter_list;
       if (function.parameters.empty()) {
         for (std::size_t i = list.begin; i < list.end; ++i) {
-          edits[i].replaced = true; // void
+          edits[i].replaced = true; // the word void
         }
         edits[list.begin - 1].after = item_parameter;
       } else {
@@ -239,7 +241,7 @@ private:
     return {};
   }
 
-  // The kernel itself, or a copy of it.
+  // Writes the kernel or a copy of it.
   Result<void> kernel(const Function& function, const RegisterCopy* copy) {
     const std::string name = copy == nullptr ? new_name(function.name) : copy->function;
     auto variables = find_local_variables(unit_, function);
@@ -301,7 +303,7 @@ private:
     return {};
   }
 
-  // "global float* a" becomes "global float* TG_RESTRICT a"; forms that are written otherwise stay.
+  // "global float* a" becomes "global float* TG_RESTRICT a"; other forms stay unchanged.
   void add_restrict(const Function& function, Edits& edits) const {
     for (const Parameter& parameter : function.parameters) {
       for (std::size_t i = parameter.tokens.begin + 1; i < parameter.tokens.end; ++i) {
@@ -330,8 +332,8 @@ private:
     }
   }
 
-  // Types of the body that variables are made of move with them, under names of their own; from here on
-  // `moved_` has those, and the values of constants.
+  // Moves the types of the body that moving variables use, under new names. Fills `moved_` with these names
+  // and the values of constants.
   void move_types(const LocalVariables& variables, const Function& kernel, const std::string& name,
                   Edits& edits) {
     moved_.clear();
@@ -340,7 +342,7 @@ private:
         moved_[token] = fmt::format("tg_type{}_{}{}_{}", name.size(), name, token, tokens_[token].text);
       }
     }
-    for (const std::size_t token : variables.inlined) { // in their order: one may need those before it
+    for (const std::size_t token : variables.inlined) { // in source order: values may use earlier ones
       moved_[token] = value_text(*unit_.meaning(token));
     }
     for (const HoistedType& type : variables.types) {
@@ -363,7 +365,7 @@ private:
     }
   }
 
-  // A constant variable as an expression of its type.
+  // Returns a constant variable as an expression of its type.
   [[nodiscard]] std::string value_text(const Name& name) const {
     std::string text = "((";
     const auto add = [&](TokenRange range) {
@@ -383,7 +385,7 @@ private:
     return text + "))";
   }
 
-  // What moved types are called, and what constants are, outside of the body.
+  // Replaces moved types and constants by the text that is valid outside the body.
   void replace_moved(TokenRange range, Edits& edits) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       const Name* const name = unit_.meaning(i);
@@ -395,7 +397,7 @@ private:
     }
   }
 
-  // Local variables become members of a structure that the persistent kernel declares.
+  // Turns local variables into members of a structure that the persistent kernel declares.
   Result<void> move_locals(const LocalVariables& variables, const Function& kernel, const std::string& type,
                            Edits& edits) {
     writer_.text(packs_ ? "\n#pragma pack(push)\n#pragma pack()\n" : "");
@@ -423,15 +425,14 @@ private:
     return {};
   }
 
-  // Tables in constant memory that a kernel declares in its body move to file scope.
+  // Moves constant tables declared in a kernel's body to file scope.
   void move_constants(const LocalVariables& variables, const Function& kernel, const std::string& function,
                       Edits& edits) {
     for (const HoistedVariable& variable : variables.constants) {
       Edits inside;
       rename(variable.declaration, inside);
       replace_moved(variable.declaration, inside);
-      const std::string prefix =
-          fmt::format("tg_constant{}_{}_", function.size(), function); // no two are alike
+      const std::string prefix = fmt::format("tg_constant{}_{}_", function.size(), function); // unique
       for (const HoistedName& name : variable.names) {
         inside[name.token] = {.replaced = true, .text = prefix + name.unique};
       }
@@ -441,7 +442,7 @@ private:
     }
   }
 
-  // The word `local`, which members do not have.
+  // Drops the words `local` and `static`, which members cannot have.
   void drop(const HoistedVariable& variable, Edits& edits) const {
     for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
       if (address_space(tokens_[i].text) == AddressSpace::local || tokens_[i].is("static")) {
@@ -465,14 +466,14 @@ private:
     }
   }
 
-  // Without the comma behind it, if there is one.
+  // Drops the comma after it, if any.
   void end_with_declarator(const TokenRange& last, Edits& edits) const {
     if (tokens_[last.end - 1].is(",")) {
       edits[last.end - 1] = {.replaced = true};
     }
   }
 
-  // What moved is no longer declared here, and where it was used its new name stands.
+  // Removes the declarations that moved and replaces the uses of their names.
   void replace_uses(const HoistedVariable& variable, const Function& kernel, const std::string& prefix,
                     Edits& edits) const {
     if (variable.remaining.empty()) {
@@ -498,14 +499,13 @@ private:
   const std::vector<Token>& tokens_;
   const CallGraph graph_;
   const std::set<std::string> reachable_;
-  std::set<std::string> sees_constant_arguments_; // what kernels call that have such arguments
+  std::set<std::string> sees_constant_arguments_; // functions called with constant arguments of kernels
   const std::map<std::string, std::string>& renamed_;
   const std::set<std::string>& distinct_;
   const std::vector<RegisterCopy>& copies_;
-  const bool packs_; // a #pragma pack is in force somewhere
-  std::map<std::size_t, std::string>
-      moved_;          // by token that declares it, what a name of the kernel at hand becomes
-  std::string failed_; // the function that could not be outlined
+  const bool packs_;                         // some #pragma pack is in force
+  std::map<std::size_t, std::string> moved_; // by declaring token: replacement of a name of this kernel
+  std::string failed_;                       // the function that could not be outlined
   OutlinedUnit outlined_;
   TokenWriter writer_;
 };

@@ -1,18 +1,18 @@
-// Kernels become functions of one virtual work-group, so that a persistent kernel can call them.
+// Turns kernels into functions of one virtual work-group, which a persistent kernel can call.
 //
-//   kernel void blur(global const float* in, global float* out) {       what a person wrote
+//   kernel void blur(global const float* in, global float* out) {       the user's source
 //     local float tile[66];
 //     tile[get_local_id(0) + 1] = in[get_global_id(0)];
 //
-//   typedef struct { float tile[66]; } tg_locals_blur;                  what is called once per tile
-//   static void blur(tg_item tg_self, global const float* in, global float* out, local tg_locals_blur*
-//   tg_locals) {
+//   typedef struct { float tile[66]; } tg_locals_blur;                  called once per tile
+//   static void blur(tg_item tg_self, global const float* in, global float* out,
+//                    local tg_locals_blur* tg_locals) {
 //     tg_locals->tile[tg_get_local_id(tg_self, 0) + 1] = in[tg_get_global_id(tg_self, 0)];
 //
-// A tg_item (kernels/common/virtual_ndrange.cl) says where a work-item is in the NDRange of the wave. It is passed
-// to every helper function that asks, directly or through others, and to every barrier: several virtual
-// work-groups may run side by side in one. Only tokens are edited; everything else
-// reaches the compiler as it was, with #line directives that name the user's file and line.
+// A tg_item (kernels/common/virtual_ndrange.cl) is the position of a work-item in the NDRange of the wave. It is
+// passed to every helper function that needs it, directly or through callees, and to every barrier: several
+// virtual work-groups may share a real one. Only tokens are edited; the rest reaches the compiler unchanged,
+// with #line directives that name the user's file and line.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
@@ -28,20 +28,19 @@
 namespace tidegate::opencl_c {
 
 struct OutlinedKernel {
-  std::string function; // what to call; the first argument is a tg_item
-  std::string locals;   // type of the last argument's target: its local variables; empty without
-  bool rounds = false;  // floating-point division or functions: what is constant may be rounded otherwise
-  std::set<std::string> sub_group_functions; // that it calls, directly or not
-  bool needs_whole_group = false; // work-items meet at a barrier, or another function that all must reach
-  std::uint32_t loop_depth = 0;   // loops inside of each other
-  double accesses = 0;            // of memory by a work-item, as CallGraph counts them
-  std::uint64_t local_bytes = 0;  // of its local variables, where it packs
-  bool packs =
-      true; // several of its work-groups may share a larger one: they meet at barrier() and nothing else
+  std::string function; // its name; the first argument is a tg_item
+  std::string locals;   // type that the last argument points to: its local variables; empty without
+  bool rounds = false;  // floating-point division or functions: constant folding may round differently
+  std::set<std::string> sub_group_functions; // called directly or indirectly
+  bool needs_whole_group = false;            // work-items meet at a barrier or another collective function
+  std::uint32_t loop_depth = 0;              // nested loops
+  double accesses = 0;                       // memory accesses per work-item, as CallGraph counts them
+  std::uint64_t local_bytes = 0;             // bytes of its local variables, if `packs`
+  bool packs = true; // several of its work-groups fit into a larger one: barrier() is their only meeting
 };
 
-// A copy of a kernel that has some elements in registers: for these parameters, of which every use is a
-// subscript by the global id, it takes pointers to a variable of the work-item's own.
+// A copy of a kernel that keeps some elements in registers. Every use of these parameters is a subscript by
+// the global id, so the copy takes pointers to a private variable instead.
 //
 //   kernel void scale(global const float* in, global float* out) { out[i] = 2 * in[i]; }
 //   static void scale_kept(tg_item tg_self, global const float* in, private float* out) {
@@ -50,27 +49,26 @@ struct OutlinedKernel {
 struct RegisterCopy {
   std::string kernel;
   std::set<std::size_t> parameters;
-  std::string function; // its name
+  std::string function; // name of the copy
 
   friend auto operator<=>(const RegisterCopy&, const RegisterCopy&) = default;
 };
 
-// Whether the parameter is written so that a copy can have it in registers: `global T* name`.
+// True for a parameter of the form `global T* name`, which a copy can keep in a register.
 bool may_be_register(const TranslationUnit& unit, const Parameter& parameter);
 
 struct OutlinedUnit {
   std::string text;                              // the file's declarations, with the kernels as functions
-  std::map<std::string, OutlinedKernel> kernels; // also of the copies, by function
-  std::map<std::string, Error>
-      fallbacks;             // kernels that mean the same only in a program of their own, and why
-  bool enables_fp64 = false; // the text belongs behind those that do not
+  std::map<std::string, OutlinedKernel> kernels; // by function, copies included
+  std::map<std::string, Error> fallbacks; // kernels that must be compiled in a separate program, and why
+  bool enables_fp64 = false;              // must follow texts that do not enable it
 };
 
-// Outlines `kernels` and what they call. Names of file scope that are in `renamed` get the name given there:
-// sources that are compiled together may use one name for different things. Pragmas end with the text.
-// unsupported_kernel with the place for what no program of tidegate may use.
-// The pointers of kernels in `distinct` never point into the same memory: they are marked
-// TG_RESTRICT, which whoever compiles the text defines. Copies stand behind their kernels.
+// Outlines `kernels` and what they call. `renamed` maps file-scope names to new ones, because sources
+// compiled together may use one name for different things. Effects of pragmas end with the text. Pointers of
+// kernels in `distinct` never alias: they are marked TG_RESTRICT, which the caller's program defines. Copies
+// follow their kernels. Error: unsupported_kernel at the place of anything that no program of tidegate may
+// use.
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
                              const std::map<std::string, std::string>& renamed,
                              const std::set<std::string>& distinct = {},

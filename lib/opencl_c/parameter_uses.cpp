@@ -17,7 +17,7 @@
 namespace tidegate::opencl_c {
 namespace {
 
-// A small number that is written out: 4, 16u.
+// Value of a small integer literal: 4, 16u.
 std::optional<std::uint64_t> number_of(const Token& token) {
   std::uint64_t value = 0;
   const char* const end = token.text.data() + token.text.size();
@@ -34,10 +34,10 @@ class Observer {
 public:
   explicit Observer(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens), values_(unit) {}
 
-  // What the function does with each of its parameters.
+  // Uses of each parameter of the function.
   const std::vector<ParameterUse>& parameters(const Function& function) {
     const auto [found, is_new] = known_.try_emplace(function.name, function.parameters.size());
-    if (!is_new || !function.body) { // also while it is being looked at: functions do not recur in OpenCL C
+    if (!is_new || !function.body) { // also while under analysis: OpenCL C has no recursion
       return found->second;
     }
     std::vector<ParameterUse> uses(function.parameters.size());
@@ -98,7 +98,7 @@ private:
     return {};
   }
 
-  // Whether an operand ends at token `i`, so that a * behind it multiplies.
+  // True if an operand ends at token `i`, so that a following * multiplies.
   [[nodiscard]] bool ends_operand(std::size_t i) const {
     const Token& token = tokens_[i];
     return (token.kind == TokenKind::identifier && !is_type_word(token.text) && !token.is("return")) ||
@@ -118,7 +118,7 @@ private:
     return false;
   }
 
-  // The function that is called with token `i` alone as an argument, and which one that is.
+  // A call that passes token `i` alone as an argument, and the argument's index.
   struct Call {
     std::string_view function;
     std::size_t argument = 0;
@@ -142,7 +142,7 @@ private:
     return {};
   }
 
-  // What the function of the file that is called with token `i` does with it.
+  // Use of token `i` as an argument of a function of this file.
   std::optional<ParameterUse> use_in_call(std::size_t i) {
     const auto call = call_with(i);
     const Function* const callee = call ? unit_.definition(call->function) : nullptr;
@@ -179,7 +179,7 @@ private:
     use.bound |= found.bound;
   }
 
-  // "local float tile[16][17], row[16];": the arrays of a declaration.
+  // Adds the arrays of a declaration: "local float tile[16][17], row[16];".
   void add_arrays(std::size_t i, std::size_t end, KernelUses& uses) const {
     for (; i < end && !is(i, ";"); ++i) {
       LocalArray array;
@@ -197,7 +197,7 @@ private:
     }
   }
 
-  // The elements of vload4 and vstore4.
+  // Number of elements of vload4 or vstore4.
   static std::uint64_t vector_access(std::string_view word) {
     for (const std::string_view name : {"vload", "vstore"}) {
       std::uint64_t width = 0;

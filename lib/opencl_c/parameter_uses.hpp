@@ -1,5 +1,5 @@
-// What a kernel does with its parameters, and over what it goes, as far as its tokens tell for certain. For
-// whoever has to guess a program for a kernel: everything is a fact, or it is left open.
+// Facts about a kernel's parameters and NDRange that its tokens prove, for `draft`, which guesses a program
+// from a kernel. Anything unproven is left open.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
@@ -10,28 +10,28 @@
 
 namespace tidegate::opencl_c {
 
-// What is done to what a pointer points to. Whatever is not seen through (an address taken, a pointer handed
-// on to more than a function of the file) is both.
+// Uses of a parameter. A pointer that the analysis cannot follow (its address is taken, or an unknown
+// function receives it) counts as read and written.
 struct ParameterUse {
   bool read = false;
   bool written = false;
-  bool atomic = false; // by atomic functions
-  bool factor = false; // of a scalar: something is multiplied by it, as rows are by the width
-  bool bound = false;  // of a scalar: something is compared with it, as an index is with the count
+  bool atomic = false; // through atomic functions
+  bool factor = false; // a scalar: a factor, such as the width of rows
+  bool bound = false;  // a scalar: compared with something, such as an index with a count
 };
 
-// The elements of a local array of the body, the outermost first.
+// Extents of a local array, outermost first.
 using LocalArray = std::vector<std::uint64_t>;
 
 struct KernelUses {
   std::vector<ParameterUse> parameters;
-  std::uint32_t dimensions = 1;     // of the NDRange that it asks about
-  std::uint64_t largest_factor = 1; // of the numbers that something is multiplied by
-  bool meets = false;               // its work-items meet at barriers, or share local memory
-  std::vector<LocalArray> arrays;   // whose sizes are certain
+  std::uint32_t dimensions = 1;     // of the NDRange, as far as the kernel queries ids
+  std::uint64_t largest_factor = 1; // largest literal that something is multiplied by
+  bool meets = false;               // work-items meet at barriers or share local memory
+  std::vector<LocalArray> arrays;   // local arrays of known size
 };
 
-// The functions that the kernel calls, directly or not, count with it.
+// Includes functions that the kernel calls, directly or indirectly.
 KernelUses uses_of(const TranslationUnit& unit, const Function& kernel);
 
 } // namespace tidegate::opencl_c

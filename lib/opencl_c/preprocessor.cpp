@@ -1,3 +1,4 @@
+// Reads lines, carries out their directives, and lets MacroExpander replace macros in the rest.
 #include "opencl_c/preprocessor.hpp"
 
 #include "core/files.hpp"
@@ -29,27 +30,27 @@
 
 namespace tidegate::opencl_c {
 
-// Which groups of #if ... #endif count in a file.
+// Nested groups of #if ... #endif in a file.
 
 class ConditionStack {
 public:
-  // True inside a group that does not count.
+  // True inside a group that is skipped.
   [[nodiscard]] bool is_skipping() const { return !open_.empty() && !open_.back().active; }
 
-  // The directive that opened the innermost group; null outside all.
+  // The directive that opened the innermost group; null outside all groups.
   [[nodiscard]] const Token* innermost() const { return open_.empty() ? nullptr : &open_.back().opening; }
 
-  // Carries out #if, #ifdef, #ifndef, #elif, #else or #endif, given by its name; false for any other
-  // directive. `evaluate` yields its condition, and is called only where that matters. kernel_source, in the
-  // file `path`: a directive without its #if, or behind #else.
+  // Carries out #if, #ifdef, #ifndef, #elif, #else or #endif, given by its name; returns false for any other
+  // directive. Calls `evaluate` for the condition only where it matters. Error: kernel_source in the file
+  // `path` for a directive without its #if or after #else.
   Result<bool> carry_out(const Token& name, std::string_view path,
                          const std::function<Result<bool>()>& evaluate);
 
 private:
   struct Conditional {
     Token opening;
-    bool inside_skipped; // so that none of its groups counts
-    bool taken;          // one of its groups counted, or does
+    bool inside_skipped; // hence none of its groups counts
+    bool taken;          // one of its groups counts or counted
     bool active;         // the current group counts
     bool else_seen = false;
   };
@@ -57,15 +58,13 @@ private:
   std::vector<Conditional> open_;
 };
 
-// Paths of files that are included.
-
-// "-" is a file like others here, not standard input.
+// Here "-" is an ordinary file, not standard input.
 inline std::string in_folder(const std::string& folder, const std::string& name) {
   const std::string path = (std::filesystem::path(folder) / name).string();
   return path == standard_stream ? "./-" : path;
 }
 
-// One for all ways to write the path, as far as the text of it tells.
+// One spelling for all lexically equal paths.
 inline std::string identity(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
@@ -73,21 +72,21 @@ inline std::string identity(const std::string& path) {
 namespace {
 
 constexpr std::size_t most_open_files = 64;
-constexpr std::size_t cost_of_a_file = 4096; // against many tiny ones; in bytes, see MacroExpander::spend
+constexpr std::size_t cost_of_a_file = 4096; // bytes charged by MacroExpander::spend, against many tiny files
 constexpr std::size_t most_file_bytes = std::size_t{64} << 20U;
 
 struct OpenFile {
   std::string path, text;
   Lexer lexer;
   std::uint32_t file;           // index into TokenStream::files
-  std::uint32_t line_shift = 0; // of #line, modulo 2^32
+  std::uint32_t line_shift = 0; // shift by #line, modulo 2^32
   ConditionStack conditions;
 
   OpenFile(std::string its_path, std::string its_text, std::uint32_t index)
       : path(std::move(its_path)), text(std::move(its_text)), lexer(text, path), file(index) {}
 };
 
-// The text between the quotes of a string literal.
+// Text between the quotes of a string literal.
 std::string unquoted(std::string_view literal) {
   std::string text;
   literal = literal.substr(literal.find('"') + 1);
@@ -141,7 +140,7 @@ private:
   TokenStream stream_;
   std::map<std::string, std::uint32_t> file_indices_;
   MacroExpander expander_;
-  std::vector<std::unique_ptr<OpenFile>> open_; // each included by the one before it
+  std::vector<std::unique_ptr<OpenFile>> open_; // each included by the previous one
   std::set<std::string> only_once_;             // files with #pragma once
 };
 
@@ -171,8 +170,9 @@ Result<TokenStream> Preprocessor::run(const std::string& path) {
   }
 }
 
-// The text is compiled without the program's own definitions. Where they are of macros that the compiler
-// defines, too, they could matter to what the text leaves to the compiler.
+// Returns why the tokens depend on the program's own definitions, or nothing. The tokens are compiled without
+// these definitions, which matters if one redefines a macro of the compiler that the tokens leave to the
+// compiler.
 std::string Preprocessor::own_macros() {
   if (expander_.overridden().empty()) {
     return {};
@@ -206,7 +206,7 @@ std::string Preprocessor::own_macros() {
       const auto other = words(text == nullptr ? "" : *text);
       if (!value.empty() &&
           std::search(other.begin(), other.end(), value.begin(), value.end()) != other.end()) {
-        return fmt::format("it redefines {}, and {} of the device's compiler may be made of that",
+        return fmt::format("it redefines {}, and {} of the device's compiler may depend on it",
                            in_quotes(own), in_quotes(name));
       }
     }
@@ -221,7 +221,7 @@ Result<void> Preprocessor::apply_definitions() {
     auto line = Lexer(text, source).next_line();
     auto defined = line ? define(*line, source) : tl::unexpected(std::move(line.error()));
     if (!defined) {
-      defined.error().line = defined.error().column = std::nullopt; // of a line that nobody wrote
+      defined.error().line = defined.error().column = std::nullopt; // no source line contains it
       return defined;
     }
   }
@@ -270,7 +270,7 @@ Result<void> Preprocessor::close() {
   return {};
 }
 
-// See MacroExpander::NextLine. Directives are carried out on the way.
+// Implements MacroExpander::NextLine; carries out directives on the way.
 Result<std::optional<std::vector<Token>>> Preprocessor::next_line() {
   while (!open_.empty()) {
     auto line = file().lexer.next_line();
@@ -302,7 +302,7 @@ Result<void> Preprocessor::check_literals(const Line& line) {
   return {};
 }
 
-// Appends a token; _Pragma("...") becomes a pragma when its last one comes.
+// Appends a token; _Pragma("...") becomes a pragma at its last token.
 Result<void> Preprocessor::write(Token token) {
   std::vector<Token>& tokens = stream_.tokens;
   tokens.push_back(std::move(token));
@@ -324,8 +324,8 @@ Result<void> Preprocessor::write(Token token) {
   return {};
 }
 
-// The line of a pragma as one token at `place`. Compilers replace macros behind the words that say what the
-// pragma is about, but not in those of standards and of GCC.
+// Returns the line of a pragma as one token at `place`. Compilers replace macros after the words that name
+// the pragma, except in pragmas of standards and of GCC.
 Result<Token> Preprocessor::pragma(Line line, const Token& place) {
   for (Token& token : line) {
     token.file = place.file;
@@ -352,7 +352,7 @@ Result<Token> Preprocessor::pragma(Line line, const Token& place) {
   return whole;
 }
 
-// Leaves only what is to be read as text: the token of a pragma, or nothing.
+// Carries out the directive and leaves only text in the line: the token of a pragma, or nothing.
 Result<void> Preprocessor::carry_out(Line& line) {
   const Line directive = std::exchange(line, {});
   if (directive.size() == 1) {
@@ -403,7 +403,7 @@ Result<void> Preprocessor::carry_out(Line& line) {
   if (name.is("include")) {
     return include(directive);
   }
-  if (name.is("line") || name.kind == TokenKind::number) { // "# 12 "file"" is what preprocessors write
+  if (name.is("line") || name.kind == TokenKind::number) { // preprocessors write "# 12 "file""
     return set_line(directive);
   }
   return unknown_directive(name);
@@ -418,7 +418,7 @@ tl::unexpected<Error> Preprocessor::unknown_directive(const Token& name) {
                  nearest ? fmt::format("did you mean #{}?", *nearest) : "remove the line");
 }
 
-// The condition of #if, #elif, #ifdef or #ifndef.
+// Evaluates the condition of #if, #elif, #ifdef or #ifndef.
 Result<bool> Preprocessor::evaluate(const Line& line) {
   const Token& directive = line[1];
   const std::string& path = stream_.files[directive.file];
@@ -434,7 +434,7 @@ Result<bool> Preprocessor::evaluate(const Line& line) {
     return tl::unexpected(expanded.error());
   }
   const auto tokens = std::optional(with_includes_answered(std::move(*expanded)));
-  // What takes arguments, only the compiler can replace, and where compilers compute otherwise it decides.
+  // Only the compiler can expand its macros with arguments and decide where compilers differ.
   bool asks = false;
   for (std::size_t i = 0; i + 1 < tokens->size(); ++i) {
     asks |= (*tokens)[i].kind == TokenKind::identifier && (*tokens)[i + 1].is("(") &&
@@ -463,7 +463,7 @@ Result<bool> Preprocessor::evaluate(const Line& line) {
   return *found->second;
 }
 
-// A condition with 1 or 0 for "__has_include(...)": the compiler knows nothing of the program's folders.
+// Replaces "__has_include(...)" by 1 or 0: the compiler does not know the program's include folders.
 Preprocessor::Line Preprocessor::with_includes_answered(Line tokens) {
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!tokens[i].is("__has_include") || !tokens[i + 1].is("(") || !expander_.is_defined(tokens[i].text)) {
@@ -512,7 +512,7 @@ Result<void> Preprocessor::set_line(const Line& line) {
   return {};
 }
 
-// The name with its quotes or angle brackets.
+// Returns the name with its quotes or angle brackets.
 Result<std::string> Preprocessor::included_name(const Line& line) {
   std::vector<Token> tokens(line.begin() + 2, line.end());
   if (tokens.empty() || tokens[0].kind != TokenKind::string) {
@@ -535,7 +535,7 @@ Result<std::string> Preprocessor::included_name(const Line& line) {
   return name;
 }
 
-// Where a name with its quotes or angle brackets is looked for.
+// Folders to search for a name in quotes or angle brackets.
 std::vector<std::string> Preprocessor::folders_of(const std::string& delimited) {
   std::vector<std::string> folders = options_.include_folders;
   if (delimited.front() == '"') {
@@ -614,7 +614,7 @@ Result<bool> ConditionStack::carry_out(const Token& name, std::string_view path,
   }
   if (innermost.else_seen) {
     return tl::unexpected(
-        source_error(path, name, fmt::format("#{} behind #else", name.text), "put #else last before #endif"));
+        source_error(path, name, fmt::format("#{} after #else", name.text), "put #else last before #endif"));
   }
   innermost.else_seen = name.is("else");
   innermost.active = false;

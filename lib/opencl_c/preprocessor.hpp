@@ -1,7 +1,7 @@
-// The C99 preprocessor (6.10) for OpenCL C programs, with the extensions that compilers share.
+// The C99 preprocessor (6.10) for OpenCL C programs, with common compiler extensions.
 //
-// Predefined are __LINE__, __FILE__ and __COUNTER__, and what the device's compiler is known to predefine
-// (predefined_macros.hpp). __DATE__ and __TIME__ are not there.
+// Predefines __LINE__, __FILE__, __COUNTER__ and the known macros of the device's compiler (macros.hpp), but
+// not __DATE__ and __TIME__.
 #pragma once
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/macros.hpp"
@@ -14,7 +14,7 @@
 
 namespace tidegate::opencl_c {
 
-// Of -DNAME=VALUE; the value of -DNAME is "1". A name may have parameters, as in "f(x)".
+// From -DNAME=VALUE; the value of -DNAME is "1". A name may have parameters, as in "f(x)".
 struct MacroDefinition {
   std::string name;
   std::string value;
@@ -22,43 +22,42 @@ struct MacroDefinition {
   bool operator==(const MacroDefinition&) const = default;
 };
 
-// The text of a file. cannot_read makes #include try the next folder.
+// Returns the text of a file. On cannot_read, #include tries the next folder.
 using ReadFile = std::function<Result<std::string>(const std::string& path)>;
 
 struct PreprocessorOptions {
   std::vector<MacroDefinition> definitions;
-  std::vector<std::string> undefinitions;   // after the definitions
+  std::vector<std::string> undefinitions;   // applied after the definitions
   std::vector<std::string> include_folders; // for #include "..." after the folder of the including file
   ReadFile read;                            // empty: from the file system, up to 64 MiB
-  PredefinedMacros* predefined = nullptr;   // of the device's compiler; unknown ones are added
+  PredefinedMacros* predefined = nullptr;   // of the device's compiler; receives the questions
 };
 
-// The tokens of the file with its directives carried out and its macros replaced. `files` lists each file
-// that was read, as it was opened, and each name that #line gave; __FILE__ is such a name. The compiler's own
-// macros are known to conditions and stay in the text, unless their value has to be known there already.
+// Carries out the directives of the file and replaces its macros. `files` lists each file as opened, and each
+// name set by #line; __FILE__ is one of these names. The compiler's predefined macros stay in the text unless
+// their value is needed here.
 //
-// A token of a macro's expansion, also of an argument, stands where the outermost macro was called. A #pragma
-// (but #pragma once) and a _Pragma become one token "#pragma ..."; macros are replaced in those where
-// compilers replace them, as in "#pragma unroll N". Of two definitions of a macro the later one counts.
+// A token from a macro, arguments included, has the position of the outermost call. Each #pragma except
+// #pragma once, and each _Pragma, becomes one token "#pragma ..."; macros in it are replaced where compilers
+// do so, as in "#pragma unroll N". The last definition of a macro counts.
 //
-// kernel_source, with the file, line and column: a directive or macro call that is wrong, a comment or
-// literal without an end, #error, a file that is not found, and programs without bounds: includes more than
-// 64 deep, more than 256 MiB of text and expansions. What `read` answers for the file itself is passed on.
+// Error: kernel_source with file, line and column for an invalid directive or macro call, an unterminated
+// comment or literal, #error, a missing file, includes nested more than 64 deep, or more than 256 MiB of text
+// and expansions. Errors of `read` for the file itself pass through.
 Result<TokenStream> preprocess(const std::string& path, const PreprocessorOptions& options);
-
-// The options that a program is built with, as clBuildProgram takes them: one text.
 
 struct CompilerOptions {
   std::vector<MacroDefinition> definitions;
   std::vector<std::string> undefinitions;
   std::vector<std::string> include_folders;
-  std::string language_standard;   // "CL1.2" of -cl-std=CL1.2, the last one; or empty
-  std::vector<std::string> others; // -cl-mad-enable and whatever else begins with -; sorted, each once
+  std::string language_standard;   // "CL1.2" from the last -cl-std=CL1.2; empty without one
+  std::vector<std::string> others; // -cl-mad-enable and any other word that begins with -; sorted and unique
 };
 
-// Words are separated by blanks. Double quotes keep blanks in a word, a backslash takes the next character as
-// it is, in quotes too. -D, -I and -U take their value in the same word or as the next one.
-// kernel_options: an open quote, an option without its value, a word that is no option.
+// Parses build options as clBuildProgram takes them. Blanks separate words. Double quotes keep blanks inside
+// a word; a backslash makes the next character literal, inside quotes too. The value of -D, -I and -U is in
+// the same word or the next. Error: kernel_options for an open quote, an option without its value, or a word
+// that is no option.
 Result<CompilerOptions> parse_compiler_options(std::string_view options);
 
 } // namespace tidegate::opencl_c

@@ -7,14 +7,14 @@
 namespace tidegate::opencl_c {
 namespace {
 
-constexpr std::uint32_t most_empty_lines = 4; // beyond, a #line directive is shorter
+constexpr std::uint32_t most_empty_lines = 4; // for a larger gap a #line directive is shorter
 
 bool is_word(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return std::isalnum(byte) != 0 || c == '_' || c == '.' || c == '$' || byte >= 0x80;
 }
 
-// A path inside the quotes of a #line directive.
+// Escapes a path for the quotes of a #line directive.
 std::string escaped(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -43,7 +43,7 @@ void TokenWriter::text(std::string_view text) {
     out_ += ' ';
   }
   out_ += text;
-  started_ = started_ && text.find('\n') == std::string_view::npos; // the lines no longer agree
+  started_ = started_ && text.find('\n') == std::string_view::npos; // the line numbers no longer agree
 }
 
 void TokenWriter::write(TokenRange range, const Edits& edits) {
@@ -61,15 +61,15 @@ void TokenWriter::write(TokenRange range, const Edits& edits) {
     }
     if (token.kind == TokenKind::pragma) {
       out_ += (out_.empty() || out_.back() == '\n' ? "" : "\n") + token.text + "\n";
-      started_ = false; // the lines no longer agree
+      started_ = false; // the line numbers no longer agree
       continue;
     }
-    // Two tokens must not become one; where the source had a space it stays readable with one.
+    // A space keeps two tokens apart where they would merge or where the source had one.
     const bool same_line = out_.size() == length;
     const bool punctuators = token.kind == TokenKind::punctuator && i > range.begin &&
                              unit_.source.tokens[i - 1].kind == TokenKind::punctuator &&
                              std::string_view("()[]{};,").find(token.text[0]) == std::string_view::npos;
-    // 0x1e and + would be one number, L and 'c' one character.
+    // 0x1e and + would form one number, L and 'c' one character.
     const bool joins =
         i > range.begin && ((unit_.source.tokens[i - 1].kind == TokenKind::number &&
                              (token.text[0] == '+' || token.text[0] == '-')) ||

@@ -1,4 +1,4 @@
-// Tokens back to text, with edits, on the lines that they came from.
+// Writes tokens as text on their original lines, with edits.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
@@ -9,11 +9,11 @@
 
 namespace tidegate::opencl_c {
 
-// What stands in place of a token or around it.
+// Text that replaces or surrounds a token.
 struct Edit {
   std::string before;
   bool replaced = false;
-  std::string text; // when replaced
+  std::string text; // if replaced
   std::string after;
 };
 using Edits = std::map<std::size_t, Edit>; // by token
@@ -22,10 +22,10 @@ class TokenWriter {
 public:
   TokenWriter(const TranslationUnit& unit, std::string& out) : unit_(unit), out_(out) {}
 
-  // The tokens, each on its line: compilers then name the user's file and line.
+  // Writes each token on its original line, so that compilers report the user's file and line.
   void write(TokenRange range, const Edits& edits);
 
-  // Text of our own, on the line that was reached.
+  // Writes generated text on the current line.
   void text(std::string_view text);
 
 private:

@@ -1,3 +1,4 @@
+// Parses the declarations of file scope; function bodies are skipped, and names are resolved afterwards.
 #include "opencl_c/translation_unit.hpp"
 
 #include "opencl_c/constant_values.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-// One declaration of file scope after another.
+// Parses the file-scope declarations in order.
 class Parser {
 public:
   explicit Parser(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {}
@@ -39,7 +40,7 @@ public:
   }
 
 private:
-  // What a scan over a declaration has come by.
+  // Properties of a declaration found in one scan.
   struct Declaration {
     std::size_t begin = 0;
     bool is_typedef = false;
@@ -84,7 +85,7 @@ private:
   void word(Declaration& declared) {
     const std::string& text = tokens_[at_].text;
     declared.is_typedef |= text == "typedef";
-    // A sampler of file scope is a constant, whether it says const or constant.
+    // A sampler of file scope is constant even without const or constant.
     declared.is_constant |= address_space(text) == AddressSpace::constant || text == "sampler_t";
     if (text == "struct" || text == "union" || text == "enum") {
       declared.is_aggregate = true;
@@ -96,7 +97,7 @@ private:
     }
   }
 
-  // At struct, union or enum: passes the tag, and stays in front of the body.
+  // At struct, union or enum: passes the tag and stops before the body.
   void aggregate() {
     std::size_t i = at_ + 1;
     while (i + 1 < tokens_.size() && is_attribute(tokens_[i].text)) {
@@ -114,20 +115,20 @@ private:
     const bool variable = !declared.is_typedef && !declared.names.empty() &&
                           !(declared.is_aggregate && declared.names.size() == 1 && is_tag_alone(declared));
     if (variable && !declared.is_constant) {
-      return tl::unexpected(error_at(
-          unit_, declared.names.front(), ErrorCode::unsupported_kernel,
-          fmt::format("{} is a variable of file scope outside constant memory",
-                      in_quotes(tokens_[declared.names.front()].text)),
-          fmt::format("pass it as a buffer: a persistent kernel and a plain one would each have a copy of "
-                      "their own; {}",
-                      see_unsupported)));
+      return tl::unexpected(
+          error_at(unit_, declared.names.front(), ErrorCode::unsupported_kernel,
+                   fmt::format("{} is a variable of file scope outside constant memory",
+                               in_quotes(tokens_[declared.names.front()].text)),
+                   fmt::format("pass it as a buffer: a persistent kernel and a plain one would each have a "
+                               "separate copy; {}",
+                               see_unsupported)));
     }
     return {};
   }
 
-  // What each declarator makes of the type in front of them.
+  // Records the type that each declarator defines.
   void typedefs(const Declaration& declared) {
-    bool has_members = false; // a structure of its own, that has no other name
+    bool has_members = false; // a structure without another name
     std::size_t i = declared.begin;
     for (; i < at_ && !tokens_[i].is("*") && !tokens_[i].is("("); ++i) {
       if (is_attribute(tokens_[i].text)) {
@@ -147,7 +148,7 @@ private:
     for (const std::size_t token : declared.names) {
       Parameter named = parameter(specifiers, {.begin = i, .end = token + 1});
       const std::string& name = tokens_[token].text;
-      const bool other_type = attributed || tokens_[token + 1].is("["); // a vector, say, or an array
+      const bool other_type = attributed || tokens_[token + 1].is("["); // a vector, for example
       if (other_type) {
         named.type = name;
       }
@@ -164,7 +165,7 @@ private:
     }
   }
 
-  // "__attribute__((aligned(8)))" alone: others may make a vector of the type.
+  // True for "__attribute__((aligned(8)))" alone; other attributes may turn the type into a vector.
   [[nodiscard]] bool aligns(std::size_t attribute) const {
     const std::size_t close = closing(tokens_, attribute + 1);
     return close - attribute == 8 &&
@@ -172,7 +173,7 @@ private:
            tokens_[attribute + 4].is("(");
   }
 
-  // "struct point;" declares a tag and no variable.
+  // True for "struct point;", which declares a tag and no variable.
   [[nodiscard]] bool is_tag_alone(const Declaration& declared) const {
     const std::size_t name = declared.names.front();
     return name > 0 && (tokens_[name - 1].is("struct") || tokens_[name - 1].is("union"));
@@ -197,7 +198,7 @@ private:
       return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source, "this declaration does not end",
                                      "end it with a semicolon, or give the function a body"));
     }
-    const std::size_t behind_signature = at_;
+    const std::size_t signature_end = at_;
     if (tokens_[at_].is("{")) {
       const std::size_t end = closing(tokens_, at_);
       if (end == tokens_.size()) {
@@ -208,7 +209,7 @@ private:
     }
     found.end = ++at_;
     attributes({.begin = begin, .end = found.name_token}, found);
-    attributes({.begin = close, .end = behind_signature}, found);
+    attributes({.begin = close, .end = signature_end}, found);
     parameters(found);
     unit_.functions.push_back(std::move(found));
     return {};
@@ -249,7 +250,7 @@ private:
     }
   }
 
-  // Of a parameter, or of a typedef, whose specifiers need not stand in front of it.
+  // Parses a parameter, or a typedef, whose specifiers may be elsewhere.
   Parameter parameter(TokenRange specifiers, TokenRange declarator) {
     Parameter result{.tokens = declarator};
     std::vector<std::string_view> words;
@@ -264,7 +265,7 @@ private:
         } else if (token.is("[")) {
           array = true;
           i = closing(tokens_, i);
-        } else if (token.is("{")) { // of a structure
+        } else if (token.is("{")) { // members of a structure
           i = closing(tokens_, i);
         } else if (token.kind != TokenKind::identifier || token.is("typedef")) {
           continue;
@@ -283,7 +284,7 @@ private:
         }
       }
     }
-    // Without a star the name is the last word, unless there is only a type.
+    // Without a star the name is the last word, unless the words are only a type.
     const bool tagged =
         !words.empty() && (words.front() == "struct" || words.front() == "union" || words.front() == "enum");
     if (result.name.empty() && words.size() > (tagged ? 2U : 1U) && !is_type_word(words.back())) {
@@ -302,14 +303,14 @@ private:
     return result;
   }
 
-  // What a name for a pointer, or for a type in an address space, adds to a declaration.
+  // Applies a typedef of a pointer, or of a type in an address space.
   void take_typedef(const std::string& name, Parameter& result) const {
     const auto named = unit_.qualified_typedefs.find(name);
     if (named == unit_.qualified_typedefs.end() || (result.is_pointer && named->second.is_pointer)) {
       return; // a pointer to a pointer points into private memory
     }
     if (named->second.is_pointer) {
-      result.is_const = false; // "const floats" is a pointer that stays, not one to constants
+      result.is_const = false; // "const floats" is a constant pointer, not a pointer to constants
     }
     result.is_const |= named->second.is_const;
     result.is_pointer |= named->second.is_pointer;
@@ -332,7 +333,7 @@ private:
   std::size_t at_ = 0;
 };
 
-// What only the values of enumerators tell.
+// Fills in the properties that depend on the values of enumerators.
 void evaluate_constants(TranslationUnit& unit) {
   const ConstantValues values(unit);
   const auto enumerations = values.enumeration_types();
@@ -415,7 +416,7 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
 }
 
 std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
-  std::string wanted; // the brackets that close those that are open
+  std::string wanted; // closing brackets still expected
   for (std::size_t i = open; i < tokens.size(); ++i) {
     if (tokens[i].opens()) {
       wanted += tokens[i].is("(") ? ')' : tokens[i].is("[") ? ']' : '}';
@@ -450,7 +451,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Behind "#pragma".
+// Words after "#pragma".
 Words words_of(const Token& pragma) {
   Words words;
   const auto line = Lexer(pragma.text, "").next_line();
@@ -471,7 +472,7 @@ bool starts_with(const Words& words, std::initializer_list<std::string_view> wan
   return words.size() >= wanted.size() && std::ranges::equal(wanted, std::span(words).first(wanted.size()));
 }
 
-// Of the statement behind them, or of nothing that is compiled.
+// True for a pragma that affects only the next statement, or nothing that is compiled.
 bool ends_by_itself(const Words& words) {
   static constexpr std::array<std::string_view, 16> known{
       "unroll",   "nounroll", "unroll_and_jam", "nounroll_and_jam", "ivdep", "loop_count", "vector",
@@ -502,7 +503,7 @@ PragmaScope pragma_scope(const TranslationUnit& unit) {
       continue;
     }
     const Words words = words_of(token);
-    if (ends_by_itself(words) || (contracts(words) && depth > 0)) { // a block ends what it contracts
+    if (ends_by_itself(words) || (contracts(words) && depth > 0)) { // the block ends it
       continue;
     }
     const bool extension = starts_with(words, {"OPENCL", "EXTENSION"}) && words.size() == 5;

@@ -26,7 +26,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// What attributes say of a layout.
+// Attributes that affect a layout.
 struct Attributes {
   bool packed = false;
   std::uint64_t aligned = 1;
@@ -36,10 +36,10 @@ class Reader {
 public:
   explicit Reader(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {}
 
-  // A type and where its specifiers end. Words of the type may stand around qualifiers.
+  // A type and the end of its specifiers. Qualifiers may occur between the words of the type.
   struct Specified {
     TypeLayout type;
-    std::vector<std::uint64_t> dimensions; // of a typedef for an array
+    std::vector<std::uint64_t> dimensions; // of a typedef of an array
     std::size_t end = 0;
   };
   Certain<Specified> specifiers(TokenRange range) {
@@ -109,14 +109,14 @@ private:
         .name = name, .bytes = type->bytes(), .alignment = type->bytes(), .members = {}, .enumerators = {}};
   }
 
-  // What a typedef stands for.
+  // Resolves a typedef.
   Certain<TypeLayout> named(const Name& name, std::vector<std::uint64_t>& dimensions) {
     TIDEGATE_TRY(Specified specified, specifiers(name.specifiers));
     TIDEGATE_TRY(const Declarator declarator, this->declarator(name.declarator));
     dimensions = declarator.dimensions;
     dimensions.insert(dimensions.end(), specified.dimensions.begin(), specified.dimensions.end());
     if (specified.type.kind == TypeLayout::Kind::structure && specified.type.name == "struct") {
-      specified.type.name = declarator.name; // it has no other
+      specified.type.name = declarator.name; // an unnamed structure takes the typedef's name
     }
     return std::move(specified.type);
   }
@@ -152,17 +152,17 @@ private:
     return found;
   }
 
-  // Of an expression of numbers, enumerators and sizes.
+  // Value of an expression of numbers, enumerators and sizes.
   [[nodiscard]] std::optional<std::int64_t> constant(TokenRange range) { return constants().value(range); }
 
-  const ConstantValues& constants() { // few types need any
+  const ConstantValues& constants() { // built on first use
     if (!constants_) {
       constants_.emplace(unit_);
     }
     return *constants_;
   }
 
-  // At struct or enum: passes attributes and the tag. The body is here, or where the tag was given one.
+  // At struct or enum: passes attributes and tag, and finds the body here or at the tag's definition.
   struct Tagged {
     std::string tag;
     std::optional<TokenRange> body;
@@ -194,7 +194,7 @@ private:
     return found;
   }
 
-  // From the opening brace to behind the attributes that follow the closing one.
+  // Reads from the opening brace past the attributes after the closing one.
   Certain<std::size_t> body(std::size_t open, Tagged& found) {
     const std::size_t close = closing(tokens_, open);
     found.body = TokenRange{.begin = open + 1, .end = close};
@@ -203,7 +203,7 @@ private:
     return next;
   }
 
-  // Where a structure or enumeration of file scope gets its body.
+  // Finds the file-scope definition of a structure or enumeration.
   [[nodiscard]] std::optional<std::size_t> definition(const std::string& keyword,
                                                       const std::string& tag) const {
     for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
@@ -282,7 +282,7 @@ private:
     }
     TIDEGATE_TRY(const Tagged found, tagged(i, end));
     if (under_pragma_pack(found.body->begin)) {
-      return uncertain("a #pragma pack stands before it");
+      return uncertain("a #pragma pack precedes it");
     }
     TypeLayout type{.kind = TypeLayout::Kind::structure,
                     .name = found.tag.empty() ? "struct" : "struct " + found.tag,
@@ -293,7 +293,7 @@ private:
       std::size_t stop = at;
       while (!tokens_[stop].is(";")) {
         if (tokens_[stop].kind == TokenKind::pragma || stop >= found.body->end) {
-          return uncertain("a pragma or no semicolon stands in it");
+          return uncertain("it contains a pragma or lacks a semicolon");
         }
         stop = tokens_[stop].is("{") || tokens_[stop].is("(") ? closing(tokens_, stop) + 1 : stop + 1;
       }
@@ -308,7 +308,7 @@ private:
     return type;
   }
 
-  // Those of one declaration in a structure.
+  // Adds the members of one declaration.
   Certain<bool> members(TokenRange range, bool packed, TypeLayout& structure) {
     TIDEGATE_TRY(const Specified specified, specifiers(range));
     if (specified.end == range.end) {
@@ -385,12 +385,12 @@ tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& u
   for (name += star ? 1 : 0; name < parameter.end && is_qualifier(tokens[name].text);) {
     ++name;
   }
-  const std::size_t behind = name + 1;
+  const std::size_t next = name + 1;
   const bool plain =
-      star ? behind == parameter.end
-           : behind < parameter.end && tokens[behind].is("[") && closing(tokens, behind) + 1 == parameter.end;
+      star ? next == parameter.end
+           : next < parameter.end && tokens[next].is("[") && closing(tokens, next) + 1 == parameter.end;
   if (!plain || tokens[name].kind != TokenKind::identifier || !found->dimensions.empty()) {
-    return tl::unexpected(std::string("it points to something else than a plain type"));
+    return tl::unexpected(std::string("it does not point to a plain type"));
   }
   return std::move(found->type);
 }

@@ -46,7 +46,7 @@ public:
               fmt::format("tg_watching(tg_rows, tg_row_count, tg_shadow, tg_verdict, {}u)", parameter));
       }
     }
-    for (std::size_t i = 0; i < helpers_.size(); ++i) { // watching one may add others
+    for (std::size_t i = 0; i < helpers_.size(); ++i) { // watching a helper may add others
       const auto& [function, parameter] = helpers_[i];
       watch(*function, parameter, false, fmt::format("tg_watch{}", parameter));
     }
@@ -59,14 +59,14 @@ public:
   }
 
 private:
-  using Helper = std::pair<const Function*, std::size_t>; // and its parameter
+  using Helper = std::pair<const Function*, std::size_t>; // with the index of its parameter
 
-  // `watch_of` is what says of the pointer what is watched.
+  // `watch_of` is the expression that describes the watched elements.
   void watch(const Function& function, std::size_t index, bool called, const std::string& watch_of) {
     const Parameter& parameter = function.parameters[index];
     const PointerUses pointer = pointer_uses(unit_, function)[index];
-    const bool may_be_array =
-        !layout_of_pointee(unit_, parameter.tokens); // which read as a whole is an address
+    // An array that is read as a whole is an address.
+    const bool may_be_array = !layout_of_pointee(unit_, parameter.tokens);
     for (const PointerUse& use : pointer.uses) {
       using Kind = PointerUse::Kind;
       const bool escapes =
@@ -93,7 +93,7 @@ private:
     }
   }
 
-  // The function of this file that takes the pointer at `at` as it is, and as which of its parameters.
+  // The function of this file that receives the pointer at `at` unchanged, and the index of the parameter.
   [[nodiscard]] std::optional<Helper> handed_to(std::size_t at) const {
     if (!(tokens_[at - 1].is("(") || tokens_[at - 1].is(",")) ||
         !(tokens_[at + 1].is(")") || tokens_[at + 1].is(","))) {
@@ -117,7 +117,7 @@ private:
     return takes ? std::optional(Helper(function, index)) : std::nullopt;
   }
 
-  // What is watched goes in front of the pointer, in every declaration and call of the function.
+  // Passes the watch before the pointer in every declaration and call of the function.
   void hand_over(const Function& function, std::size_t index) {
     for (const Function& declaration : unit_.functions) {
       if (declaration.name == function.name) {
@@ -148,8 +148,8 @@ private:
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
   Edits edits_;
-  std::vector<Helper> helpers_;                    // that pointers are handed to
-  std::map<std::size_t, std::string> handed_over_; // by the argument's token, what is watched
+  std::vector<Helper> helpers_;                    // functions that receive watched pointers
+  std::map<std::size_t, std::string> handed_over_; // by the argument's token: the watch to pass
   WatchedUnit result_;
 };
 

@@ -1,11 +1,11 @@
-// A source whose kernels tell of the elements that they touch, by kernels/wave/halo_check.cl:
+// Rewrites a source so that its kernels report the elements that they access, with kernels/wave/halo_check.cl:
 //
 //   kernel void k(global const float* a, global float* b) { b[i] = a[i + 1]; }
 //   kernel void k(global const float* a, global float* b, global const ulong* tg_rows, …) {
 //     b[tg_touch(…, TG_WRITES, sizeof(*b), (i))] = a[tg_touch(…, TG_READS, sizeof(*a), (i + 1))]; }
 //
-// Subscripts of the parameters themselves are watched, also in functions that they are handed to as they are;
-// what a pointer is otherwise used for is told of.
+// Watches subscripts of the parameters, also in functions that receive them unchanged; reports every other
+// use of a pointer as unwatched.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
@@ -18,7 +18,7 @@
 
 namespace tidegate::opencl_c {
 
-// A use of a pointer that is neither.
+// A use of a pointer that cannot be watched.
 struct UnwatchedUse {
   std::string kernel;
   std::string parameter;
@@ -28,11 +28,11 @@ struct UnwatchedUse {
 
 struct WatchedUnit {
   std::string text;
-  std::set<std::string> kernels; // that take the parameters: those that no function calls
+  std::set<std::string> kernels; // kernels with the added parameters: those that no function calls
   std::vector<UnwatchedUse> unwatched;
 };
 
-// `watched`: by kernel, the numbers of parameters.
+// `watched`: by kernel, the indices of parameters.
 WatchedUnit watch_accesses(const TranslationUnit& unit,
                            const std::map<std::string, std::set<std::size_t>>& watched);
 

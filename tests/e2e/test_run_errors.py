@@ -346,8 +346,8 @@ class Sources(Mistakes):
                      "memory [unsupported_kernel]\n"
                      "  2 | global uint counter = 0;\n"
                      "    |             ^\n"
-                     "  fix: pass it as a buffer: a persistent kernel and a plain one would each have a copy of their "
-                     "own; `tidegate schema wave_program --format table` ends with what cannot be run\n")
+                     "  fix: pass it as a buffer: a persistent kernel and a plain one would each have a separate "
+                     "copy; `tidegate schema wave_program --format table` ends with what cannot be run\n")
 
     def test_include(self) -> None:
         self.refused(self.source('\n#include "none.h"\nkernel void f(global uint* x) {}\n'),

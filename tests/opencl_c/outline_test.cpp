@@ -446,7 +446,7 @@ TEST_CASE("typedefs of constant pointers are there for global memory too") {
 TEST_CASE("pointers that would point into both kinds of memory are named with their place") {
   const std::string both =
       " unsupported_kernel: this pointer gets addresses of constant memory here and those of a "
-      "constant argument elsewhere, which lies in global memory in a persistent kernel";
+      "constant argument elsewhere, which is in global memory in a persistent kernel";
   const auto body = [](const std::string& text) {
     return refused("constant float own[4] = {1};\nkernel void k(constant float* t, int n) {\n" + text + "}");
   };
@@ -461,11 +461,11 @@ TEST_CASE("pointers that would point into both kinds of memory are named with th
       refused(
           "struct s { constant float* p; }; kernel void k(constant float* t) {\n struct s v; v.p = t; }") ==
       "2:20 unsupported_kernel: this member points into constant memory and gets an address from a constant "
-      "argument, which lies in global memory in a persistent kernel");
+      "argument, which is in global memory in a persistent kernel");
   CHECK(refused("typedef constant struct { int x; } *points;\nkernel void k(points p) { }") ==
         "2:15 unsupported_kernel: \"points\" points to a structure without a name in constant memory, and "
         "arguments "
-        "lie in global memory in a persistent kernel");
+        "are in global memory in a persistent kernel");
 }
 
 TEST_CASE("helpers are there for constant and for global memory") {

@@ -252,8 +252,8 @@ TEST_CASE("conditionals that do not pair up") {
   CHECK(refusal("#ifdef A\n#else\n") == "1:2: #ifdef has no #endif; close it in the same file");
   CHECK(refusal("#endif\n") == "1:2: #endif without #if; remove it, or add the #if");
   CHECK(refusal("#else\n") == "1:2: #else without #if; remove it, or add the #if");
-  CHECK(refusal("#if 0\n#else\n#else\n#endif") == "3:2: #else behind #else; put #else last before #endif");
-  CHECK(refusal("#if 0\n#else\n#elif 1\n#endif") == "3:2: #elif behind #else; put #else last before #endif");
+  CHECK(refusal("#if 0\n#else\n#else\n#endif") == "3:2: #else after #else; put #else last before #endif");
+  CHECK(refusal("#if 0\n#else\n#elif 1\n#endif") == "3:2: #elif after #else; put #else last before #endif");
   CHECK(text_of(Files{{"k.cl", "#if 1\n#include \"a\"\n#endif"}, {"a", "#endif"}}) ==
         "tidegate: a:1:2: error: #endif without #if [kernel_source]\n  fix: remove it, or add the #if");
 }
@@ -441,7 +441,7 @@ TEST_CASE("a program's own meaning of a macro of the compiler") {
         "it defines or undefines \"M_PI\", which the device's compiler defines, too");
   CHECK(own("#define SCHAR_MAX 5\nSCHAR_MAX") == "");
   CHECK(own("#undef SCHAR_MAX\n#define SCHAR_MAX 5\nCHAR_MAX") ==
-        "it redefines \"SCHAR_MAX\", and \"CHAR_MAX\" of the device's compiler may be made of that");
+        "it redefines \"SCHAR_MAX\", and \"CHAR_MAX\" of the device's compiler may depend on it");
 }
 
 TEST_CASE("pragmas are tokens of their own") {
@@ -469,13 +469,13 @@ TEST_CASE("other directives") {
 
 TEST_CASE("definitions that are wrong") {
   CHECK(refusal("#define") ==
-        "1:2: #define needs the name of a macro; put a name behind it that is not \"defined\"");
+        "1:2: #define needs the name of a macro; put a name after it that is not \"defined\"");
   CHECK(refusal("#undef 1") ==
-        "1:8: #undef needs the name of a macro; put a name behind it that is not \"defined\"");
+        "1:8: #undef needs the name of a macro; put a name after it that is not \"defined\"");
   CHECK(refusal("#ifdef\n#endif") ==
-        "1:2: #ifdef needs the name of a macro; put a name behind it that is not \"defined\"");
+        "1:2: #ifdef needs the name of a macro; put a name after it that is not \"defined\"");
   CHECK(refusal("#define defined 1") ==
-        "1:9: #define needs the name of a macro; put a name behind it that is not \"defined\"");
+        "1:9: #define needs the name of a macro; put a name after it that is not \"defined\"");
   const auto parameters = [](const std::string& list, const std::string& column, const std::string& problem) {
     CHECK(refusal("#define f" + list) ==
           "1:" + column + ": " + problem +
@@ -494,9 +494,9 @@ TEST_CASE("definitions that are wrong") {
   CHECK(refusal("#define a ## b") == "1:11: " + nothing);
   CHECK(refusal("#define f(a) a ##") == "1:16: " + nothing);
   CHECK(refusal("#define f(a) # b") ==
-        "1:14: # is not followed by a parameter of the macro; name a parameter behind it");
+        "1:14: # is not followed by a parameter of the macro; name a parameter after it");
   CHECK(refusal("#define f(a) #") ==
-        "1:14: # is not followed by a parameter of the macro; name a parameter behind it");
+        "1:14: # is not followed by a parameter of the macro; name a parameter after it");
 }
 
 TEST_CASE("calls that are wrong") {
@@ -509,9 +509,10 @@ TEST_CASE("calls that are wrong") {
         "2:1: the call of macro \"f\" does not end; close its parentheses");
   CHECK(refusal("#define f(a) a\n#if f(1\n)\n#endif") ==
         "2:5: the call of macro \"f\" does not end; close its parentheses");
-  CHECK(refusal("#define f(a,b) a ## b\n\nx f(+, /)") ==
-        "3:3: ## joins \"+\" and \"/\" to what is no token; leave the ## out, or join parts of one name, "
-        "number or operator");
+  CHECK(
+      refusal("#define f(a,b) a ## b\n\nx f(+, /)") ==
+      "3:3: ## joins \"+\" and \"/\" into something that is no token; leave the ## out, or join parts of one name, "
+      "number or operator");
   CHECK(refusal("#define f(a,b) a ## b\nf(/, /)").starts_with("2:1: ## joins \"/\" and \"/\""));
 }
 
@@ -549,7 +550,7 @@ TEST_CASE("definitions of the options") {
   REQUIRE_FALSE(wrong);
   CHECK(describe(wrong.error()) ==
         "tidegate: -D1x: error: #define needs the name of a macro [kernel_source]\n"
-        "  fix: put a name behind it that is not \"defined\"");
+        "  fix: put a name after it that is not \"defined\"");
 }
 
 TEST_CASE("text without bounds ends in an error") {
@@ -589,7 +590,7 @@ TEST_CASE("nesting without bounds ends in an error or is no problem") {
   CHECK(holds(repeated("- ", 100000) + "1"));
   CHECK(holds(repeated("(", 60) + "1" + repeated(")", 60)));
   CHECK(refusal("#define f(x) x\n" + repeated("f(", 1000) + repeated(")", 1000)) ==
-        "2:513: macro calls stand in arguments more than 256 deep; nest them less deeply");
+        "2:513: macro calls in arguments are nested more than 256 deep; nest them less deeply");
   CHECK(text_of("#define f(x) x\n" + repeated("f(", 200) + "1" + repeated(")", 200)) == "1");
   CHECK(text_of(repeated("#if 1\n", 10000) + "x\n" + repeated("#endif\n", 10000)) == "x");
   std::string chain;

@@ -100,7 +100,7 @@ TEST_CASE("what is not certain says why") {
   CHECK(layout("struct t { int a; }; struct s { int a[sizeof(struct t)]; };", "struct s p") ==
         "it has an array whose bound is no plain constant");
   CHECK(layout("\n#pragma pack(1)\nstruct s { char a; int b; };", "struct s p") ==
-        "a #pragma pack stands before it");
+        "a #pragma pack precedes it");
   CHECK(layout("", "struct s p") == "struct s is declared nowhere");
   CHECK(layout("enum big { A = 0x100000000 };", "enum big p") == "it has an enumeration that is no int");
   CHECK(layout("struct s { struct { int a; }; };", "struct s p") == "it has members without a name");
