@@ -129,6 +129,13 @@ class Readme(unittest.TestCase):
                         if anchor:
                             self.assertIn(anchor, anchors(path.read_text()))
 
+    def test_the_map_names_files_that_are_there(self) -> None:
+        files = re.findall(r"`([\w/]+\.(?:cpp|hpp|cl|h|py))`", GUIDES["lib/README.md"])
+        self.assertGreater(len(files), 15)
+        for file in files:
+            if "/" in file:
+                self.assertTrue((REPOSITORY / "lib" / file).exists() or (REPOSITORY / file).exists(), file)
+
     def test_documents_are_short(self) -> None:
         for name, lines in (("README.md", 220), ("CHANGELOG.md", 60), ("scripts/bench/RESULTS.md", 200)):
             self.assertLessEqual(len((REPOSITORY / name).read_text().splitlines()), lines, name)
