@@ -1,6 +1,7 @@
 #include "app/command_line.hpp"
 
 #include "app/options.hpp"
+#include "core/table.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -54,13 +55,17 @@ constexpr std::array subcommands{
                version_command},
 };
 
+// Of help texts, in characters.
+constexpr std::size_t line_width = 100, left_column = 34;
+
 constexpr std::array<std::string_view, 2> error_format_names{"text", "json"};
 
 // A value that was refused, on its way through CLI11.
 struct RefusedValue : CLI::ValidationError {
   RefusedValue(const std::string& option, const tidegate::Error& why)
-      : CLI::ValidationError(option, why.message), nearest(why.nearest) {}
+      : CLI::ValidationError(option, why.message), nearest(why.nearest), fix(why.fix) {}
   std::optional<std::string> nearest;
+  std::string fix;
 };
 
 // What CLI11 calls an option, and a positional in the usage line: "-o,--output"; "FILE" of "[KIND] FILE...".
@@ -84,15 +89,18 @@ void add_option(CLI::App& command, const OptionModel& option) {
   const auto take_all = [take](const std::vector<std::string>& values) {
     std::ranges::for_each(values, take);
   };
+  std::string meaning = render_table({{option.meaning}}, line_width - left_column);
+  meaning.pop_back(); // the end of the line
   if (option.value.empty()) {
     command.add_flag_callback(
-        name, [take] { take(""); }, option.meaning);
+        name, [take] { take(""); }, meaning);
     return;
   }
   CLI::Option* const added =
-      option.value.ends_with("...")
-          ? command.add_option_function<std::vector<std::string>>(name, take_all, option.meaning)
-          : command.add_option_function<std::string>(name, take, option.meaning);
+      option.value.ends_with("...") || !option.settings.empty()
+          ? command.add_option_function<std::vector<std::string>>(name, take_all, meaning)
+          : command.add_option_function<std::string>(name, take, meaning);
+  added->allow_extra_args(option.value.ends_with("..."));
   if (option.names.empty()) {
     added->required(!option.value.starts_with('['))->option_text(" "); // where it would repeat the type
   } else {
@@ -217,6 +225,16 @@ Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::P
       unexpected, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
   if (option != unexpected.end()) {
     const std::string word = option->substr(0, option->find('='));
+    for (const OptionModel& known : at.command->options) {
+      for (const OptionModel& setting : known.settings) {
+        const bool off = word == "--no-" + setting.names.front();
+        if (off || word == "--" + setting.names.front()) {
+          return {.code = ErrorCode::unknown_option,
+                  .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
+                  .fix = fmt::format("give --set {}={}", setting.names.front(), off ? "no" : setting.value)};
+        }
+      }
+    }
     return with_nearest({.code = ErrorCode::unknown_option,
                          .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
                          .fix = fix},
@@ -230,9 +248,11 @@ Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::P
     error.message = fmt::format("{} takes no further argument {}", at.path, in_quotes(unexpected.front()));
   } else if (dynamic_cast<const CLI::RequiredError*>(&refusal) != nullptr && !commands.empty()) {
     error.message = fmt::format("{} needs a command: {}", at.path, fmt::join(commands, ", "));
-  } else if (const auto* const refused = dynamic_cast<const RefusedValue*>(&refusal);
-             refused && refused->nearest) {
-    return suggesting(std::move(error), *refused->nearest);
+  } else if (const auto* const refused = dynamic_cast<const RefusedValue*>(&refusal)) {
+    if (refused->nearest) {
+      return suggesting(std::move(error), *refused->nearest);
+    }
+    error.fix = refused->fix.empty() ? error.fix : refused->fix;
   }
   return error;
 }
@@ -291,7 +311,7 @@ Result<Run> parse(std::vector<std::string> arguments) {
   }
   const CommandModel root = command_line(*named);
   CLI::App parser(root.summary, root.name);
-  parser.get_formatter()->column_width(34);
+  parser.get_formatter()->column_width(left_column);
   parser.footer("`tidegate COMMAND --help` describes a command, `man tidegate` all of them.");
   add_command(parser, root);
   try {

@@ -3,6 +3,7 @@
 #include "app/terminal.hpp"
 #include "core/catalogue.hpp"
 #include "core/duration.hpp"
+#include "core/table.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@
 namespace tidegate::app {
 namespace {
 
-constexpr std::array<std::string_view, 2> format_names{"json", "table"};
+constexpr std::array<std::string_view, 2> format_names{"json", "table"}, yes_no_names{"yes", "no"};
 
 // Names of files that end so are of these formats, whatever wrote them. All others may hold anything.
 constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm", "svg",  "dot", "pdf", "png",
@@ -42,10 +43,7 @@ Result<std::uint64_t> read_count(const std::string& text) {
 }
 
 Result<std::uint64_t> read_bytes(const std::string& text) {
-  return parse_bytes(text).map_error([](Error error) {
-    error.message += "; " + error.fix;
-    return error;
-  });
+  return parse_bytes(text);
 }
 
 Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings) {
@@ -72,12 +70,7 @@ OptionModel written_file_option(std::string name, std::string& target, std::vect
 
 OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uint64_t unit_ns,
                             std::string meaning) {
-  const auto read = [unit_ns](const std::string& text) {
-    return parse_duration(text, unit_ns).map_error([](Error error) {
-      error.message += "; " + error.fix;
-      return error;
-    });
-  };
+  const auto read = [unit_ns](const std::string& text) { return parse_duration(text, unit_ns); };
   return option(std::move(name), "TIME", target_ns, read, std::move(meaning));
 }
 
@@ -92,6 +85,11 @@ OptionModel path_scope_option(engine::PathScope& scope) {
 OptionModel flag(std::string name, bool& given, std::string meaning) {
   const auto read = [](const std::string&) -> Result<bool> { return true; };
   return option(std::move(name), "", given, read, std::move(meaning));
+}
+
+OptionModel switch_option(std::string name, bool& on, std::string meaning) {
+  return index_option(
+      std::move(name), [&on](std::size_t index) { on = index == 0; }, yes_no_names, std::move(meaning));
 }
 
 OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning) {
@@ -117,6 +115,44 @@ OptionModel index_option(std::string name, std::function<void(std::size_t)> choo
           .choices = {names.begin(), names.end()},
           .meaning = std::move(meaning),
           .take = take};
+}
+
+OptionModel settings_option(std::vector<OptionModel> settings, std::string meaning) {
+  const auto take = [settings](const std::string& text) -> Result<void> {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string key = text.substr(0, equals);
+    std::vector<std::string_view> known;
+    for (const OptionModel& setting : settings) {
+      known.push_back(setting.names.front());
+      if (key == known.back()) {
+        return equals == text.size()
+                   ? tl::unexpected(Error{.message = fmt::format("{} has no value", in_quotes(key)),
+                                          .fix = fmt::format("give --set {}={}", key, setting.value)})
+                   : setting.take(text.substr(equals + 1)).map_error([&key](Error error) {
+                       error.message = key + ": " + error.message;
+                       return error;
+                     });
+      }
+    }
+    Error error{.message = fmt::format("there is no setting {}", in_quotes(key)),
+                .fix = "`tidegate run --help-settings` lists the settings"};
+    error.nearest = nearest_name(key, known);
+    return tl::unexpected(std::move(error));
+  };
+  return {.names = {"--set"},
+          .value = "KEY=VALUE",
+          .meaning = std::move(meaning),
+          .settings = std::move(settings),
+          .take = take};
+}
+
+std::string settings_help(std::string_view command, const std::vector<OptionModel>& settings) {
+  std::string text = fmt::format("Settings of {}, each given as --set KEY=VALUE:\n", command);
+  for (const OptionModel& setting : settings) {
+    text += fmt::format("\n  {}={}\n{}", setting.names.front(), setting.value,
+                        render_table({{"     ", setting.meaning}}, 100));
+  }
+  return text;
 }
 
 OptionModel positional(std::string value, OptionModel option) {

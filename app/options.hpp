@@ -73,6 +73,7 @@ OptionModel device_option(Target& target, std::string meaning) {
   device.suggest = device_names;
   return device;
 }
+OptionModel switch_option(std::string name, bool& on, std::string meaning); // yes|no
 OptionModel flag(std::string name, bool& given, std::string meaning);
 OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning);
 
@@ -88,6 +89,10 @@ OptionModel choice_option(std::string name, Target& target, std::span<const std:
   const auto choose = [&target](std::size_t index) { target = static_cast<Enumeration>(index); };
   return index_option(std::move(name), choose, names, std::move(meaning));
 }
+
+// --set: KEY=VALUE for one of these, as often as wanted; and the text that lists them.
+OptionModel settings_option(std::vector<OptionModel> settings, std::string meaning);
+std::string settings_help(std::string_view command, const std::vector<OptionModel>& settings);
 
 // The option as a word without a name: "SHELL", or "[FILE]" if it may be left out.
 OptionModel positional(std::string value, OptionModel option);

@@ -144,7 +144,7 @@ void print_trace_note(const engine::Timeline& timeline, const RunSettings& setti
     const engine::RunOptions& options = settings.options;
     std::fputs(
         fmt::format(
-            "tidegate: {}: the first {} spans are in the trace, {} had no room: --trace-spans N keeps more\n",
+            "tidegate: {}: the first {} spans are in the trace, {} had no room: --set trace-spans=N keeps more\n",
             display_name(options.trace.empty() ? options.page : options.trace), timeline.span_count(),
             timeline.left_out)
             .c_str(),
@@ -251,9 +251,9 @@ Result<void> read_plan(RunSettings& settings) {
 
 // Options that mean something to frontier programs alone.
 Result<void> refuse_frontier_options(const RunSettings& settings) {
-  const std::string_view given = settings.force_topology    ? "--force-topology"
-                                 : settings.group_size != 0 ? "--group-size"
-                                 : settings.alone_up_to     ? "--alone-up-to"
+  const std::string_view given = settings.force_topology    ? "--set force-topology"
+                                 : settings.group_size != 0 ? "--set group-size"
+                                 : settings.alone_up_to     ? "--set alone-up-to"
                                                             : "";
   if (given.empty()) {
     return {};
@@ -276,7 +276,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
                              const commands::TakenTuning& taken, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
   const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
-  if (device == nullptr || instead || options.compile.strategy || settings.no_verify_first) {
+  if (device == nullptr || instead || options.compile.strategy || !settings.verify_first) {
     return ChosenWay{};
   }
   const commands::TunedFiles files =
@@ -302,7 +302,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
   tuning::MeasureProgress progress;
   auto found = tuning::first_run(
       program, commands::program_folder(settings.program), *device, options, settings.measure_budget_ns,
-      !settings.no_measure && !settings.profile && !settings.policy, monitor, progress);
+      settings.measure && !settings.profile && !settings.policy, monitor, progress);
   if (!found) {
     return tl::unexpected(std::move(found.error()));
   }
@@ -346,9 +346,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
       options.compile.order == engine::TileOrder::strided) {
     return tl::unexpected(Error{
         .code = ErrorCode::invalid_usage,
-        .message = "--strategy counters and --order strided cannot be combined: work-groups wait for the "
+        .message = "--strategy counters and --set order=strided cannot be combined: work-groups wait for the "
                    "owners of runs of tiles",
-        .fix = "give --order blocked or serpentine, or --strategy barrier"});
+        .fix = "give --set order=blocked or serpentine, or --strategy barrier"});
   }
   if (options.check_bounds || options.check_halos) {
     options.compile.strategy = engine::Strategy::launch; // wave by wave

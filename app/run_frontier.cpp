@@ -166,17 +166,17 @@ Result<void> refuse_others(const RunSettings& settings) {
   const std::array<std::pair<bool, std::string_view>, 13> given{{
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
-      {options.compile.fp_contract_off, "--fp-contract"},
+      {options.compile.fp_contract_off, "--set fp-contract"},
       {options.check_bounds, "--check-bounds"},
       {options.check_halos, "--check-halos"},
-      {options.compile.promote.has_value(), "--promote"},
+      {options.compile.promote.has_value(), "--set promote"},
       {!options.trace.empty(), "--trace"},
       {!options.page.empty(), "--report"},
-      {settings.side_by_side != 0, "--side-by-side"},
-      {options.compile.order.has_value(), "--order"},
+      {settings.side_by_side != 0, "--set side-by-side"},
+      {options.compile.order.has_value(), "--set order"},
       {options.compile.strategy == engine::Strategy::counters, "--strategy counters"},
       {options.compile.strategy == engine::Strategy::plain, "--strategy plain"},
-      {settings.no_measure, "--no-measure"},
+      {!settings.measure, "--set measure"},
   }};
   for (const auto& [is_given, name] : given) {
     if (is_given) {
@@ -203,7 +203,7 @@ traversal::TraversalOptions options_of(const RunSettings& settings) {
                                       .alone_vertices = {},
                                       .dry_run = given.compile.dry_run,
                                       .verify = given.verify,
-                                      .verify_first = !settings.no_verify_first,
+                                      .verify_first = settings.verify_first,
                                       .verify_budget_ns = settings.measure_budget_ns,
                                       .compare_rounds = given.compare_rounds,
                                       .max_wall_time_ns = given.max_wall_time_ns,

@@ -27,8 +27,9 @@ struct RunSettings {
   std::uint64_t group_size = 0;
   std::optional<std::uint64_t> alone_up_to;
   bool no_cache = false;
-  bool no_verify_first = false;
-  bool no_measure = false;
+  bool verify_first = true;
+  bool measure = true;
+  bool help_settings = false;
   std::uint64_t measure_budget_ns = 10'000'000'000;
   bool errors_as_json = false;
   bool quiet = false;

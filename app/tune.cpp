@@ -195,7 +195,7 @@ engine::Warning difference_warning(const engine::FirstRun& first_run, const std:
       cause == engine::DifferenceCause::race
           ? "plain launches do not repeat themselves either: look for work-items that race"
       : cause == engine::DifferenceCause::rounding
-          ? "the compiler rounds differently in the two kernels: --fp-contract off makes them equal"
+          ? "the compiler rounds differently in the two kernels: --set fp-contract=off makes them equal"
           : "this may be a bug in tidegate: please report it";
   if (first_run.difference_file) {
     fix += ", with " + *first_run.difference_file;

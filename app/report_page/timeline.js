@@ -33,7 +33,7 @@ function introduction(source, lanes) {
   const clock = source.clock === "none" ? "The device has no clock that kernels can read: launches are what is known."
     : `Work-groups read the clock ${source.clock}; planned lanes are the same tasks at mean times.`;
   return element("p", {}, figure("timeline.spans", spans, plural(spans, "span")), source.left_out === 0 ? ". " : [", ",
-    figure("timeline.left_out", source.left_out, number(source.left_out)), " more had no room (--trace-spans keeps more). "],
+    figure("timeline.left_out", source.left_out, number(source.left_out)), " more had no room (--set trace-spans=N keeps more). "],
   element("span", {class: "soft"}, clock));
 }
 

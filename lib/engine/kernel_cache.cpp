@@ -154,7 +154,7 @@ Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_size, s
           .message = fmt::format("the generated kernel takes more registers or local memory than {} has for "
                                  "work-groups of {} work-items{}",
                                  device.name, group_size, most == 0 ? "" : fmt::format(": {} at most", most)),
-          .fix = "take smaller work-groups, --side-by-side 1 or --strategy plain"};
+          .fix = "take smaller work-groups, --set side-by-side=1 or --strategy plain"};
 }
 
 void check_fit(const device::Session& session, const device::DeviceInfo& device, const BuiltKernel& kernel,

@@ -88,7 +88,7 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
   case DifferenceCause::rounding:
     if (!options.compile.fp_contract_off) {
       return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: "
-             "--fp-contract off "
+             "--set fp-contract=off "
              "compiles both without joining the two";
     }
     return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "

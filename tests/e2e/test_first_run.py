@@ -64,7 +64,7 @@ class FirstRun(Programs):
         self.assertEqual(self.kept("profile"), [])
 
     def test_compared_and_not_timed(self) -> None:
-        report = self.report(self.two_side_by_side(), "--no-measure")
+        report = self.report(self.two_side_by_side(), "--set", "measure=no")
         first = report["first_run"]
         self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept")], [True, True, False, False])
         self.assertEqual(first["tried"], [])
@@ -72,7 +72,7 @@ class FirstRun(Programs):
 
     def test_left_out(self) -> None:
         path = self.two_side_by_side()
-        for args in (["--no-verify-first"], ["--strategy", "launch"], ["--strategy", "plain"], ["--dry-run"]):
+        for args in (["--set", "verify-first=no"], ["--strategy", "launch"], ["--strategy", "plain"], ["--dry-run"]):
             self.assertNotIn("first_run", self.report(path, *args))
 
     def test_outputs_that_differ(self) -> None:
@@ -94,7 +94,7 @@ class FirstRun(Programs):
         # It is said again as long as the program stays as it is.
         again = self.report(path, warned=True)
         self.assertEqual((again["strategy"], again["first_run"]["equal"], again["first_run"]["difference_file"]), ("plain", False, str(difference)))
-        json_errors = run("run", str(path), "--no-measure", "--no-cache", env=environment(TIDEGATE_PROVOKE="wrong_output"))
+        json_errors = run("run", str(path), "--set", "measure=no", "--no-cache", env=environment(TIDEGATE_PROVOKE="wrong_output"))
         self.assertEqual(parse(json_errors.stdout)["strategy"], "plain")
 
     def test_nothing_to_compare(self) -> None:
@@ -109,7 +109,7 @@ class FirstRun(Programs):
 
     def test_iterations_are_bounded(self) -> None:
         """Of a long repetition as much is compared as fits; then all of it runs."""
-        report = self.report(self.two_side_by_side(repeat=20_000), "--measure-budget", "1s")
+        report = self.report(self.two_side_by_side(repeat=20_000), "--set", "measure-budget=1s")
         first = report["first_run"]
         self.assertTrue(first["equal"], first)
         self.assertLess(first["iterations"], 20_000)
@@ -144,7 +144,7 @@ class FirstTraversal(Programs):
         self.assertEqual([again[key] for key in ("compared", "equal", "kept", "runs", "reason")],
                          [True, True, True, 0, "checked on an earlier run here, right by the serial algorithm"])
         # Another way to run it is checked by itself; so is a graph that was written since, and a program that was edited.
-        self.assertEqual(self.first("--group-size", "4")["runs"], 1)
+        self.assertEqual(self.first("--set", "group-size=4")["runs"], 1)
         self.file("path.el", "0 1\n1 2\n2 4\n")
         self.assertEqual(self.first()["runs"], 1)
         self.path.write_text(self.path.read_text() + "\n")
@@ -158,10 +158,10 @@ class FirstTraversal(Programs):
             self.assertEqual([first[key] for key in ("compared", "kept", "runs")], [True, False, 1])
 
     def test_left_out(self) -> None:
-        first = self.first("--no-verify-first")
+        first = self.first("--set", "verify-first=no")
         self.assertEqual([first[key] for key in ("compared", "equal", "kept", "reason")],
-                         [False, False, False, "not checked: --no-verify-first"])
-        self.assertEqual(self.first("--no-verify-first", "--verify")["equal"], True)
+                         [False, False, False, "not checked: --set verify-first=no"])
+        self.assertEqual(self.first("--set", "verify-first=no", "--verify")["equal"], True)
         self.assertNotIn("first_run", parse(run("run", str(self.path), "--dry-run", env=environment()).stdout))
 
     def test_too_large(self) -> None:
@@ -169,9 +169,9 @@ class FirstTraversal(Programs):
         self.path.write_text(json.dumps({"graph": {"generate": {"rmat": {"scale": 14, "edge_factor": 16, "seed": 1}}}, "algorithm": "pagerank",
                                          "pagerank": {"damping": 0.999, "max_iterations": 1000, "tolerance": 0.01},
                                          "outputs": {"ranks": "ranks.bin"}}))
-        first = self.first("--measure-budget", "1s")
+        first = self.first("--set", "measure-budget=1s")
         self.assertEqual((first["compared"], first["kept"], first["budget_ns"]), (False, False, 1_000_000_000))
-        self.assertEqual(first["reason"], "not checked: by estimate the serial check of 262144 edges takes 1.12 s, and --measure-budget is 1 s")
+        self.assertEqual(first["reason"], "not checked: by estimate the serial check of 262144 edges takes 1.12 s, and measure-budget is 1 s")
         self.assertTrue(self.first()["equal"])
 
     def test_a_wrong_result(self) -> None:

@@ -183,6 +183,14 @@ class Documents(unittest.TestCase):
         self.assertEqual(groups, ["Options", "Run kernels", "Plan launches and memory", "Look at documents",
                                   "Parts of the launch policy", "Set up and report"])
 
+    def test_help_of_run_fits_on_a_screen(self) -> None:
+        lines = run("run", "--help").stdout.splitlines()
+        self.assertLessEqual((len(lines), max(map(len, lines))), (50, 100))
+        settings = run("run", "--help-settings")
+        self.assertEqual((settings.rc, settings.stderr), (0, ""))
+        self.assertIn("\n  slice=TIME\n       How long one persistent launch should take at most: 150ms,", settings.stdout)
+        self.assertLessEqual(max(map(len, settings.stdout.splitlines())), 100)
+
     def test_help(self) -> None:
         result = run("--help")
         self.assertEqual(result.rc, 0)

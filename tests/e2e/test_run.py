@@ -218,15 +218,15 @@ class Results(Small):
         document = program({"a": buffer(count=96, init=IOTA), "b": buffer(count=96), "c": buffer(count=96)},
                            wave("plus", "a", "b", 1, size=96), wave("plus", "b", "c", 2, size=96), repeat=3, swap=[["a", "c"]])
         document["buffers"]["a"]["output"] = "a.npy"
-        options = ("--strategy", "counters", "--mode", "interpreter", "--promote", "none", "--verify")
+        options = ("--strategy", "counters", "--mode", "interpreter", "--set", "promote=none", "--verify")
         for order in ("blocked", "serpentine"):
-            self.report_of(document, *options, "--order", order)
+            self.report_of(document, *options, "--set", f"order={order}")
             self.assertEqual(self.output("a.npy"), [i + 9 for i in range(96)], order)
-        refused = self.run_document(document, *options, "--order", "strided")
+        refused = self.run_document(document, *options, "--set", "order=strided")
         self.assertEqual((refused.rc, refused.stderr),
-                         (2, "tidegate: error: --strategy counters and --order strided cannot be combined: work-groups wait for "
+                         (2, "tidegate: error: --strategy counters and --set order=strided cannot be combined: work-groups wait for "
                              "the owners of runs of tiles [invalid_usage]\n"
-                             "  fix: give --order blocked or serpentine, or --strategy barrier\n"))
+                             "  fix: give --set order=blocked or serpentine, or --strategy barrier\n"))
 
     def test_recorded_launches(self) -> None:
         """From the third iteration on both phases are command buffers, where the device has those; values that change are launched."""
@@ -716,7 +716,7 @@ class Memory(Small):
         budget = 4 * 4 * count + 2**20
         document["device_memory_budget_bytes"] = budget
         # As one window they would be in registers.
-        report = self.report_of(document, "--strategy", "launch", "--promote", "none")
+        report = self.report_of(document, "--strategy", "launch", "--set", "promote=none")
         memory = report["memory"]
         self.assertEqual((memory["arena_bytes"], memory["sum_bytes"], memory["optimal"]),
                          (4 * 4 * count, 8 * 4 * count, True))
@@ -724,10 +724,10 @@ class Memory(Small):
         self.assertEqual(self.output("z.bin"), list(range(7, count + 7)))
         # Repeated they may not share with what the next iteration reads first, and they are written first.
         document["repeat"] = 2
-        self.assertEqual(self.report_of(document, "--dry-run", "--promote", "none")["memory"]["arena_bytes"],
+        self.assertEqual(self.report_of(document, "--dry-run", "--set", "promote=none")["memory"]["arena_bytes"],
                          4 * 4 * count)
         document["device_memory_budget_bytes"] = 4 * 4 * count - 1
-        refused = self.run_document(document, "--dry-run", "--promote", "none", "--errors", "json")
+        refused = self.run_document(document, "--dry-run", "--set", "promote=none", "--errors", "json")
         error = json.loads(refused.stderr)
         self.assertEqual((refused.rc, error["code"]), (1, "arena_over_capacity"))
 
@@ -742,7 +742,7 @@ class Memory(Small):
         document["waves"].insert(0, {"fill": {"buffer": "kept", "value": 100}, "phase": "before"})
         for promote in ("none", "windows"):
             for strategy in STRATEGIES:
-                self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--promote", promote, "--verify")
+                self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--set", f"promote={promote}", "--verify")
                 self.assertEqual(self.output("out.npy"), [3, 5, 7, 9, 103, 103, 103, 103], f"{strategy} {promote}")
 
     def test_the_budget_splits_groups(self) -> None:

@@ -583,15 +583,29 @@ class Usage(unittest.TestCase):
                                               '[invalid_usage]\n  fix: did you mean "jit"?\n')
         self.refused("--workers", "-1", stderr='tidegate: error: --workers: "-1" is no whole number from 0 to '
                                                "2^64 - 1 [invalid_usage]\n" + usage)
-        for option in ("--max-wall-time", "--slice"):
-            self.refused(option, "2 weeks", stderr=f'tidegate: error: {option}: "2 weeks" is no time; give a time such as '
-                                                   "10s, 2m, 1.5h or 150ms [invalid_usage]\n" + usage)
+        for option, place in (("--max-wall-time=", "--max-wall-time"), ("--set=slice=", "--set: slice")):
+            self.refused(option + "2 weeks", stderr=f'tidegate: error: {place}: "2 weeks" is no time '
+                                                    "[invalid_usage]\n  fix: give a time such as 10s, 2m, 1.5h or 150ms\n")
         self.refused("a", "b", stderr='tidegate: error: tidegate run takes no further argument "b" '
                                       "[invalid_usage]\n" + usage)
         for option in ("--strategy", "--format"):
             result = run("run", option, "sideways", input="{}")
             self.assertEqual((result.rc, result.stdout), (2, ""))
             self.assertIn(f'{option}: "sideways" is not one of ', result.stderr)
+
+    def test_settings(self) -> None:
+        for args, message, fix in (
+                (("--set", "ordr=blocked"), '--set: there is no setting "ordr" [invalid_usage]', 'did you mean "order"?'),
+                (("--set", "weather=fine"), '--set: there is no setting "weather" [invalid_usage]',
+                 "`tidegate run --help-settings` lists the settings"),
+                (("--set", "slice"), '--set: "slice" has no value [invalid_usage]', "give --set slice=TIME"),
+                (("--set", "slice=1", "--set", "order=stridd"),
+                 '--set: order: "stridd" is not one of auto, strided, blocked or serpentine [invalid_usage]',
+                 'did you mean "strided"?'),
+                (("--slice", "1"), 'tidegate run has no option "--slice" [unknown_option]', "give --set slice=TIME"),
+                (("--no-measure",), 'tidegate run has no option "--no-measure" [unknown_option]', "give --set measure=no")):
+            with self.subTest(args):
+                self.refused(*args, stderr=f"tidegate: error: {message}\n  fix: {fix}\n")
 
     def test_missing_program(self) -> None:
         self.refused("/nonexistent.json", rc=3,

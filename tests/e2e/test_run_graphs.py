@@ -78,15 +78,15 @@ class Runs(Graphs):
         (self.folder / "hubs.el").write_text("".join(f"{u} {v}\n" for u, v in edges))
         program = bfs(graph={"file": "hubs.el", "undirected": True}, sources=[0])
         for topology in [None, "sparse_frontier", "hybrid_frontier"]:
-            forced = ["--force-topology", topology] if topology else []
-            report = self.traverse(program, "--group-size", "32", "--verify", *forced)
+            forced = ["--set", f"force-topology={topology}"] if topology else []
+            report = self.traverse(program, "--set", "group-size=32", "--verify", *forced)
             self.assertTrue(report["verification"]["right"])
             self.assertEqual([wave["vertices"] for wave in report["waves"]], [1, 1499, 5500])
 
     def test_topologies_are_alike(self) -> None:
         levels = set()
         for topology in [None, *TOPOLOGIES]:
-            report = self.traverse(bfs(), *(["--force-topology", topology] if topology else []), "--verify")
+            report = self.traverse(bfs(), *(["--set", f"force-topology={topology}"] if topology else []), "--verify")
             if topology:
                 self.assertEqual({wave["topology"] for wave in report["waves"]}, {topology})
                 self.assertEqual({wave["rule"] for wave in report["waves"]}, {"forced"})
@@ -128,7 +128,7 @@ class Runs(Graphs):
         (self.folder / "far.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n96 96 " + f"{len(edges)}\n" +
                                              "".join(f"{a + 1} {b + 1} {w}\n" for a, b, w in edges))
         self.traverse({"graph": {"file": "far.mtx"}, "algorithm": "sssp", "sources": [0],
-                       "outputs": {"distances": "distances.bin"}}, "--force-topology", "sparse_frontier", "--verify")
+                       "outputs": {"distances": "distances.bin"}}, "--set", "force-topology=sparse_frontier", "--verify")
         self.assertEqual(self.words("distances.bin")[:6], (0, 0, 110, 200, 0, 201))
 
     def test_one_launch_makes_the_same_choices(self) -> None:
@@ -147,7 +147,7 @@ class Runs(Graphs):
                         {"graph": {"generate": weighted, "weights": "u32"}, "algorithm": "sssp", "sources": [7],
                          "outputs": {"distances": "levels.bin"}}):
             with self.subTest(algorithm=program["algorithm"]):
-                options = ["--group-size", "32", "--alone-up-to", "6", "--verify"]
+                options = ["--set", "group-size=32", "--set", "alone-up-to=6", "--verify"]
                 together = self.traverse(program, *options, "--strategy", "barrier")
                 self.assertEqual(together["kernel_launches"], 1)
                 self.assertLess(together["summary"]["alone_waves"], len(together["waves"]) / 2)
@@ -220,12 +220,12 @@ class Refusals(Graphs):
         self.assertEqual((error["code"], error["pointer"]), ("outside_folder", "/outputs/levels"))
 
     def test_options_of_the_other_kind(self) -> None:
-        for option in (("--mode", "jit"), ("--trace", "trace.json"), ("--promote", "all"), ("--check-halos",)):
+        for option in (("--mode=jit",), ("--trace=trace.json",), ("--set", "promote=all"), ("--check-halos",)):
             error = self.refused(bfs(), *option, code=2)
-            self.assertEqual(error["message"], f"{option[0]} is for wave programs, and this is a frontier program")
-        done = run("run", "-", "--force-topology", "fused_dense", input="{}")
+            self.assertEqual(error["message"], f"{' '.join(option[:2]).split('=')[0]} is for wave programs, and this is a frontier program")
+        done = run("run", "-", "--set", "force-topology=fused_dense", input="{}")
         self.assertEqual(done.rc, 2)
-        self.assertIn("--force-topology is for frontier programs, and this is a wave program", done.stderr)
+        self.assertIn("--set force-topology is for frontier programs, and this is a wave program", done.stderr)
 
     def test_each_corruption_is_named(self) -> None:
         for fault, rule in [("wrong_value", "level"), ("wrong_parent", "parent"), ("wrong_log", "replay_differs")]:

@@ -102,7 +102,7 @@ class Phases(Small):
     def test_slices(self) -> None:
         """Slices end and begin anywhere, also before and after the repetition."""
         report = self.checked(phases_program(5), 5, "--strategy", "barrier", "--mode", "interpreter", "--workers", "1",
-                              "--slice", "1")
+                              "--set", "slice=1")
         self.assertGreater(len(report["slices_ns"]), 1)
 
     def test_plan(self) -> None:

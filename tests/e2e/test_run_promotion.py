@@ -1,4 +1,4 @@
-"""tidegate run --promote and --check-halos: what becomes one wave, what stays in registers, and what a wrong halo does."""
+"""tidegate run --set promote and --check-halos: what becomes one wave, what stays in registers, and what a wrong halo does."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Promotion(Programs):
     def test_a_chain_is_one_window(self) -> None:
         for strategy, mode in (("launch", "jit"), ("counters", "interpreter")):
             with self.subTest(strategy=strategy, mode=mode):
-                report = self.report_of(chain(), "--verify", "--promote", "windows", "--strategy", strategy, "--mode", mode)
+                report = self.report_of(chain(), "--verify", "--set", "promote=windows", "--strategy", strategy, "--mode", mode)
                 self.assertEqual(report["promotion"], {
                     "promoted": "windows", "reason": "asked for", "ops": [],
                     "windows": [{"waves": ["wave 0 (scale)", "wave 1 (guarded)", "wave 2 (turned)", "wave 3 (first_of_tile)"],
@@ -81,11 +81,11 @@ class Promotion(Programs):
                 self.assertEqual(sorted(place["buffer"] for place in report["memory"]["offsets"]), ["u", "v", "x", "y"])
 
     def test_none_and_a_plan(self) -> None:
-        report = self.report_of(chain(), "--dry-run", "--promote", "none")
+        report = self.report_of(chain(), "--dry-run", "--set", "promote=none")
         self.assertEqual(report["promotion"], {"promoted": "none", "reason": "asked for", "windows": [], "ops": []})
         self.assertEqual(len(report["plan"]["barriers"]["groups"]), 4)
         plan = self.file("plan.json", run("plan", str(self.folder / "program.json")).stdout)
-        report = self.report_of(chain(), "--dry-run", "--promote", "windows", "--plan", str(plan))
+        report = self.report_of(chain(), "--dry-run", "--set", "promote=windows", "--plan", str(plan))
         self.assertEqual(report["promotion"]["reason"], "asked for; no waves go on with each other's tiles")
 
     def test_the_policy_decides_by_counts(self) -> None:
@@ -102,7 +102,7 @@ class Promotion(Programs):
         document["waves"][2] = step("scale", "t", "v", 2)
         document["ops"] = {name["op"]: {"source": "k.cl"} for name in document["waves"]}
         kernel = self.folder / "kernel.cl"
-        report = self.report_of(document, "--dry-run", "--promote", "opcodes", "--mode", "interpreter", "--emit-kernel",
+        report = self.report_of(document, "--dry-run", "--set", "promote=opcodes", "--mode", "interpreter", "--emit-kernel",
                                 str(kernel), "--strategy", "barrier")
         self.assertEqual(report["promotion"]["ops"], [{"op": "scale", "tiles": 16}, {"op": "first_of_tile", "tiles": 8}])
         text = kernel.read_text()
@@ -143,7 +143,7 @@ class Promotion(Programs):
             buffers |= {"t_" + name: buffer(count=N), "y_" + name: buffer(count=N, output=f"{name}.npy")}
         self.file("k.cl", "".join(text))
         program = {"buffers": buffers, "waves": waves, "ops": {op: {"source": "k.cl"} for op in ops}, "repeat": 2}
-        for options in (("--strategy", "launch", "--promote", "windows"), ("--strategy", "counters", "--promote", "none")):
+        for options in (("--strategy", "launch", "--set", "promote=windows"), ("--strategy", "counters", "--set", "promote=none")):
             self.report_of(program, *options)
             for name, (_, body) in forms.items():
                 with self.subTest(form=name, options=options):
@@ -160,13 +160,13 @@ class Promotion(Programs):
         document = {"buffers": buffers, "ops": {"first_of_tile": {"source": "k.cl"}},
                     "waves": [wave("first_of_tile", {"buffer": a, "halo": [0]}, b, size=count, local=LOCAL)
                               for a, b in zip(names, names[1:])]}
-        apart = self.report_of(document, "--dry-run", "--promote", "none")["memory"]
+        apart = self.report_of(document, "--dry-run", "--set", "promote=none")["memory"]
         self.assertEqual(apart["arena_bytes"], 4 * 4 * count)
-        together = self.report_of(document, "--dry-run", "--promote", "windows")
+        together = self.report_of(document, "--dry-run", "--set", "promote=windows")
         self.assertEqual((together["memory"]["arena_bytes"], together["promotion"]["promoted"]),
                          (6 * 4 * count, "windows"))
         document["device_memory_budget_bytes"] = apart["arena_bytes"] + apart["table_bytes"] + 4096
-        report = self.report_of(document, "--dry-run", "--promote", "windows")
+        report = self.report_of(document, "--dry-run", "--set", "promote=windows")
         self.assertEqual(report["memory"]["arena_bytes"], apart["arena_bytes"])
         self.assertEqual(report["promotion"], {"promoted": "none", "windows": [], "ops": [],
                                                "reason": "asked for; the windows would not have had room"})
@@ -271,7 +271,7 @@ class Halos(Programs):
         """Stated tile-local, so that each tile is run through both waves before the next: what tile 0 reads of tile 7
         nobody has written yet."""
         document = self.document(56, 0)
-        result = self.run_document(document, "--verify", "--promote", "windows", "--strategy", "barrier", "--workers", "1")
+        result = self.run_document(document, "--verify", "--set", "promote=windows", "--strategy", "barrier", "--workers", "1")
         self.assertEqual(result.rc, 1, result.stderr)
         report = parse(result.stdout)
         self.assertEqual((report["status"], report["promotion"]["promoted"]), ("outputs_differ", "windows"))

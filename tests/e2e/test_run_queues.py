@@ -125,7 +125,7 @@ class Drain(Queues):
 
     def test_random(self) -> None:
         """Outputs and the whole accounting, in launches and in a persistent launch, in every mode."""
-        slices = ("--slice", "1", "--workers", "1")  # rounds go on where the last slice ended
+        slices = ("--set", "slice=1", "--workers", "1")  # rounds go on where the last slice ended
         for seed, *options in ((4, "--strategy", "launch"), (12, "--strategy", "launch"),
                                (11, "--strategy", "barrier", "--mode", "interpreter", *slices),
                                (10, "--strategy", "counters", "--mode", "jit")):
@@ -145,7 +145,7 @@ class Drain(Queues):
                 self.assertEqual(report["fallbacks"], [])
                 if "counters" in options:
                     self.assertEqual(report["telemetry"]["kernel_launches"], 1)
-                if "--slice" in options:
+                if "slice=1" in options:
                     self.assertGreater(report["telemetry"]["kernel_launches"], 1)
 
     def test_ageing_ends_a_wait(self) -> None:

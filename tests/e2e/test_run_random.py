@@ -29,7 +29,7 @@ SEED = {"": 20261121, "random": random.SystemRandom().getrandbits(32)}.get(
 COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 4)
 WAYS = 3  # of each program
 # How runs may be refused: at most a seventh of them, or all of two programs, so that enough is compared.
-REFUSALS = {"invalid_usage": "--strategy counters and --order strided cannot be combined",
+REFUSALS = {"invalid_usage": "--strategy counters and --set order=strided cannot be combined",
             "invalid_program": "has a local_size that does not divide its global_size"}
 
 Draw = random.Random
@@ -293,14 +293,14 @@ def uses_of(ops: dict[str, Op], wave: Document) -> dict[str, bool]:
 def draw_way(draw: Draw, number: int) -> list[str]:
     strategy = ("default", "barrier", "launch", "counters", "barrier", "counters", "plain")[number % 7]
     if strategy == "default":
-        return draw.choice((["--no-measure"], ["--no-measure"], ["--no-verify-first"], ["--measure-budget", "1s"]))
+        return draw.choice((["--set", "measure=no"], ["--set", "measure=no"], ["--set", "verify-first=no"], ["--set", "measure-budget=1s"]))
     way = ["--strategy", strategy]
     if strategy != "plain":
         way += ["--mode", draw.choice(("interpreter", "jit")),
-                "--promote", draw.choice(("auto", "none", "opcodes", "windows", "windows", "all", "all"))]
+                "--set", "promote=" + draw.choice(("auto", "none", "opcodes", "windows", "windows", "all", "all"))]
     if strategy in ("barrier", "counters"):
-        way += draw.choice(([], [], ["--order", "strided"], ["--order", "blocked"], ["--order", "serpentine"], ["--workers", "1"],
-                            ["--slice", "1"]))
+        way += draw.choice(([], [], ["--set", "order=strided"], ["--set", "order=blocked"], ["--set", "order=serpentine"], ["--workers", "1"],
+                            ["--set", "slice=1"]))
     return way
 
 

@@ -251,17 +251,17 @@ def draw_case(number: int) -> Case:
         program["policy"] |= {"sparse_frontier_threshold_bps": sparse, "dense_frontier_threshold_bps": draw.randrange(sparse + 1, 9000)}
     options = ["--strategy", draw.choice(["launch", "launch", "barrier"])]
     if draw.random() < 0.6:
-        options += ["--force-topology", draw.choice(TOPOLOGIES)]
+        options += ["--set", "force-topology=" + draw.choice(TOPOLOGIES)]
     if EVERY_KERNEL:
-        options += ["--group-size", draw.choice(["1", "1", "8", "16", "32", "64", "128", "256"])]
+        options += ["--set", "group-size=" + draw.choice(["1", "1", "8", "16", "32", "64", "128", "256"])]
     elif algorithm in ("bfs", "sssp"):
-        options += ["--group-size", draw.choice(["1", "32", "32"])]
+        options += ["--set", "group-size=" + draw.choice(["1", "32", "32"])]
     if algorithm not in ("cc", "pagerank") and draw.random() < 0.8:
-        options += ["--alone-up-to", draw.choice(["0", "1", "3", "10", "40", "300", "5000"])]
+        options += ["--set", "alone-up-to=" + draw.choice(["0", "1", "3", "10", "40", "300", "5000"])]
     if draw.random() < 0.3:
         options += ["--workers", draw.choice(["1", "2"] if "barrier" in options else ["1", "3", "40"])]
     if draw.random() < 0.2:
-        options += ["--slice", "1"]
+        options += ["--set", "slice=1"]
     return Case(f"case {number}, seed {SEED}", graph, program, options)
 
 
@@ -332,20 +332,20 @@ class Found(unittest.TestCase):
         """A pull of several work-items looks at four neighbours at a time: 0 gives vertex 1 all that it can get, and more follow."""
         edges: list[Edge] = [(0, 1, 0), *((v, 1, 0) for v in range(2, 8)), (1, 8, 3)]
         for topology in ("dense_frontier", "fused_dense"):
-            self.holds(case_of(topology, Graph(9, edges, False, "u32"), "sssp", "--group-size", "32", "--force-topology", topology,
+            self.holds(case_of(topology, Graph(9, edges, False, "u32"), "sssp", "--set", "group-size=32", "--set", f"force-topology={topology}",
                                sources=[0]))
 
     def test_ranks_where_vertices_have_no_edges(self) -> None:
         """What those hold goes to all: sweeps in place change it."""
         edges: list[Edge] = [(v, 3 * v + k, 1) for v in range(100) for k in range(1, 4)]
-        self.holds(case_of("tree", Graph(301, edges, False, "none"), "pagerank", "--force-topology", "fused_dense"))
+        self.holds(case_of("tree", Graph(301, edges, False, "none"), "pagerank", "--set", "force-topology=fused_dense"))
 
     def test_ranks_around_a_hub(self) -> None:
         """Sums of floats lose so much that ranks of a damping of 0.99 go on swinging; the order of sums must not matter either."""
         edges: list[Edge] = [*((v, 0, 1) for v in range(1, 5_000)), *((0, v, 1) for v in range(1, 5_000, 100))]
         pulled: Answer | None = None
         for topology in ("dense_frontier", "sparse_frontier", "hybrid_frontier", "memory_constrained"):
-            case = case_of(topology, Graph(5_000, edges, False, "none"), "pagerank", "--force-topology", topology,
+            case = case_of(topology, Graph(5_000, edges, False, "none"), "pagerank", "--set", f"force-topology={topology}",
                            pagerank={"damping": 0.99})
             self.holds(case)
             answer = answer_of(case)
@@ -356,13 +356,13 @@ class Found(unittest.TestCase):
         """When one group leaves a frontier to all of them, it writes what there is, not an entry for each of its work-items."""
         for n in (4, 8, 16, 40):
             star: list[Edge] = [(0, v, 1) for v in range(1, n)]
-            self.holds(case_of(f"star of {n}", Graph(n, star, True, "u32"), "sssp", "--group-size", "32", "--alone-up-to", "1",
+            self.holds(case_of(f"star of {n}", Graph(n, star, True, "u32"), "sssp", "--set", "group-size=32", "--set", "alone-up-to=1",
                                sources=[n - 1]))
 
     def test_distances_too_large_to_grow_by_the_width(self) -> None:
         """Many edges of weight 0 make the bound of the near move on by 1e-6 of what a float of 1e10 can."""
         edges: list[Edge] = [(0, 0, 0.0)] * 100_000 + [(0, 1, 1e10), (1, 2, 1e10), (0, 3, 1.0)]
-        self.holds(case_of("far", Graph(4, edges, False, "f32"), "sssp", "--force-topology", "sparse_frontier", "--max-wall-time", "20",
+        self.holds(case_of("far", Graph(4, edges, False, "f32"), "sssp", "--set", "force-topology=sparse_frontier", "--max-wall-time", "20",
                            sources=[0]))
 
     def test_distances_that_do_not_fit(self) -> None:

@@ -236,7 +236,7 @@ class Page(Programs):
                            wave("twice", "x", "y", size=8, local=4), wave("twice", "y", "z", size=8, local=4))
         self.file("twice.cl", TWICE)
         document["ops"] = {"twice": {"source": "twice.cl"}}
-        report, page = self.page_of(document, "--strategy", "launch", "--promote", "windows")
+        report, page = self.page_of(document, "--strategy", "launch", "--set", "promote=windows")
         data = block(page)
         self.assertEqual([group["waves"] for group in report["plan"]["barriers"]["groups"]], [[0, 1]])
         self.assertEqual(len(data["program"]["waves"]), 2)

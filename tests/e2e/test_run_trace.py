@@ -168,11 +168,11 @@ class Trace(Programs):
             with self.subTest(strategy=strategy):
                 path = self.folder / "trace.json"
                 result = self.run_document(chain(50), "--strategy", strategy, "--workers", "1", "--trace", str(path),
-                                           "--trace-spans", "10", "--format", "json")
+                                           "--set", "trace-spans=10", "--format", "json")
                 self.assertEqual(result.rc, 0, result.stderr)
                 trace = parse(result.stdout)["trace"]
                 self.assertEqual(result.stderr, f"tidegate: {path}: the first {trace['spans']} spans are in the trace, "
-                                                f"{trace['left_out_spans']} had no room: --trace-spans N keeps more\n")
+                                                f"{trace['left_out_spans']} had no room: --set trace-spans=N keeps more\n")
                 self.assertGreater(trace["left_out_spans"], 0)
                 lanes = self.lanes(json.loads(path.read_text()))
                 kept = lanes["launches"] if strategy == "launch" else \

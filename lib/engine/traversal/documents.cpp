@@ -397,7 +397,8 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::semiring>(
         "semiring", "the pair of operations that multiplies the frontier with the graph's matrix"),
     required<&FrontierReport::switch_rule>("switch_rule", "what changes topologies"),
-    optional<&FrontierReport::forced_topology>("forced_topology", "with --force-topology: that of all waves"),
+    optional<&FrontierReport::forced_topology>("forced_topology",
+                                               "with --set force-topology: that of all waves"),
     required<&FrontierReport::graph>("graph", "what was traversed"),
     required<&FrontierReport::memory>("memory", "of the device"),
     required<&FrontierReport::summary>("summary", "all waves together"),

@@ -218,7 +218,7 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
   engine::FirstRun first{.budget_ns = options.verify_budget_ns};
   std::error_code unknown;
   if (!options.verify_first) {
-    first.reason = "not checked: --no-verify-first";
+    first.reason = "not checked: --set verify-first=no";
   } else if (!options.checked.empty() && std::filesystem::exists(options.checked, unknown)) {
     first.compared = first.equal = first.kept = true;
     first.reason = "checked on an earlier run here, right by the serial algorithm";
@@ -231,7 +231,7 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
       first.reason =
           cost.ns > first.budget_ns
               ? fmt::format("not checked: by estimate the serial check of {} takes {}, and "
-                            "--measure-budget is {}",
+                            "measure-budget is {}",
                             edges, seconds(cost.ns), seconds(first.budget_ns))
               : fmt::format("not checked: the serial check of {} may take {} of the host's memory, "
                             "and {} are available",
