@@ -54,31 +54,16 @@ documents::Evidence collect_evidence(const RecommendOptions& options, const Laun
 
 } // namespace
 
-AdapterLimits adapter_limits(const device::DeviceInfo& device) {
-  constexpr std::uint64_t most =
-      std::numeric_limits<std::int32_t>::max(); // what drivers take in one dimension
-  const auto narrowed = [most](std::uint64_t limit) {
-    return static_cast<std::uint32_t>(std::min(limit, most));
-  };
-  const std::uint64_t in_x =
-      device.max_work_item_sizes.empty() ? device.max_workgroup_size : device.max_work_item_sizes.front();
-  return {.device = device.name,
-          .max_workgroup_size_x = narrowed(std::min(in_x, device.max_workgroup_size)),
-          .max_compute_workgroups_per_dimension = narrowed(most),
-          .max_compute_invocations_per_workgroup = narrowed(device.max_workgroup_size),
-          .device_memory_budget_bytes = device.global_memory_bytes};
-}
-
 Result<LaunchRecommendationDocument> Recommender::recommend(std::string_view request_json, bool explain) {
   LaunchRequestDocument request{
       .request = {}, .previous_topology = options_.previous_topology, .policy = options_.policy};
   std::span<const std::string_view> given;
-  if (options_.adapter) {
-    const AdapterLimits& limits = *options_.adapter;
+  if (options_.device) {
+    const policy::AdapterLimits limits = device::adapter_limits(*options_.device);
     request.request.max_workgroup_size_x = limits.max_workgroup_size_x;
     request.request.max_compute_workgroups_per_dimension = limits.max_compute_workgroups_per_dimension;
     request.request.max_compute_invocations_per_workgroup = limits.max_compute_invocations_per_workgroup;
-    request.request.device_memory_budget_bytes = limits.device_memory_budget_bytes;
+    request.request.device_memory_budget_bytes = options_.device->global_memory_bytes;
     given = adapter_fields;
   }
   const auto decoded =
@@ -89,8 +74,8 @@ Result<LaunchRecommendationDocument> Recommender::recommend(std::string_view req
 
   const bool evidence = options_.topology_evidence || options_.promotion_evidence;
   LaunchRecommendationDocument document;
-  if (options_.adapter) {
-    document.device = options_.adapter->device;
+  if (options_.device) {
+    document.device = options_.device->name;
   }
   // The cache serves requests without a previous topology; with evidence it is asked for the effective
   // request.
@@ -246,7 +231,7 @@ Result<void> read_adapter(RecommendSettings& settings) {
   if (!chosen) {
     return tl::unexpected(chosen.error());
   }
-  settings.recommend.adapter = commands::adapter_limits(**chosen);
+  settings.recommend.device = **chosen;
   return {};
 }
 

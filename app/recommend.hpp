@@ -13,22 +13,10 @@
 
 namespace tidegate::commands {
 
-// What a device says of itself, for requests that leave it out.
-struct AdapterLimits {
-  std::string device; // its name
-  std::uint32_t max_workgroup_size_x = 0;
-  std::uint32_t max_compute_workgroups_per_dimension = 0;
-  std::uint32_t max_compute_invocations_per_workgroup = 0;
-  std::uint64_t device_memory_budget_bytes = 0; // all of its global memory
-};
-
-// OpenCL bounds the work-items of a launch by its size_t and names no number of work-groups.
-AdapterLimits adapter_limits(const device::DeviceInfo& device);
-
 struct RecommendOptions {
   policy::LaunchPolicy policy;                       // what a request's own policy overrides
   std::optional<policy::Topology> previous_topology; // for requests that name none
-  std::optional<AdapterLimits> adapter;              // for requests that leave the limits out
+  std::optional<device::DeviceInfo> device;          // for requests that leave its limits out
   bool topology_evidence = false;
   bool promotion_evidence = false;
   bool explain = false;

@@ -59,4 +59,13 @@ std::string short_time_text(double ns) {
                           : fmt::format("{:.0f} {}", time, names[unit]);
 }
 
+double median(std::vector<double> values) {
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
 } // namespace tidegate

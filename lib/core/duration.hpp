@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate {
 
@@ -23,5 +24,8 @@ inline std::uint64_t elapsed_ns(std::chrono::steady_clock::time_point from,
                                 std::chrono::steady_clock::time_point to = std::chrono::steady_clock::now()) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
 }
+
+// The middle value, or the mean of the two in the middle; 0 of none.
+double median(std::vector<double> values);
 
 } // namespace tidegate

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -178,6 +179,18 @@ std::vector<BrokenDriver> broken_drivers() {
 }
 
 } // namespace
+
+policy::AdapterLimits adapter_limits(const DeviceInfo& device) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  const auto narrowed = [most](std::uint64_t limit) {
+    return static_cast<std::uint32_t>(std::min(limit, most));
+  };
+  const std::uint64_t in_x =
+      device.max_work_item_sizes.empty() ? device.max_workgroup_size : device.max_work_item_sizes.front();
+  return {.max_workgroup_size_x = narrowed(std::min(in_x, device.max_workgroup_size)),
+          .max_compute_workgroups_per_dimension = narrowed(most),
+          .max_compute_invocations_per_workgroup = narrowed(device.max_workgroup_size)};
+}
 
 std::string loader_version() {
   // The query is an extension (cl_loader_info) that the loader itself hands out by name.

@@ -3,6 +3,7 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
+#include <tidegate/policy/launch_request.hpp>
 
 #include <array>
 #include <cstdint>
@@ -80,6 +81,10 @@ struct DeviceList {
   std::vector<BrokenDriver> broken_drivers;
   std::vector<std::string> notes; // platforms without devices or that could not be listed
 };
+
+// The device as the launch policy sees it. OpenCL names no number of work-groups: it is what drivers take in one
+// dimension, 2^31 - 1.
+policy::AdapterLimits adapter_limits(const DeviceInfo& device);
 
 // "NAME VERSION (OpenCL X.Y)" of the OpenCL loader, or "unknown".
 std::string loader_version();

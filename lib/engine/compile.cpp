@@ -26,21 +26,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t default_alignment = 256;
 
-// The device that a program is compiled for when there is none.
-constexpr Adapter common_adapter{.max_workgroup_size_x = 256,
-                                 .max_compute_workgroups_per_dimension =
-                                     std::numeric_limits<std::int32_t>::max(),
-                                 .max_compute_invocations_per_workgroup = 256};
-
-Adapter adapter_of(const device::DeviceInfo* device) {
-  if (device == nullptr) {
-    return common_adapter;
-  }
-  const auto size = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(device->max_workgroup_size, std::numeric_limits<std::int32_t>::max()));
-  return {.max_workgroup_size_x = size,
-          .max_compute_workgroups_per_dimension = std::numeric_limits<std::int32_t>::max(),
-          .max_compute_invocations_per_workgroup = size};
+// The limits of the device, or usual ones where a program is compiled for none in particular.
+policy::AdapterLimits adapter_of(const device::DeviceInfo* device) {
+  return device != nullptr ? device::adapter_limits(*device)
+                           : policy::AdapterLimits{.max_workgroup_size_x = 256,
+                                                   .max_compute_workgroups_per_dimension =
+                                                       std::numeric_limits<std::int32_t>::max(),
+                                                   .max_compute_invocations_per_workgroup = 256};
 }
 
 KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOptions& options,

@@ -113,12 +113,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 std::pair<double, double> extremes(const std::vector<double>& values) {
   const auto [least, most] = std::ranges::minmax(values);
   return {least, most};

@@ -19,7 +19,7 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 
 } // namespace
 
-policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapter& adapter,
+policy::LaunchRequest launch_request(const ResolvedProgram& program, const policy::AdapterLimits& adapter,
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot) {
   std::uint64_t tiles = 0;
@@ -57,7 +57,7 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapt
   return request;
 }
 
-Result<Recommendation> recommend(const ResolvedProgram& program, const Adapter& adapter,
+Result<Recommendation> recommend(const ResolvedProgram& program, const policy::AdapterLimits& adapter,
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot) {
   const policy::LaunchRequest request = launch_request(program, adapter, resident_bytes, budget_bytes, hot);

@@ -16,12 +16,6 @@
 
 namespace tidegate::engine {
 
-struct Adapter {
-  std::uint32_t max_workgroup_size_x = 0;
-  std::uint32_t max_compute_workgroups_per_dimension = 0;
-  std::uint32_t max_compute_invocations_per_workgroup = 0;
-};
-
 // What of a program runs often.
 struct HotCounts {
   std::uint32_t opcodes = 0;
@@ -31,7 +25,7 @@ struct HotCounts {
 // The program as the policy sees it. The tiles of all iterations are the items of the queue, those of one the
 // nodes of the graph, and dependencies between them its edges: every tile of a wave waits for every tile of
 // the wave before it, or for one where the dependency is tile-local. Counts are cut at what the fields hold.
-policy::LaunchRequest launch_request(const ResolvedProgram& program, const Adapter& adapter,
+policy::LaunchRequest launch_request(const ResolvedProgram& program, const policy::AdapterLimits& adapter,
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot = {});
 
@@ -45,7 +39,7 @@ struct Recommendation {
 };
 
 // Errors: those of the policy.
-Result<Recommendation> recommend(const ResolvedProgram& program, const Adapter& adapter,
+Result<Recommendation> recommend(const ResolvedProgram& program, const policy::AdapterLimits& adapter,
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot = {});
 

@@ -13,6 +13,13 @@ namespace tidegate::policy {
 
 inline constexpr std::uint16_t full_scale_bps = 10'000;
 
+// Limits of a device; 0 is an error where the policy needs the field.
+struct AdapterLimits {
+  std::uint32_t max_workgroup_size_x = 0;
+  std::uint32_t max_compute_workgroups_per_dimension = 0;
+  std::uint32_t max_compute_invocations_per_workgroup = 0;
+};
+
 struct LaunchRequest {
   std::uint32_t queue_len = 0;
   std::uint32_t requested_worker_groups = 0; // 0 = derive from the adapter limits

@@ -33,12 +33,6 @@ PolicyResult<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, 
                                                       std::uint32_t max_workgroup_size_x,
                                                       const SizingPolicy& sizing = {});
 
-struct AdapterLimits {
-  std::uint32_t max_workgroup_size_x = 0;
-  std::uint32_t max_compute_workgroups_per_dimension = 0;
-  std::uint32_t max_compute_invocations_per_workgroup = 0;
-};
-
 struct Grid {
   LaunchGeometry geometry;
   std::uint32_t worker_groups = 0;

@@ -1,5 +1,6 @@
 #include "tune/statistics.hpp"
 
+#include "core/duration.hpp"
 #include <tidegate/policy/tuning.hpp>
 
 #include <algorithm>
@@ -24,15 +25,6 @@ double at_least(std::uint64_t successes, std::uint64_t trials) {
 }
 
 } // namespace
-
-double median(std::vector<double> values) {
-  if (values.empty()) {
-    return 0;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 Duel judge(const std::vector<double>& ratios) {
   Duel duel{.rounds = ratios.size()};

@@ -32,8 +32,6 @@ struct Duel {
   [[nodiscard]] bool won() const { return confidence >= required_confidence && ratio <= required_ratio; }
 };
 
-double median(std::vector<double> values);
-
 // Of paired ratios, without any assumption about how times are distributed: the sign test for the confidence,
 // 1 - P(so many rounds or more are faster by chance), and order statistics for the interval. Source: Conover,
 // "Practical Nonparametric Statistics", sections 3.2 and 3.4.

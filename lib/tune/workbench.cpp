@@ -1,5 +1,6 @@
 #include "tune/workbench.hpp"
 
+#include "core/duration.hpp"
 #include "core/interrupt.hpp"
 #include "engine/compile.hpp"
 #include "engine/compiler_macros.hpp"

@@ -12,9 +12,9 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-constexpr Adapter adapter{.max_workgroup_size_x = 256,
-                          .max_compute_workgroups_per_dimension = 1000,
-                          .max_compute_invocations_per_workgroup = 512};
+constexpr policy::AdapterLimits adapter{.max_workgroup_size_x = 256,
+                                        .max_compute_workgroups_per_dimension = 1000,
+                                        .max_compute_invocations_per_workgroup = 512};
 
 ResolvedProgram two_waves(std::uint32_t first_tiles, std::uint32_t second_tiles) {
   ResolvedProgram program = program_of(1, {});

@@ -1,4 +1,5 @@
 // Two ways timed in pairs: what is said of them, and how often that is wrong.
+#include "core/duration.hpp"
 #include "tune/statistics.hpp"
 
 #include <doctest/doctest.h>
@@ -58,8 +59,8 @@ TEST_CASE("the median and its interval") {
   const Duel five = judge({1, 2, 3, 4, 5});
   CHECK(five.ratio_low == 1);
   CHECK(five.ratio_high == 5);
-  CHECK(median({4, 1}) == 2.5);
-  CHECK(median({}) == 0);
+  CHECK(tidegate::median({4, 1}) == 2.5);
+  CHECK(tidegate::median({}) == 0);
 }
 
 TEST_CASE("what is faster wins, what is not does not") {
