@@ -15,7 +15,7 @@ namespace {
 
 std::span<const CatalogueEntry> entries;
 
-// How well keys fit a document: how many of them it knows, and how many that it needs are missing.
+// Measures how well keys fit a document type: known keys, and required keys that are missing.
 struct Fit {
   std::size_t known = 0;
   std::size_t missing = 0;
@@ -36,7 +36,7 @@ Fit fit_of(const Document& document, const std::vector<std::string>& keys) {
   return fit;
 }
 
-// The one document that knows most of the keys, and half of them at least; nullptr when there is none.
+// Returns the type that fits best and knows at least half of the keys; nullptr if there is none or a tie.
 const Document* find_by_keys(const std::vector<std::string>& keys) {
   const Document* best = nullptr;
   Fit best_fit;
@@ -72,7 +72,7 @@ Result<const Document*> find_document(std::string_view name) {
   }
   const auto nearest = nearest_name(name, names);
   Error error{.code = ErrorCode::unknown_name,
-              .message = fmt::format("there is no document type {}", in_quotes(name)),
+              .message = fmt::format("unknown document type {}", in_quotes(name)),
               .fix = nearest ? fmt::format("did you mean \"{}\"?", *nearest)
                              : "`tidegate schema --format table` lists them"};
   if (nearest) {
@@ -92,7 +92,7 @@ Result<const Document*> recognise(std::string_view json) {
       return found;
     }
     return tl::unexpected(Error{.code = ErrorCode::missing_kind,
-                                .message = "the document does not say its \"kind\"",
+                                .message = "the document has no \"kind\"",
                                 .fix = "name its type on the command line, for example `tidegate check "
                                        "launch_request FILE`"});
   }
@@ -111,8 +111,8 @@ const Document* mistaken_type(const Document& wanted, std::string_view json) {
   if (found == nullptr || found == &wanted) {
     return nullptr;
   }
-  // It knows as many keys at least. Where it knows no more, it has to be whole: a document that lacks keys
-  // of both types is rather the one that is wanted.
+  // `found` knows at least as many keys. If it knows no more, require it to be complete: a document that
+  // lacks keys of both types is more likely of type `wanted`.
   const Fit fit = fit_of(*found, keys);
   return fit.known > fit_of(wanted, keys).known || fit.missing == 0 ? found : nullptr;
 }

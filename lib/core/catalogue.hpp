@@ -1,4 +1,4 @@
-// The document types that a tool reads and writes, and which of them a text is.
+// The document types that tidegate reads and writes, and the recognition of a text's type.
 #pragma once
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
@@ -9,31 +9,30 @@
 
 namespace tidegate::documents {
 
-// A type, and the command that takes such documents; empty where `check` alone reads them.
+// A type and the command that accepts it; the command is empty if only `check` reads the type.
 struct CatalogueEntry {
   const Document* document;
   std::string_view command;
 };
 
-// The types that errors and `check` choose from: those that set_catalogue() was given, in that order; none
-// before.
+// The types that errors and `check` choose from, as passed to set_catalogue(); empty before.
 std::span<const CatalogueEntry> catalogue();
 
-// `all` is kept, not copied.
+// Keeps a reference to `all`, not a copy.
 void set_catalogue(std::span<const CatalogueEntry> all);
 
-// unknown_name when there is no such document, with the nearest name.
+// Errors: unknown_name, with the nearest name.
 Result<const Document*> find_document(std::string_view name);
 
-// The type of a document: its "kind", or where it does not say one, the type whose keys it has. missing_kind
-// when that is none or several; wrong_kind; the errors of a text that is no JSON.
+// Returns the type of a document by its "kind" or, without one, by its keys. Errors: missing_kind if no type
+// or several types fit; wrong_kind; syntax errors.
 Result<const Document*> recognise(std::string_view json);
 
-// Of a text that is JSON and was refused as a document of type `wanted`: the type that it most likely is,
-// where it does not say one and another one fits its keys better; nullptr otherwise.
+// For valid JSON that was refused as `wanted`: returns another type that fits its keys better, or nullptr.
+// Always nullptr if the document states its kind.
 const Document* mistaken_type(const Document& wanted, std::string_view json);
 
-// What to do with a document of type `found` where one of type `wanted` is read: the command that takes it.
+// Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
 std::string fix_for_kind(const Document& wanted, const Document& found);
 
 } // namespace tidegate::documents

@@ -18,7 +18,7 @@
 namespace tidegate::documents {
 namespace {
 
-// Finds the top-level keys and the value of "kind"; everything else is only walked over.
+// Finds the top-level keys and the value of "kind".
 class KindHandler : public rj::BaseReaderHandler<rj::UTF8<>, KindHandler> {
 public:
   bool Default() {
@@ -46,7 +46,7 @@ public:
   bool EndArray(rj::SizeType /*items*/) { return close(); }
 
   std::string kind;
-  std::vector<std::string>* keys = nullptr; // for those who want them
+  std::vector<std::string>* keys = nullptr; // may be nullptr
 
 private:
   bool open() {
@@ -62,7 +62,8 @@ private:
   bool at_kind_ = false;
 };
 
-// Broken UTF-8 needs a byte with the top bit set; without one the reader skips its slower check.
+// Only invalid UTF-8 and non-ASCII text have a byte with the top bit set; without one we use the faster
+// parser.
 bool is_ascii(std::string_view text) {
   std::uint64_t bits = 0;
   std::size_t i = 0;
@@ -77,13 +78,13 @@ bool is_ascii(std::string_view text) {
   return (bits & 0x8080808080808080U) == 0;
 }
 
-// True when the whole text is one JSON value and the handler took all of it. The handlers bound the nesting,
-// so the recursive reader is safe.
+// Returns true if the whole text is one JSON value and the handler accepted it. The handlers limit the
+// nesting, so the recursive reader is safe.
 template <class H>
 bool parse(rj::Reader& reader, std::string_view json, rj::MemoryStream& in, H& handler) {
   const bool good = is_ascii(json) ? !reader.Parse<rj::kParseNoFlags>(in, handler).IsError()
                                    : !reader.Parse<rj::kParseValidateEncodingFlag>(in, handler).IsError();
-  // RapidJSON takes a zero byte for the end of the text.
+  // RapidJSON stops at a zero byte.
   return good && in.Tell() == json.size();
 }
 
@@ -120,10 +121,9 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
   auto& [reader, handler] = *implementation_;
   rj::MemoryStream in(json.data(), json.size());
   handler.start(document, json, in, object, given, places);
-  // A text that is no JSON, or too deep to look at, says so and nothing else: it may be another file
-  // altogether.
+  // A text that is not JSON, or is nested too deeply, gets this error alone: it may be the wrong file.
   if (!parse(reader, json, in, handler)) {
-    places.add(""); // the walk has not come to the end
+    places.add(""); // the walk has not reached the end
     if (auto error = syntax_error(json)) {
       return tl::unexpected(std::move(*error));
     }
@@ -131,7 +131,7 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
   auto read = handler.result();
   if (!read && read.error().code != ErrorCode::wrong_kind) {
     if (const Document* const found = mistaken_type(document, json)) {
-      places.add(""); // what is wrong with it as another type does not matter
+      places.add(""); // errors as the wrong type are useless
       return tl::unexpected(another_type(document, *found, json));
     }
   }
@@ -154,13 +154,13 @@ Result<std::string> kind_of(std::string_view json, std::vector<std::string>* key
   return std::move(handler.kind);
 }
 
-// What a decoder refuses, in words, and where.
+// Error texts of the decoder.
 
 namespace {
 
-constexpr std::size_t few_choices = 12; // that a line still names
+constexpr std::size_t few_choices = 12; // at most this many are listed in one line
 
-// "a, b, …": those that begin most like the word.
+// Returns "a, b, …": the choices that share the longest prefix with the word.
 std::string choices_like(std::string_view word, std::span<const std::string_view> choices) {
   const auto common = [word](std::string_view choice) {
     return std::ranges::mismatch(word, choice).in1 - word.begin();
@@ -201,7 +201,7 @@ std::string type_phrase(const Type& type) {
   return type.or_single ? type_phrase(type.list->element) + " or an array of them" : "an array";
 }
 
-// "give an object" says little to whoever has not seen one: its required keys tell which.
+// Lists the required keys: "give an object" alone does not help a reader who has never seen one.
 std::string fix_for_type(const Type& type) {
   std::string keys;
   if (type.kind == Kind::record) {
@@ -211,13 +211,13 @@ std::string fix_for_type(const Type& type) {
       }
     }
   }
-  if (type.kind == Kind::record && keys.empty()) { // it has several forms: one of them
+  if (type.kind == Kind::record && keys.empty()) { // a record with several forms: show one
     return fmt::format("give {} such as {{\"{}\": …}}", type_phrase(type), type.record->fields.front().name);
   }
   return fmt::format("give {}{}", type_phrase(type), keys.empty() ? "" : fmt::format(": {{{}}}", keys));
 }
 
-// Whether a value that is no list would do as an item of one.
+// Returns true if the value becomes valid in brackets, as the single item of a list.
 bool in_brackets(const Type& type, std::string_view found) {
   if (type.kind != Kind::list || found != "a number") {
     return false;
@@ -234,7 +234,7 @@ std::string DecodeHandler::pointer() const {
   std::size_t map = 0;
   for (const Frame& frame : frames_) {
     if (frame.list != nullptr) {
-      // An inner frame means that the item was begun and `next` counts it already.
+      // With an inner frame, the item has begun and `next` counts it already.
       text += fmt::format("/{}", &frame == &frames_.back() ? frame.next : frame.next - 1);
     } else if (frame.map != nullptr) {
       text += "/" + pointer_token(shortened(map_keys_[map++].last));
@@ -265,7 +265,7 @@ bool DecodeHandler::fail_value(Error error) {
   if (!fail(std::move(error))) {
     return false;
   }
-  Frame& frame = frames_.back(); // of a list or map, a default value takes the item's place
+  Frame& frame = frames_.back(); // a default takes the place of an invalid list or map item
   if (frame.map != nullptr) {
     frame.map->append(frame.object, map_keys_.back().last);
   } else if (frame.list != nullptr) {
@@ -379,7 +379,7 @@ bool DecodeHandler::unknown_key(std::string_view key) {
   error.field = shortened(key);
   if (nearest) {
     error.nearest = *nearest;
-    // Whoever mends the key has given the one that was meant.
+    // Correcting the key supplies the intended field, so that field is not reported as missing.
     frame.misspelt |= std::uint64_t{1} << (std::ranges::find(known, *nearest) - known.begin());
   } else {
     frame.guesses = true;
@@ -424,7 +424,7 @@ constexpr std::array names{TypeName{"i8", {"char", "int8", "int8_t", "schar"}},
                            TypeName{"f32", {"float", "float32", "single", ""}},
                            TypeName{"f64", {"double", "float64", "", ""}}};
 
-// float of float4, f32 of f32x4.
+// Returns the scalar type of a vector type: float for float4, f32 for f32x4.
 std::string_view scalar_of(std::string_view vector) {
   for (const std::string_view width : {"16", "2", "3", "4", "8"}) {
     if (vector.ends_with("x" + std::string(width))) {

@@ -108,7 +108,7 @@ bool DecodeHandler::Double(double value) {
   case Kind::u32:
   case Kind::u64:
   case Kind::identifier:
-    // RapidJSON hands integers past 64 bits over as doubles.
+    // RapidJSON passes integers beyond 64 bits as doubles.
     if (text.find_first_of(".eE") == std::string_view::npos) {
       return out_of_range();
     }
@@ -121,8 +121,8 @@ bool DecodeHandler::Double(double value) {
     }
     [[fallthrough]];
   case Kind::f64: {
-    // Correctly rounded from the text; RapidJSON's own value may be off in the last place. Out of range here
-    // means below the smallest double, where RapidJSON's zero is right.
+    // from_chars rounds correctly; RapidJSON may be off in the last place. Its only out-of-range case here is
+    // a value below the smallest double, where RapidJSON's zero is right.
     double exact = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), exact);
     const double rounded = result.ec == std::errc() ? exact : value;
@@ -221,7 +221,7 @@ bool DecodeHandler::Key(const char* text, rj::SizeType length, bool /*copy*/) {
     return ok();
   }
   const std::span<const Field> fields = frame.record->fields;
-  // Documents mostly keep the order of the description: try the next field before searching.
+  // Documents mostly follow the order of the description: try the next field before searching.
   std::size_t index = frame.next;
   if (index >= fields.size() || fields[index].name != key) {
     index = 0;
@@ -266,7 +266,7 @@ bool DecodeHandler::StartObject() {
   if (type == nullptr || (type->kind != Kind::record && type->kind != Kind::map && !is_value)) {
     return wrong_container("an object");
   }
-  if (is_value && frames_.size() >= nesting_limit) { // its description has no depth of its own
+  if (is_value && frames_.size() >= nesting_limit) { // Kind::value has no depth limit by description
     return wrong_container("an object this deep");
   }
   void* object = target();
@@ -356,7 +356,7 @@ bool DecodeHandler::EndArray(rj::SizeType /*items*/) {
     Error error = error_here(ErrorCode::wrong_length,
                              fmt::format("expected an array of {} items, got {}", wanted, frame.next),
                              fmt::format("give {} items", wanted));
-    error.pointer->resize(error.pointer->rfind('/')); // of the array, not of the item that is missing
+    error.pointer->resize(error.pointer->rfind('/')); // names the array, not the missing item
     unread_->add(*error.pointer);
     go_on = fail(std::move(error));
   }

@@ -1,15 +1,14 @@
-// The walk of a decoder over a description, one RapidJSON event at a time. Private to this folder.
+// Walks a description while RapidJSON reads, one event at a time. Private to this folder.
 //
 //   {"policy": {"sizing": {"default_worker_count": 64}}}
 //    frame 0    frame 1    frame 2                  ^ field of frame 2
 //
-// The stack of frames never grows past the depth of the description, because a container where the
-// description has a scalar is an error. The happy path does no more than find a field and store a value; the
-// place of an error is worked out when there is one.
+// The stack of frames is never deeper than the description, because a container in place of a scalar is an
+// error. Without errors, an event only finds a field and stores a value; places are computed only for errors.
 //
-// After an error the walk goes on behind the value that is wrong, so that all errors are told at once: a
-// value of the wrong type is left out, one behind a wrong key is passed over with all that is in it. What the
-// object lacks then is noted, for those who look at the rest of it.
+// After an error the walk continues after the invalid value, so that all errors are reported at once: it
+// omits a value of the wrong type and skips the whole value of an invalid key. It records which fields the
+// object lacks as a result, so that later checks skip them.
 #pragma once
 #include "core/json_text.hpp"
 #include <tidegate/core/decode.hpp>
@@ -36,24 +35,24 @@ namespace tidegate::documents {
 namespace rj = rapidjson;
 
 struct Frame {
-  const Record* record = nullptr;   // an object, or
-  const ListAccess* list = nullptr; // a list, or
-  const MapAccess* map = nullptr;   // an object with keys of its own
+  const Record* record = nullptr;   // set for an object
+  const ListAccess* list = nullptr; // set for a list
+  const MapAccess* map = nullptr;   // set for an object with arbitrary keys
   void* object = nullptr;
-  std::uint64_t seen = 0;     // fields met, by index
-  std::uint64_t misspelt = 0; // fields that an unknown key most likely means
-  bool guesses = false;       // an unknown key may mean any field that is left out
+  std::uint64_t seen = 0;     // bit per field that has been read
+  std::uint64_t misspelt = 0; // bit per field that an unknown key most likely means
+  bool guesses = false;       // an unknown key may mean any missing field
   std::size_t next = 0;       // objects: the field after the last one met; lists: the index of the next item
   const Field* field = nullptr; // objects: the field whose value comes next
 };
 
-// The keys of a map that is being read: the last one, and all of them.
+// The keys of an open map: the last one, and all so far.
 struct MapKeys {
   std::string last;
   std::unordered_set<std::string> seen;
 };
 
-// What the value after a top-level key outside the record is for.
+// The top-level key outside the record whose value comes next.
 enum class Envelope : std::uint8_t { none, kind, version };
 
 class DecodeHandler : public rj::BaseReaderHandler<rj::UTF8<>, DecodeHandler> {
@@ -113,24 +112,24 @@ public:
   bool StartArray();
   bool EndArray(rj::SizeType /*items*/);
 
-  // All that was wrong, in the order of the document.
+  // Returns all errors in document order.
   [[nodiscard]] Result<void> result() const { return errors_.result(); }
 
 private:
-  // Every event ends here: the next token starts after this one.
+  // Ends every event; the next token starts after this position.
   bool ok() {
     previous_end_ = in_->Tell();
     return true;
   }
 
-  // Passes a scalar over that nobody asked for.
+  // Skips a scalar.
   bool pass() {
     passing_ = passing_ == 1 ? 0 : passing_;
     return ok();
   }
   bool pass_open() {
     ++passing_;
-    return frames_.size() + passing_ <= nesting_limit + 1 && ok(); // too_deep, which is found anew
+    return frames_.size() + passing_ <= nesting_limit + 1 && ok(); // too_deep; syntax_error() finds it again
   }
   bool pass_close() {
     passing_ = passing_ == 2 ? 0 : passing_ - 1;
@@ -148,7 +147,7 @@ private:
     return frame.list != nullptr ? &frame.list->element : &frame.map->element;
   }
 
-  // The address of the value that comes next, which makes room in a list; nullptr when there is no room.
+  // Returns the address for the next value, appending to a list; nullptr if a fixed-length list is full.
   void* target() {
     Frame& frame = frames_.back();
     if (frame.record != nullptr) {
@@ -178,7 +177,7 @@ private:
     return ok();
   }
 
-  // Opens a list that a single item stands for, and closes it again behind the item.
+  // Opens a list for a single item without brackets, and closes it after the item.
   template <class Item>
   bool single(const Type& type, Item item) {
     void* list = target();
@@ -194,7 +193,7 @@ private:
     return true;
   }
 
-  // The text of the token that the reader has just passed.
+  // Returns the text of the token that the reader has just read.
   [[nodiscard]] std::string_view token() const {
     const std::size_t start = token_start(json_, previous_end_);
     return json_.substr(start, in_->Tell() - start);
@@ -204,11 +203,11 @@ private:
 
   [[nodiscard]] Error error_here(ErrorCode code, std::string message, std::string fix) const;
 
-  // False ends the walk: enough errors are known.
+  // The fail functions record an error; false ends the walk because enough errors are known.
   bool fail(Error error);
-  bool fail_value(Error error); // the value is left out
-  bool fail_key(Error error);   // the value behind it is passed over
-  bool fail_alone(Error error); // all others would follow from this one
+  bool fail_value(Error error); // leaves the value out
+  bool fail_key(Error error);   // skips the key's value
+  bool fail_alone(Error error); // discards all other errors, which follow from this one
 
   bool unsigned_integer(std::uint64_t value);
   bool negative_integer(std::int64_t value);
@@ -222,18 +221,18 @@ private:
   bool unknown_name(std::string_view value);
   bool wrong_container(std::string_view found);
   bool missing_keys(std::uint64_t missing);
-  void leave_unread(std::uint64_t fields); // those of the object that ends
+  void leave_unread(std::uint64_t fields); // bits of the fields of the ending object
 
   const Document* document_ = nullptr;
   std::string_view json_;
   rj::MemoryStream* in_ = nullptr;
   void* root_ = nullptr;
-  std::uint64_t given_mask_ = 0; // fields of the outermost object that hold a value already
+  std::uint64_t given_mask_ = 0; // fields of the outermost object that have a value already
   std::vector<Frame> frames_;
-  std::vector<MapKeys> map_keys_; // of the frames that are maps
+  std::vector<MapKeys> map_keys_; // one per frame that is a map
   Envelope envelope_ = Envelope::none;
   std::array<bool, 3> envelope_seen_{}; // by Envelope
-  std::size_t passing_ = 0; // 0: nothing; 1: the value that comes next; above, the brackets open in it and 1
+  std::size_t passing_ = 0; // 0: not skipping; 1: skip the next value; n + 1: inside n open brackets of it
   std::size_t previous_end_ = 0;
   ErrorList errors_;
   UnreadPlaces* unread_ = nullptr;

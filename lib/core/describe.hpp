@@ -1,5 +1,5 @@
-// The description of a document type: one constexpr table of fields, from which decoding, encoding, range
-// checks, defaults, JSON Schema and reference text all follow.
+// Describes a document type by one constexpr table of fields; decoding, encoding, range checks, defaults,
+// JSON Schema and reference text all follow from it.
 //
 //   template <> struct Description<SizingPolicy> { static const Record record; };      // header
 //
@@ -8,8 +8,8 @@
 //   constinit const Record Description<SizingPolicy>::record =
 //       record_of<SizingPolicy>("sizing_policy", sizing_fields);
 //
-// The JSON type of a field follows from the type of its C++ member, and its default from the member's
-// initialiser, so the table cannot disagree with the struct.
+// The JSON type of a field follows from the type of its C++ member, its default from the member's
+// initialiser, so the table and the struct always agree.
 #pragma once
 #include <tidegate/core/text.hpp>
 
@@ -29,18 +29,18 @@
 
 namespace tidegate {
 
-// A value of a structured type as a document states it: what its parts are is for whoever knows the type.
+// A structured value as the document states it; code that knows its type interprets the parts.
 
 struct ValueMember;
 
 struct Value {
   using List = std::vector<Value>;
-  using Object = std::vector<ValueMember>; // in the document's order
+  using Object = std::vector<ValueMember>; // in document order
 
   std::variant<Number, std::string, List, Object> is;
 };
 
-// Named as in std::pair, which clang does not take of an incomplete type.
+// Has std::pair's member names; clang does not accept std::pair of an incomplete type.
 struct ValueMember {
   using second_type = Value;
 
@@ -60,14 +60,14 @@ enum class Kind : std::uint8_t {
   u32,
   u64,
   f64,
-  number, // exact where it is an integer
+  number, // exact for integers
   text,
   identifier,
   choice,
   record,
   list,
-  map,   // an object whose keys are names of the document's own
-  value, // a number, a string, or an array or object of such
+  map,   // an object with arbitrary keys
+  value, // a number, a string, or an array or object of them
 };
 
 struct Record;
@@ -76,24 +76,24 @@ struct MapAccess;
 
 struct Type {
   Kind kind = Kind::boolean;
-  std::uint64_t minimum = 0; // integers, and identifiers that are one
+  std::uint64_t minimum = 0; // range of an integer or identifier
   std::uint64_t maximum = 0;
-  std::span<const std::string_view> choices{}; // choice only; the value is the index, one byte wide
+  std::span<const std::string_view> choices{}; // choice only; the value is the index in one byte
   const Record* record = nullptr;              // record only
   const ListAccess* list = nullptr;            // list only
   const MapAccess* map = nullptr;              // map only
-  bool or_single = false;                      // list only: an item without brackets is a list of one
-  std::string_view left_out_word{};            // list only: a string that says the same as leaving it out
+  bool or_single = false;                      // list only: an item without brackets means a list of one
+  std::string_view left_out_word{};            // list only: a string that means "left out"
 };
 
 // Type-erased access to a std::vector or std::array.
 struct ListAccess {
   Type element;
-  std::size_t fixed_length = 0; // 0 = any length
+  std::size_t fixed_length = 0; // 0: any length
   std::size_t (*size)(const void* list) = nullptr;
   const void* (*at)(const void* list, std::size_t index) = nullptr;
   void (*clear)(void* list) = nullptr;
-  void* (*append)(void* list, std::size_t index) = nullptr; // the address of new item `index`
+  void* (*append)(void* list, std::size_t index) = nullptr; // returns the address of new item `index`
 };
 
 // Type-erased access to a std::vector of pairs of a name and a value.
@@ -103,26 +103,26 @@ struct MapAccess {
   const std::string& (*key)(const void* map, std::size_t index) = nullptr;
   const void* (*at)(const void* map, std::size_t index) = nullptr;
   void (*clear)(void* map) = nullptr;
-  void* (*append)(void* map, std::string_view key) = nullptr; // the address of the new value
+  void* (*append)(void* map, std::string_view key) = nullptr; // returns the address of the new value
 };
 
 enum class Presence : std::uint8_t {
   required,
-  defaulted, // left out, it keeps the value of the member's initialiser
+  defaulted, // if missing, the member keeps its initialiser
   optional,  // a std::optional member
 };
 
 struct Field {
   std::string_view name;
-  std::string_view meaning; // one line, with the unit when the name has none
+  std::string_view meaning; // one line, with the unit if the name has none
   Type type;
   Presence presence = Presence::required;
-  void* (*write)(void* object) = nullptr;            // where to decode to; engages a std::optional
-  const void* (*read)(const void* object) = nullptr; // nullptr when a std::optional is empty
-  void (*fill)(void* object) = nullptr;              // the default when it is another field's value
-  std::string_view same_as{};                        // the name of that other field
+  void* (*write)(void* object) = nullptr;            // address to decode to; engages a std::optional
+  const void* (*read)(const void* object) = nullptr; // nullptr for an empty std::optional
+  void (*fill)(void* object) = nullptr;              // set if the default is another field's value
+  std::string_view same_as{};                        // name of that field
 
-  // Narrows an integer's range below what its C++ type holds.
+  // Narrows an integer's range below that of its C++ type.
   [[nodiscard]] constexpr Field between(std::uint64_t minimum, std::uint64_t maximum) const {
     Field narrowed = *this;
     narrowed.type.minimum = minimum;
@@ -130,14 +130,14 @@ struct Field {
     return narrowed;
   }
 
-  // A list of one may stand without its brackets.
+  // Allows a list of one without brackets.
   [[nodiscard]] constexpr Field or_single() const {
     Field widened = *this;
     widened.type.or_single = true;
     return widened;
   }
 
-  // A list may be left out by saying `word`.
+  // Allows the string `word` in place of a missing list.
   [[nodiscard]] constexpr Field or_word(std::string_view word) const {
     Field widened = *this;
     widened.type.left_out_word = word;
@@ -150,7 +150,7 @@ struct Record {
   std::span<const Field> fields; // at most 64
   std::uint64_t required_mask = 0;
   const void* (*defaults)() = nullptr; // a default-constructed object, shared
-  void* (*create)() = nullptr;         // a default-constructed object of one's own, for `destroy`
+  void* (*create)() = nullptr;         // a new default-constructed object, for `destroy`
   void (*destroy)(void* object) = nullptr;
 
   using Object = std::unique_ptr<void, void (*)(void*)>;
@@ -293,8 +293,7 @@ struct MemberPointer<T C::*> {
   using Member = T;
 };
 
-// A path of member pointers from a document struct to a member of a member, so that a flat JSON object can
-// fill nested structs.
+// A path of member pointers to a nested member, so that a flat JSON object can fill nested structs.
 template <auto First, auto... Rest>
 struct Path {
   using Object = typename MemberPointer<decltype(First)>::Object;
@@ -353,7 +352,7 @@ constexpr Field optional(std::string_view name, std::string_view meaning) {
   return field<Members...>(name, meaning, Presence::optional);
 }
 
-// `defaulting`, left out, takes the value that the field at path Members… has; `other` is that field's name.
+// If missing, `defaulting` takes the value of the field at path Members…; `other` is that field's name.
 template <auto Target, auto Source, auto... Outer>
 constexpr Field same_as(Field defaulting, std::string_view other) {
   defaulting.presence = Presence::defaulted;
@@ -385,24 +384,24 @@ constexpr Record record_of(std::string_view name, std::span<const Field> fields)
 
 enum class Direction : std::uint8_t { input, output };
 
-// A document type as it travels: a record with a kind and a version. Inputs may leave kind and version out;
-// in outputs a number that is not finite is null.
+// A document type: a record with a kind and a version. Inputs may omit both; outputs encode a non-finite
+// number as null.
 struct Document {
   std::string_view kind; // the name in "kind", on the command line and of the schema file
   std::uint32_t schema_version = 1;
   std::string_view title; // one line
   Direction direction = Direction::input;
   const Record* record = nullptr;
-  bool has_kind = true;                      // carries "kind" and "schema_version"
-  std::span<const std::string_view> notes{}; // lines below the reference
+  bool has_kind = true;                      // has "kind" and "schema_version"
+  std::span<const std::string_view> notes{}; // lines after the reference
 };
 
 // Specialise for the struct of every document: static const Document document.
 template <class T>
 struct DocumentOf;
 
-// What a reader of an output should know beside the numbers: JSON has no infinities and no NaN, so a value
-// that is not finite is null, and a diagnostic says which one it was.
+// A note about a value of an output. JSON has no infinities and no NaN: non-finite values are null, and a
+// diagnostic names the original value.
 
 struct Diagnostic {
   std::string code;    // "non_finite"
@@ -415,9 +414,10 @@ struct Description<Diagnostic> {
   static const Record record;
 };
 
-inline constexpr std::string_view diagnostics_meaning = "what is remarkable about the values, such as nulls";
+inline constexpr std::string_view diagnostics_meaning =
+    "notes on the values, such as null for a non-finite number";
 
-// One diagnostic per value that is not finite, or nothing when all are. `pointer` is that of the list.
+// Returns one diagnostic per non-finite value, or nothing if all are finite. `pointer` is that of the list.
 std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
                                                               std::span<const double> values);
 

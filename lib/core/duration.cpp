@@ -27,7 +27,7 @@ Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_n
   const auto refused = [text](std::string_view why) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
                                 .message = fmt::format("{} {}", in_quotes(text), why),
-                                .fix = "give a time such as 10s, 2m, 1.5h or 150ms"});
+                                .fix = "write a duration such as 10s, 2m, 1.5h or 150ms"});
   };
   double number = 0;
   const char* const end = text.data() + text.size();
@@ -39,7 +39,7 @@ Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_n
   const auto* const found = std::ranges::find(units, unit, &Unit::name);
   if (error != std::errc() || text.starts_with('-') || !std::isfinite(number) ||
       (found == units.end() && !unit.empty())) {
-    return refused("is no time");
+    return refused("is not a duration");
   }
   const double ns = number * (unit.empty() ? static_cast<double>(unit_ns) : found->ns);
   return ns > most_ns ? Result<std::uint64_t>(refused("is more than a year"))

@@ -1,4 +1,4 @@
-// Times as people write them.
+// Parses and formats durations.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -10,16 +10,14 @@
 
 namespace tidegate {
 
-// "10s", "2m", "1.5 h", "150ms", or a plain number of `unit_ns`; in nanoseconds. invalid_usage otherwise, and
-// for more than a year.
+// Parses "10s", "2m", "1.5 h", "150ms" or a plain number of `unit_ns` into nanoseconds. Errors:
+// invalid_usage, also for more than a year.
 Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_ns);
 
-// "155 us", "2.26 ms", "12.3 s": three digits.
+// Formats with three digits: "155 us", "2.26 ms", "12.3 s".
 std::string short_time_text(double ns);
 
-// How long something took.
-
-// Nanoseconds from one moment to another, or until now.
+// Nanoseconds between two moments, by default until now.
 inline std::uint64_t elapsed_ns(std::chrono::steady_clock::time_point from,
                                 std::chrono::steady_clock::time_point to = std::chrono::steady_clock::now()) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());

@@ -67,13 +67,13 @@ private:
            type.kind == Kind::value;
   }
 
-  // Appends the value in one line if it fits there.
+  // Appends the value on one line if it fits.
   bool on_one_line(const Type& type, const void* value) {
     constexpr std::size_t line_length = 110; // characters
     std::string line;
     Encoder encoder(line, Style::brief);
     encoder.broken_ = false;
-    encoder.style_ = Style::compact; // of what is in it
+    encoder.style_ = Style::compact; // for the parts
     encoder.leaves_defaults_out_ = true;
     encoder.value(type, value);
     const std::size_t column = json_.size() - (json_.rfind('\n') + 1);
@@ -213,13 +213,14 @@ private:
   std::string& json_;
   const bool spaced_;
   Style style_;
-  bool broken_ = spaced_; // into lines
+  bool broken_ = spaced_; // break into lines
   bool leaves_defaults_out_ = style_ == Style::brief;
   std::size_t depth_ = 0;
-  bool first_ = true; // nothing stands yet in the innermost open bracket
+  bool first_ = true; // the innermost open bracket is still empty
 };
 
-// "name  value" of each value that is there, and of those in it; "name.0.code" in lists of objects.
+// Adds a row "name  value" for each present value, recursively; lists of objects use names such as
+// "name.0.code".
 void add_rows(const Record& record, const void* object, const std::string& prefix,
               std::vector<std::vector<std::string>>& rows) {
   for (const Field& field : record.fields) {

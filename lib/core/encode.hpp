@@ -1,5 +1,5 @@
-// Encoding of described structs as JSON: fixed key order, exact integers, shortest floats. The same object
-// gives the same bytes.
+// Encodes described structs as JSON: fixed key order, exact integers, shortest floats. Equal objects yield
+// equal bytes.
 #pragma once
 #include <tidegate/core/describe.hpp>
 
@@ -11,17 +11,17 @@ namespace tidegate::documents {
 enum class Style : std::uint8_t {
   compact, // one line
   pretty,  // indented by two spaces, lists of scalars on one line
-  brief,   // for people to edit: without what is left at its default, and one line for what fits it
-  table,   // for people: a row for each value, with its name
+  brief,   // for people to edit: omits defaults, and puts on one line what fits
+  table,   // for people: one row per value
 };
 
-// Appends the document without a trailing newline; a table has one.
+// Appends the document without a trailing newline; a table ends with one.
 void encode(const Document& document, const void* object, Style style, std::string& json);
 
-// Appends a record that is no document of its own.
+// Appends a record without kind and version.
 void encode(const Record& record, const void* object, Style style, std::string& json);
 
-// The default of a field as compact JSON: what the member holds in a default-constructed struct.
+// Returns a field's default as compact JSON, taken from a default-constructed struct.
 std::string default_json(const Record& record, const Field& field);
 
 template <class T>

@@ -28,7 +28,7 @@ std::string place(const Error& error) {
   return text.empty() ? text : text + ": ";
 }
 
-// Tabs line a log up; the rest of what is unprintable has no place in it.
+// Escapes unprintable characters but keeps tabs, which align log lines.
 std::string printable_line(std::string_view line) {
   std::string text;
   for (std::size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
@@ -155,7 +155,7 @@ void ErrorList::add(Error error) {
   std::vector<Error> others = std::move(error.others);
   error.others.clear();
   if (error.message.empty()) {
-    told_elsewhere_ = true;
+    already_reported_ = true;
   } else if (!full()) {
     errors_.push_back(std::move(error));
   }
@@ -166,7 +166,7 @@ void ErrorList::add(Error error) {
 
 Result<void> ErrorList::result() const {
   if (errors_.empty()) {
-    return told_elsewhere_ ? Result<void>(tl::unexpected(already_reported())) : Result<void>();
+    return already_reported_ ? Result<void>(tl::unexpected(already_reported())) : Result<void>();
   }
   Error error = errors_.front();
   error.others.assign(errors_.begin() + 1, errors_.end());

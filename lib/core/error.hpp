@@ -1,4 +1,4 @@
-// The one error type of the project: a stable code, what happened, where, and what to change.
+// The project's only error type: a stable code, what happened, where, and how to fix it.
 //
 // A library function that can fail returns Result<T>; nothing below app/ prints or exits.
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace tidegate {
 
-// Process exit codes; the only place where they are defined.
+// Process exit codes, defined only here.
 enum class ExitCode : int {
   done = 0,
   negative = 1,    // sound input, negative answer
-  usage = 2,       // wrong command line
-  input = 3,       // input that cannot be read
+  usage = 2,       // invalid command line
+  input = 3,       // unreadable or invalid input
   environment = 4, // device, build, OpenCL or output failure
   bug = 70,
   interrupted = 130,
@@ -108,7 +108,7 @@ enum class ErrorCode : std::uint8_t {
   internal_error,
 };
 
-// The stable names as they stand in documents, by ErrorCode.
+// The stable names used in documents, by ErrorCode.
 inline constexpr auto error_code_names = std::to_array<std::string_view>({
     "overflow",
     "zero_adapter_limit",
@@ -188,43 +188,43 @@ inline std::string_view name(ErrorCode code) {
 
 struct Error;
 
-// The exit code a process ends with when this error is its answer; the worst, where there are others.
+// The exit code for this error as the final answer; with others, the worst of all.
 ExitCode exit_code(ErrorCode code);
 ExitCode exit_code(const Error& error);
 
-// The exit code to report for several answers: bad input outranks a negative answer outranks success.
+// Returns the more severe code: the greater number.
 ExitCode worst(ExitCode a, ExitCode b);
 
 struct Error {
   ErrorCode code = ErrorCode::internal_error;
   std::string message;
-  std::string fix; // what the reader should change
+  std::string fix; // how to correct it
 
-  std::optional<std::string> source;         // the file that the place is in
+  std::optional<std::string> source;         // the file of the place
   std::optional<std::string> pointer;        // RFC 6901, into the input document
   std::optional<std::uint64_t> line, column; // 1-based; columns count characters
   std::optional<std::string> excerpt;        // that line of the source
 
-  // Typed fields; a code says which of them it carries.
+  // Typed fields; each code documents which of them it sets.
   std::optional<std::string> field;
   std::optional<std::string> nearest;                // the known name closest to an unknown one
   std::optional<std::uint64_t> requested, available; // bytes
-  std::optional<std::uint64_t> wave, wave_count;     // an index; how many there are
-  std::optional<std::uint64_t> before, after;        // a dependency, by wave indices
-  std::optional<std::uint64_t> unscheduled_waves;    // on a cycle or behind one
-  std::optional<std::vector<std::uint32_t>> cycle;   // each wave before the next, the last before the first
+  std::optional<std::uint64_t> wave, wave_count;     // an index; the number of waves
+  std::optional<std::uint64_t> before, after;        // the ends of a dependency, wave indices
+  std::optional<std::uint64_t> unscheduled_waves;    // waves on a cycle or after one
+  std::optional<std::vector<std::uint32_t>> cycle; // each wave precedes the next, the last precedes the first
   std::optional<std::uint64_t> required_bytes, budget_bytes;      // of a group, or of an arena
   std::optional<std::uint64_t> capacity_bytes, best_height_bytes; // of an arena
-  std::optional<std::string> log;                                 // what a compiler said, with its lines
+  std::optional<std::string> log;                                 // compiler output
 
-  // What else is wrong with the same input, in its order; none of these has others of its own.
+  // Other errors of the same input, in its order; these have no others themselves.
   std::vector<Error> others;
 };
 
 template <class T>
 using Result = tl::expected<T, Error>;
 
-// The error as text for a terminal, without a trailing newline:
+// Formats the error for a terminal, without a trailing newline:
 //   tidegate: FILE:LINE:COLUMN: error: MESSAGE [CODE]
 //     LINE | EXCERPT
 //          |     ^
@@ -232,11 +232,11 @@ using Result = tl::expected<T, Error>;
 //     fix: FIX
 //     log:
 //       LINES
-// without the others, which are texts like it. Names from documents, paths and drivers stand in an error as
-// they are; what no terminal should get of them is escaped here.
+// Does not include the others, which are formatted separately. Errors keep names from documents, paths and
+// drivers unescaped; this function escapes what a terminal must not receive.
 std::string describe(const Error& error);
 
-// What is wrong with things that are each looked at, whether or not another was right.
+// Collects the errors of independent checks.
 //
 //   ErrorList errors;
 //   for (const Item& item : items) {
@@ -244,23 +244,23 @@ std::string describe(const Error& error);
 //   }
 //   return errors.result();
 //
-// Where one thing cannot be looked at because another is wrong, its error is already_reported(): nobody reads
-// twice what is to be mended once.
+// If one check is impossible because another failed, its error is already_reported(), so that readers see
+// each fault once.
 
-// Stands for what follows from an error that is told where it comes from. An error without words.
+// An error without a message: a consequence of an error that is reported elsewhere.
 inline Error already_reported() {
   return {};
 }
 
 class ErrorList {
 public:
-  // Errors that are told at once; a reader mends these before the next are of use.
+  // Maximum number of errors reported at once; later ones rarely help before these are fixed.
   static constexpr std::size_t most = 100;
 
-  // Takes the error and its others.
+  // Adds the error and its others.
   void add(Error error);
 
-  // Takes the error that is there instead of a value. True when there is the value.
+  // Adds the error of a failed result. Returns true if there is a value.
   template <class T>
   bool check(const Result<T>& result) {
     if (!result) {
@@ -271,18 +271,17 @@ public:
 
   [[nodiscard]] bool full() const { return errors_.size() >= most; }
 
-  // The first error with all others; already_reported() where all are told elsewhere.
+  // Returns the first error with all others, or already_reported() if all are reported elsewhere.
   [[nodiscard]] Result<void> result() const;
 
 private:
   std::vector<Error> errors_;
-  bool told_elsewhere_ = false;
+  bool already_reported_ = false;
 };
 
 } // namespace tidegate
 
-// Passes that may fail, written one after the other: each hands its value on, and the first error ends the
-// function.
+// Sequences of fallible passes: each macro yields the value, and the first error returns from the function.
 
 #define TIDEGATE_JOIN_(a, b) a##b
 #define TIDEGATE_JOIN(a, b) TIDEGATE_JOIN_(a, b)
@@ -293,7 +292,7 @@ private:
   }                                                                                                          \
   declaration = std::move(*result)
 
-// TIDEGATE_TRY(const Plan plan, plan_waves(program)); the value of the Result is moved into the declaration.
+// TIDEGATE_TRY(const Plan plan, plan_waves(program)); moves the value of the Result into the declaration.
 #define TIDEGATE_TRY(declaration, ...)                                                                       \
   TIDEGATE_TRY_NAMED_(TIDEGATE_JOIN(result_, __LINE__), declaration, __VA_ARGS__)
 
@@ -307,13 +306,13 @@ private:
 
 namespace tidegate {
 
-// The places of a document that could not be read. Whoever looks at the rest of it tells nothing that follows
-// from them: it was told where it comes from.
+// The places of a document that could not be read. Later checks of the document report nothing that follows
+// from them.
 //
 //   {"buffers": {"a": {"type": "f33", "count": 0}}, "wave": […]}     unread: /buffers/a/type, /waves
 //
-// What is said of /buffers/a as a whole is uncertain, and so is all that stands in /waves; /buffers/a/count
-// is read, and has an error of its own.
+// Any claim about /buffers/a as a whole is uncertain, and so is everything in /waves; /buffers/a/count was
+// read and can have its own error.
 
 class UnreadPlaces {
 public:
@@ -322,17 +321,17 @@ public:
 
   [[nodiscard]] bool empty() const { return pointers_.empty(); }
 
-  // Whether what stands at `pointer` is, or is part of, what could not be read.
+  // Returns true if the value at `pointer` is, or is part of, an unread place.
   [[nodiscard]] bool cover(std::string_view pointer) const;
 
-  // Whether all that stands at `pointer` was read.
+  // Returns true if everything at `pointer` was read.
   [[nodiscard]] bool intact(std::string_view pointer) const;
 
 private:
   std::vector<std::string> pointers_;
 };
 
-// The errors of a document's form, with those about the rest of it that do not follow from them.
+// Combines the errors of a document's form with those of its rest that do not follow from them.
 Error with_rest(Error form, const Result<void>& rest, const UnreadPlaces& unread);
 
 } // namespace tidegate

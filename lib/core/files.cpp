@@ -55,7 +55,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Whether a pipe has a name in a folder; those of a shell and of standard streams have none.
+// Returns true for a pipe with a name in a folder, as opposed to a shell's or a standard stream's pipe.
 bool is_named_pipe(const std::string& path, const struct stat& status) {
   struct statfs system {};
   return S_ISFIFO(status.st_mode) && (::statfs(path.c_str(), &system) != 0 || system.f_type != PIPEFS_MAGIC);
@@ -67,7 +67,7 @@ Error wrong_kind(Error error, std::string_view kind) {
   return error;
 }
 
-// A pipe whose reader begins at the same time is waited for, one without a reader is not.
+// Waits up to 2 seconds for a reader that starts at the same time.
 int open_pipe(const std::string& path) {
   constexpr int tries = 200;
   constexpr useconds_t pause = 10'000;
@@ -132,7 +132,7 @@ Result<Descriptor> open_input(const std::string& path, FileKinds kinds) {
   }
   if (exists && kinds == FileKinds::regular && !S_ISREG(status.st_mode)) {
     return tl::unexpected(
-        wrong_kind(cannot_read(path, 0), "it is no regular file, and is read more than once"));
+        wrong_kind(cannot_read(path, 0), "it is not a regular file, but is read more than once"));
   }
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   return fd < 0 ? Result<Descriptor>(tl::unexpected(cannot_read(path, errno))) : Descriptor(fd);
@@ -181,7 +181,7 @@ Result<std::string> read_all(const std::string& path, std::size_t most, FileKind
 
 struct Output::State {
   std::string path;
-  std::string temporary; // written under this name, to be renamed; or empty
+  std::string temporary; // the file's name until commit(); or empty
   std::optional<RemovedWhenInterrupted> unfinished;
   std::string final_path;
   std::optional<Descriptor> file;
@@ -220,12 +220,12 @@ Result<std::string> written_path(const std::string& path) {
       return tl::unexpected(cannot_write(path, ELOOP));
     }
     file =
-        file.parent_path() / std::filesystem::read_symlink(file, error); // an absolute one stands for itself
+        file.parent_path() / std::filesystem::read_symlink(file, error); // an absolute target stays absolute
   }
   if (file.filename().empty() || file.filename() == "." || file.filename() == "..") {
     return tl::unexpected(cannot_write(path, EISDIR));
   }
-  // As the system goes: a folder that is not there has no ".." either.
+  // Uses realpath like the system: ".." of a missing folder is an error.
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(folder.c_str(), nullptr), &std::free);
   if (!real) {
@@ -245,7 +245,7 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
   const bool exists = ::stat(path.c_str(), &status) == 0;
   struct stat standard_output {};
   if (exists && ::fstat(STDOUT_FILENO, &standard_output) == 0 && same_file(status, standard_output)) {
-    state->file.emplace(STDOUT_FILENO); // /dev/stdout, whatever it is
+    state->file.emplace(STDOUT_FILENO); // /dev/stdout, of any type
     return Output(std::move(state));
   }
   if (exists && !S_ISREG(status.st_mode)) {
@@ -267,16 +267,15 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
     return Output(std::move(state));
   }
   if (exists && ::access(path.c_str(), W_OK) != 0) {
-    return tl::unexpected(
-        cannot_write(path, errno)); // a protected file is not replaced behind its owner's back
+    return tl::unexpected(cannot_write(path, errno)); // rename() would replace a protected file
   }
-  auto final_path = written_path(path); // replaced where it lies: links to it stay
+  auto final_path = written_path(path); // replaces the target of links, not the links
   if (!final_path) {
     return tl::unexpected(std::move(final_path.error()));
   }
   state->final_path = std::move(*final_path);
   std::string temporary = state->final_path + ".XXXXXX";
-  const InterruptsBlocked blocked; // until the handler knows of the file
+  const InterruptsBlocked blocked; // until the handler knows the file
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) {
     return tl::unexpected(cannot_write(path, errno));
@@ -285,7 +284,7 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
   state->unfinished.emplace(state->temporary);
   state->file.emplace(fd);
   if (exists) {
-    (void)!::fchown(fd, status.st_uid, status.st_gid); // as far as we may
+    (void)!::fchown(fd, status.st_uid, status.st_gid); // as far as permitted
   }
   ::fchmod(fd, exists ? status.st_mode & static_cast<mode_t>(07777) : new_file_mode());
   return Output(std::move(state));
@@ -321,7 +320,7 @@ Result<void> Output::commit() {
   if (state_->temporary.empty()) {
     return {};
   }
-  // The data is on the disk before the name points at it, so a crash leaves the old file or the new one.
+  // Flush the data before the rename, so that a crash leaves the old file or the new one.
   if (::fsync(state_->file->get()) != 0 && errno != EINVAL) {
     return tl::unexpected(cannot_write(state_->path, errno));
   }
@@ -334,8 +333,8 @@ Result<void> Output::commit() {
 }
 
 void prepare_process() {
-  // A closed standard stream would give its number to the next file that is opened. What takes its place
-  // refuses to be used: reading fails on the one, writing on the others.
+  // Otherwise the next opened file would get the number of a closed standard stream. The replacement is
+  // unusable: /dev/null opened only for writing (input) or only for reading (outputs).
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
       (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -346,11 +345,11 @@ void prepare_process() {
 
 namespace {
 
-// Device and inode of a file that exists, those of its folder and its name of another.
+// Device and inode of an existing file; of a missing one, those of its folder, and its name.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 
-// Nothing for what cannot be destroyed: streams, devices, pipes, folders. cannot_write where the folder is
-// missing.
+// Returns nothing for streams, devices, pipes and folders, which cannot be overwritten. Errors: cannot_write
+// if the folder is missing.
 Result<std::optional<Identity>> identity_of(const std::string& path) {
   struct stat status {};
   const bool is_stream = path == standard_stream;
@@ -382,20 +381,20 @@ std::filesystem::path canonical_path(const std::string& path) {
   std::error_code error;
   std::filesystem::path followed = std::filesystem::absolute(path, error);
   if (error) {
-    return path; // nobody knows where we are
+    return path; // the current folder is unknown
   }
   for (int i = 0; i < most_links; ++i) {
     const std::filesystem::path target = std::filesystem::read_symlink(followed, error);
     if (error) {
       break;
     }
-    followed = followed.parent_path() / target; // an absolute target stands for itself
+    followed = followed.parent_path() / target; // an absolute target replaces the path
   }
   const std::filesystem::path canonical = std::filesystem::weakly_canonical(followed, error);
   return error ? followed.lexically_normal() : canonical;
 }
 
-bool lies_inside(const std::filesystem::path& path, const std::filesystem::path& folder) {
+bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder) {
   return std::ranges::mismatch(folder, path).in1 == folder.end();
 }
 

@@ -1,8 +1,7 @@
-// {fmt}, compiled once for the whole project. Debian has it as a shared library, which takes longer to load
-// than a recommendation takes, and as headers, which as definitions take longer to compile than what includes
-// them: so its definitions are compiled here, and everything else sees declarations. What templates have to
-// be instantiated is said by the `extern template` and the bodiless templates of its headers and of fmt.hpp;
-// a linker would name one that is missing.
+// Compiles {fmt}'s definitions once for the whole project. Debian's shared library takes longer to load than
+// a recommendation takes to compute, and the header-only variant takes longer to compile than the including
+// code. The `extern template` declarations of {fmt}'s headers and of fmt.hpp determine which templates we
+// instantiate here; the linker reports a missing one.
 #include "core/fmt.hpp"
 
 #include <fmt/format-inl.h>

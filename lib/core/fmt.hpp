@@ -1,10 +1,10 @@
-// {fmt} for the precompiled headers: the templates that fmt.cpp instantiates are not instantiated again by
-// whoever measures or appends a text.
+// {fmt} for the precompiled headers: declares the templates that fmt.cpp instantiates, so that no other file
+// instantiates them again.
 #pragma once
 
 #include <fmt/format.h>
 
-#if FMT_VERSION < 100000 // these are named as in Debian 12's 9.1
+#if FMT_VERSION < 100000 // named as in Debian 12's version 9.1
 FMT_BEGIN_NAMESPACE
 namespace detail {
 

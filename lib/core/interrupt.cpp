@@ -21,18 +21,18 @@ namespace tidegate {
 namespace {
 
 constexpr std::array<int, 3> watched{SIGINT, SIGTERM, SIGHUP};
-constexpr std::int64_t one_keystroke_ns = 500'000'000; // a terminal and a parent may send the same one twice
+constexpr std::int64_t one_keystroke_ns = 500'000'000; // a terminal and a parent may both send one
 
-// Written before the handler is installed.
+// Set before the handler is installed.
 std::string message_at_once;
 std::string message_again;
-int errors = STDERR_FILENO; // a copy: drivers' output is captured on descriptor 2
+int errors = STDERR_FILENO; // a duplicate, because descriptor 2 captures the drivers' output
 
 std::atomic<int> watches{0};
 std::atomic<std::int64_t> first_at{0}; // 0: not interrupted
 std::atomic<bool> ending{false};
 
-// Paths stay in place, because a handler may read one while its file is finished in another thread.
+// Fixed storage: a handler may read a path while another thread finishes its file.
 struct UnfinishedFile {
   std::atomic<bool> taken{false};
   std::atomic<bool> exists{false};
@@ -40,16 +40,16 @@ struct UnfinishedFile {
 };
 using UnfinishedFiles = std::array<UnfinishedFile, 4>;
 UnfinishedFiles own_unfinished;
-UnfinishedFiles* unfinished = &own_unfinished; // or memory that a forked child shares
+UnfinishedFiles* unfinished = &own_unfinished; // handle_interrupts() replaces it by shared memory
 
 std::int64_t now_ns() {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now); // allowed in handlers
+  ::clock_gettime(CLOCK_MONOTONIC, &now); // async-signal-safe
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 [[noreturn]] void end_process(std::string_view message) {
-  while (ending.exchange(true)) { // in another thread
+  while (ending.exchange(true)) { // another thread is ending the process
     ::pause();
   }
   [[maybe_unused]] const ssize_t printed = ::write(errors, message.data(), message.size());

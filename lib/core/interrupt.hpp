@@ -1,7 +1,7 @@
-// SIGINT, SIGTERM and SIGHUP: one handler for the whole life of the process. It ends the process at once with
-// a message, or while an InterruptWatch lives only notes the signal, so that what is under way can come to an
-// end and be reported. It is never taken away: drivers' compilers install handlers over it and hand signals
-// on to it.
+// Handles SIGINT, SIGTERM and SIGHUP with one handler for the life of the process. The handler ends the
+// process at once with a message or, while an InterruptWatch exists, only records the signal, so that current
+// work can finish and be reported. It is never uninstalled: drivers' compilers install handlers over it and
+// forward signals to it.
 #pragma once
 #include <signal.h>
 
@@ -10,19 +10,20 @@
 
 namespace tidegate {
 
-// Handles the signals from now on, but for those that are ignored (nohup). `message` goes to what is standard
-// error now, wherever file descriptor 2 leads later, before the process ends with exit code 130; `again`
-// instead, when a signal has been noted half a second earlier or more. Call once, in main().
+// Installs the handler, except for ignored signals (nohup). Before the process ends with exit code 130, it
+// prints `message` to the current standard error, even if descriptor 2 is redirected later, or `again` if the
+// first signal came at least half a second earlier. Call once, in main().
 void handle_interrupts(std::string message, std::string again);
 
-// Ends the process as the signals do, for a child that a signal has ended before it could: drivers' handlers
-// are away for a moment when a second one comes. Files that the child had not finished are removed, too.
+// Ends the process as the handler does, after a signal killed a child process: drivers briefly remove their
+// handlers, and then a second signal kills the child. Also removes the child's unfinished files.
 [[noreturn]] void end_interrupted();
 
-// Whether it is one of the three.
+// Returns true for the three signals.
 bool is_interrupt(int signal);
 
-// A file that a signal which ends the process removes, while this lives. Beyond a few at a time none is.
+// Removes a file if a signal ends the process during this object's life. Has room for four files; further
+// ones are not removed.
 class RemovedWhenInterrupted {
 public:
   explicit RemovedWhenInterrupted(const std::string& path);
@@ -34,7 +35,8 @@ private:
   std::size_t place_;
 };
 
-// While one lives, the first signal is only noted; they nest. Without handle_interrupts it does nothing.
+// While one exists, the first signal is only recorded. Watches nest. Without handle_interrupts() they have no
+// effect.
 class InterruptWatch {
 public:
   InterruptWatch();
@@ -42,14 +44,14 @@ public:
   InterruptWatch& operator=(const InterruptWatch&) = delete;
   ~InterruptWatch();
 
-  // Whether a signal has come since the outermost watch began.
+  // Returns true if a signal has come since the outermost watch began.
   static bool interrupted();
 };
 
-// A watch to the end of the process, whose answer is complete.
+// Starts a watch that lasts to the end of the process, once the answer is complete.
 void hold_interrupts();
 
-// Keeps the signals away from this thread, until its state is one that the handler knows.
+// Blocks the signals in this thread while state that the handler reads is inconsistent.
 class InterruptsBlocked {
 public:
   InterruptsBlocked();

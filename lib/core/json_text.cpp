@@ -25,7 +25,7 @@ namespace {
 
 namespace rj = rapidjson;
 
-// Walks over a text and minds only the nesting.
+// Checks only the nesting depth.
 struct DepthHandler : rj::BaseReaderHandler<rj::UTF8<>, DepthHandler> {
   std::size_t depth = 0;
 
@@ -41,7 +41,7 @@ struct DepthHandler : rj::BaseReaderHandler<rj::UTF8<>, DepthHandler> {
   }
 };
 
-// RapidJSON's English, without its full stop and with a small first letter.
+// Returns RapidJSON's message without its full stop and with a lower-case first letter.
 std::string reason(rj::ParseErrorCode code) {
   std::string text = rj::GetParseError_En(code);
   while (!text.empty() && (text.back() == '.' || text.back() == ' ')) {
@@ -75,18 +75,18 @@ std::string fix_for(rj::ParseErrorCode code, std::string_view json, std::size_t 
     return "JSON has no comments: remove it";
   }
   if (offset >= json.size()) {
-    return "close what is open; with --stream a document stands on one line";
+    return "close the open brackets and quotes; with --stream, each document is on one line";
   }
   switch (code) {
   case rj::kParseErrorDocumentRootNotSingular:
-    return "remove what stands behind the document; commands with --stream take several, one per line";
+    return "remove the text after the document; commands with --stream take several, one per line";
   case rj::kParseErrorObjectMissName: return "remove a trailing comma, or put the key in double quotes";
   case rj::kParseErrorStringInvalidEncoding: return "save the file as UTF-8";
-  default: return "mend the JSON at this place";
+  default: return "correct the JSON at this place";
   }
 }
 
-// By the zero bytes that a brace or a bracket comes with, behind the mark if there is one.
+// Detects UTF-16 by the zero byte in an ASCII character, after an optional byte order mark.
 bool is_utf_16(std::string_view text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     text.remove_prefix(2);
@@ -115,8 +115,8 @@ void append_string(std::string& json, std::string_view text) {
       const std::size_t length = utf8_sequence_length(text.substr(i));
       if (length == 0) {
         json += "\ufffd";
-      } else if (unprintable_length(text.substr(i)) != 0) { // JSON is shown on terminals too
-        json += printable(text.substr(i, length));          // \uNNNN is what JSON writes
+      } else if (unprintable_length(text.substr(i)) != 0) { // JSON may be printed on terminals
+        json += printable(text.substr(i, length));          // \uNNNN is valid JSON
       } else {
         json += text.substr(i, length);
       }
@@ -166,7 +166,7 @@ std::optional<Error> syntax_error(std::string_view json) {
     if (in.Tell() == json.size()) {
       return {};
     }
-    // A zero byte, which RapidJSON takes for the end of the text.
+    // RapidJSON stops at a zero byte.
     code = rj::kParseErrorDocumentRootNotSingular;
     offset = in.Tell();
   }
@@ -190,7 +190,7 @@ std::optional<Error> syntax_error(std::string_view json) {
   error.line = position.line;
   error.column = position.column;
   if (code == rj::kParseErrorTermination) {
-    // The reader stands behind the bracket that went too far.
+    // The reader is past the bracket that is too deep.
     error.column = position_of(json, offset - 1).column;
     error.code = ErrorCode::too_deep;
     error.message = fmt::format("nesting deeper than {} levels", nesting_limit);
@@ -217,21 +217,21 @@ namespace {
 
 namespace rj = rapidjson;
 
-// The byte at which each pointer's value begins, by pointer.
+// Byte offset of each pointer's value.
 using Offsets = std::unordered_map<std::string, std::optional<std::size_t>>;
 
-// Walks over a document and notes where the wanted values begin. The text is known to be sound JSON.
+// Finds the offsets of the wanted values in valid JSON.
 class PlaceHandler : public rj::BaseReaderHandler<rj::UTF8<>, PlaceHandler> {
 public:
   PlaceHandler(std::string_view json, rj::MemoryStream& in, Offsets& wanted)
       : json_(json), in_(in), wanted_(wanted) {}
 
-  bool Default() { return value() && behind(); }
-  bool String(const char* /*text*/, rj::SizeType /*length*/, bool /*copy*/) { return value() && behind(); }
+  bool Default() { return value() && done(); }
+  bool String(const char* /*text*/, rj::SizeType /*length*/, bool /*copy*/) { return value() && done(); }
   bool Key(const char* text, rj::SizeType length, bool /*copy*/) {
     path_.resize(open_.back().path_length);
     path_ += "/" + pointer_token(std::string_view(text, length));
-    return behind();
+    return done();
   }
   bool StartObject() { return open(false); }
   bool StartArray() { return open(true); }
@@ -241,8 +241,8 @@ public:
 private:
   struct Container {
     bool is_list = false;
-    std::size_t next = 0;        // of a list
-    std::size_t path_length = 0; // of its own pointer
+    std::size_t next = 0;        // next index of a list
+    std::size_t path_length = 0; // length of the container's pointer
   };
 
   bool value() {
@@ -258,13 +258,13 @@ private:
   bool open(bool is_list) {
     value();
     open_.push_back({.is_list = is_list, .path_length = path_.size()});
-    return behind();
+    return done();
   }
   bool close() {
     open_.pop_back();
-    return behind();
+    return done();
   }
-  bool behind() {
+  bool done() {
     previous_end_ = in_.Tell();
     return true;
   }
@@ -281,7 +281,7 @@ bool wants_place(const Error& error) {
   return error.pointer && !error.pointer->empty() && !error.line && !error.source;
 }
 
-// The pointer with those of all that it is in, the outermost object excepted.
+// Visits the pointer and its prefixes from long to short, except the empty one, until visit() returns false.
 template <class Visit>
 void for_each_prefix(std::string pointer, Visit visit) {
   for (; !pointer.empty(); pointer.resize(pointer.rfind('/'))) {
@@ -291,8 +291,8 @@ void for_each_prefix(std::string pointer, Visit visit) {
   }
 }
 
-// Errors of the document by their place; cycles behind them, as they are of several dependencies, each of
-// which may be right; and all others.
+// Sort key: first errors with a place, by place, but cycles after the others of the document, because each
+// dependency of a cycle may be right; then errors without a place.
 auto order(const Error& error) {
   constexpr auto last = std::numeric_limits<std::uint64_t>::max();
   const bool has_place = error.line && !error.source;
@@ -311,7 +311,7 @@ void locate(Error& error, std::string_view json) {
   for (const Error& each : errors) {
     if (wants_place(each)) {
       for_each_prefix(*each.pointer, [&](const std::string& prefix) {
-        return offsets.try_emplace(prefix).second; // else its own prefixes are known
+        return offsets.try_emplace(prefix).second; // else its prefixes are known
       });
     }
   }

@@ -22,9 +22,9 @@ constexpr std::uint16_t half_sign = 0x8000;
 constexpr std::uint16_t half_infinity = 0x7c00;
 constexpr std::uint16_t half_nan = 0x7e00;
 
-// The bits of |value|.
+// Returns the binary16 bits of a non-negative value.
 std::uint16_t magnitude_bits(double magnitude) {
-  constexpr double first_too_large = 65520; // half-way to 2^16, which is even
+  constexpr double first_too_large = 65520; // half-way between the largest half and 2^16
   constexpr double smallest_normal = 0x1p-14;
   if (std::isnan(magnitude)) {
     return half_nan;
@@ -32,11 +32,11 @@ std::uint16_t magnitude_bits(double magnitude) {
   if (magnitude >= first_too_large) {
     return half_infinity;
   }
-  if (magnitude < smallest_normal) { // a multiple of 2^-24; 2^10 of them are the smallest normal number
-    // Doubles above 2^52 are whole numbers: the sum is rounded to the nearest one, ties to even.
+  if (magnitude < smallest_normal) { // subnormal, a multiple of 2^-24
+    // Doubles from 2^52 on are integers, so the addition rounds to the nearest multiple, ties to even.
     return static_cast<std::uint16_t>((magnitude * 0x1p24 + 0x1p52) - 0x1p52);
   }
-  // Drops 42 of the 52 bits of fraction; what the rounding carries goes into the exponent, as it should.
+  // Drops 42 of the 52 fraction bits; a carry of the rounding correctly increments the exponent.
   constexpr unsigned dropped = 42;
   constexpr std::uint64_t bias_difference = 1023 - 15;
   const auto bits = std::bit_cast<std::uint64_t>(magnitude);
@@ -127,8 +127,8 @@ struct NpyHeader {
   std::vector<std::uint64_t> shape;
 };
 
-// Reads the header's dictionary, of whose values Python's syntax allows more than NumPy writes: strings
-// without escapes, True and False, and tuples of integers, which Python 2 wrote with an L.
+// Parses the header's dictionary. Accepts the subset of Python's syntax that NumPy writes: strings without
+// escapes, True and False, and tuples of integers, which Python 2 wrote with an L.
 class NpyHeaderReader {
 public:
   explicit NpyHeaderReader(std::string_view text) : rest_(text) {}
@@ -216,7 +216,7 @@ private:
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
       shape.push_back(size);
       (void)accept('L');
-      // Of one dimension the comma makes the tuple.
+      // A tuple of one element requires the comma.
       if (!accept(',') && (shape.size() == 1 || !next_is(')'))) {
         return fail("','");
       }
@@ -276,7 +276,7 @@ struct NpyType {
   bool big_endian;
 };
 
-// "<f4", ">i2", "|u1", "=f8"; left out, the order is this machine's.
+// Parses "<f4", ">i2", "|u1" or "=f8"; without a byte order, this machine's.
 Result<NpyType> parse_npy_type(std::string_view descr) {
   const bool ordered = !descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos;
   const std::string_view code = descr.substr(ordered ? 1 : 0);
@@ -293,7 +293,7 @@ Result<NpyType> parse_npy_type(std::string_view descr) {
                                   "save it as bool, int8 to int64, uint8 to uint64 or float16 to float64"));
 }
 
-// Bytes of the data; nothing past 64 bits. A dimension of size 0 makes up for any others.
+// Returns the size of the data in bytes, or nothing beyond 64 bits. Any dimension of size 0 makes it 0.
 std::optional<std::uint64_t> data_bytes(std::span<const std::uint64_t> shape, ElementType type) {
   if (std::ranges::count(shape, 0U) != 0) {
     return 0;
@@ -307,7 +307,7 @@ std::optional<std::uint64_t> data_bytes(std::span<const std::uint64_t> shape, El
   return bytes;
 }
 
-// True when the elements stand in the same order by rows and by columns.
+// Returns true if row-major and column-major order are the same.
 bool one_order(std::span<const std::uint64_t> shape) {
   return std::ranges::count(shape, 0U) != 0 ||
          std::ranges::count_if(shape, [](std::uint64_t size) { return size > 1; }) <= 1;
@@ -321,7 +321,7 @@ std::uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-// Takes the header's text and leaves the data.
+// Returns the header's text and leaves the data in `file`.
 Result<std::string_view> take_header(std::string_view& file) {
   const std::size_t version_at = npy_magic.size();
   if (!file.starts_with(npy_magic)) {
@@ -407,13 +407,13 @@ Result<NpyArray> parse_npy(std::string_view file_bytes) {
 std::string npy_header(ElementType type, std::span<const std::uint64_t> shape) {
   constexpr std::size_t prefix_bytes = 10; // magic, version, length
   constexpr std::size_t alignment = 64;
-  constexpr std::size_t longest_size = 21; // NumPy leaves room for the first dimension to grow
+  constexpr std::size_t longest_size = 21; // NumPy reserves room for the first dimension to grow
   std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
                                        npy_types[static_cast<std::size_t>(type)], shape_text(shape));
   if (!shape.empty()) {
     dictionary.append(longest_size - fmt::formatted_size("{}", shape[0]), ' ');
   }
-  // Like NumPy's, a header that is aligned already gets another 64 bytes.
+  // As in NumPy, a header that is already aligned gets another 64 bytes.
   dictionary.append(alignment - (prefix_bytes + dictionary.size() + 1) % alignment, ' ');
   dictionary += '\n';
   std::string header(npy_magic);

@@ -1,9 +1,10 @@
-// NumPy's array files, format versions 1.0 to 3.0. Source: NEP 1 and numpy.lib.format. A file is
+// Reads and writes NumPy's array files, format versions 1.0 to 3.0. Source: NEP 1 and numpy.lib.format. A
+// file is
 //
 //   \x93NUMPY  major minor  header length (2 bytes, from version 2.0 on 4)  header  data
 //
 // The header is a Python dictionary such as {'descr': '<f4', 'fortran_order': False, 'shape': (3,), }, padded
-// with spaces and a newline. All of it is input that nobody vouches for.
+// with spaces and a newline. All of it is untrusted input.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -18,7 +19,7 @@
 
 namespace tidegate {
 
-// The types that buffers and arguments of a program have.
+// Element types of buffers and arguments.
 
 enum class ElementType : std::uint8_t { i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 };
 inline constexpr std::array<std::string_view, 11> element_type_names{"i8",  "u8",  "i16", "u16", "i32", "u32",
@@ -35,13 +36,13 @@ inline bool is_float(ElementType type) {
   return type >= ElementType::f16;
 }
 
-// IEEE 754 binary16, which C++20 has no type for, and by the same functions the floats that it has.
+// IEEE 754 binary16, which C++20 lacks, and overloads that treat float and double alike.
 
 struct Half {
   std::uint16_t bits = 0; // sign, 5 bits of exponent, 10 of fraction
 };
 
-// The nearest one, of two equally near the even one; infinity from 65520 on.
+// Rounds to nearest, ties to even; infinity from 65520 on.
 Half half_from(double value);
 
 double to_double(Half value);
@@ -52,7 +53,7 @@ inline double to_double(double value) {
   return value;
 }
 
-// The neighbours of a finite value.
+// The next representable values above and below a finite value.
 Half next_above(Half value);
 Half next_below(Half value);
 template <class T>
@@ -64,17 +65,14 @@ T next_below(T value) {
   return std::nextafter(value, -static_cast<T>(INFINITY));
 }
 
-// An element of a buffer as a person writes it.
-
-// The element_bytes(type) bytes at `at` as a number; of f16 the bits.
+// Formats the element_bytes(type) bytes at `at` as a number; f16 as its bits.
 std::string element_text(ElementType type, const std::byte* at);
 
-// Random numbers by counter: number i of a seed is a function of the two, so that it depends neither on how
-// many are drawn nor on who draws them. Source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number
-// Generators (OOPSLA 2014), whose SplitMix64 reaches any of its states in one step.
-
-// Stafford's mixer 13: a bijection in which every bit of the input flips each bit of the output about half
-// the time.
+// Counter-based random numbers: number i is a function of i and the seed, independent of how many are drawn
+// and by which thread. Source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators (OOPSLA
+// 2014): SplitMix64 reaches any of its states in one step.
+//
+// Stafford's mixer 13: a bijection in which every input bit flips each output bit about half the time.
 constexpr std::uint64_t mixed(std::uint64_t bits) {
   bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
   bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
@@ -83,15 +81,15 @@ constexpr std::uint64_t mixed(std::uint64_t bits) {
 
 class RandomNumbers {
 public:
-  // The seed is mixed, as sequences that begin a few steps apart overlap.
+  // Mixes the seed, because sequences with nearby starts overlap.
   constexpr explicit RandomNumbers(std::uint64_t seed) : start_(mixed(seed + golden_step)) {}
 
-  // 64 even bits.
+  // Returns 64 uniform bits.
   [[nodiscard]] constexpr std::uint64_t bits(std::uint64_t i) const {
     return mixed(start_ + (i + 1) * golden_step);
   }
 
-  // A multiple of 2^-53 in [0, 1).
+  // Returns a multiple of 2^-53, uniform in [0, 1).
   [[nodiscard]] constexpr double unit(std::uint64_t i) const {
     return static_cast<double>(bits(i) >> 11U) * 0x1p-53;
   }
@@ -104,23 +102,23 @@ private:
 
 struct NpyArray {
   ElementType type = ElementType::f32; // NumPy's bool is u8
-  std::vector<std::uint64_t> shape;    // without dimensions for a single element
-  std::vector<std::byte> bytes;        // row by row, in the byte order of this machine
+  std::vector<std::uint64_t> shape;    // empty for a single element
+  std::vector<std::byte> bytes;        // row-major, in this machine's byte order
 };
 
-// bad_array for anything but a whole array of one of the element types. Column-major order is refused where
-// it differs from row-major.
+// Errors: bad_array for anything but a complete array of an element type. Refuses column-major order unless
+// it equals row-major order.
 Result<NpyArray> parse_npy(std::string_view file_bytes);
 
-// What numpy.save writes ahead of the data of a row-major array, in version 1.0: a multiple of 64 bytes. At
-// most 64 dimensions, as in NumPy.
+// Returns the header that numpy.save writes before a row-major array, in version 1.0; its size is a multiple
+// of 64 bytes. At most 64 dimensions, as in NumPy.
 std::string npy_header(ElementType type, std::span<const std::uint64_t> shape);
 
-// The whole file.
+// Returns the complete file.
 std::string npy_file(ElementType type, std::span<const std::uint64_t> shape,
                      std::span<const std::byte> bytes);
 
-// "(2, 3)", as Python writes a shape.
+// Formats a shape as Python does: "(2, 3)".
 std::string shape_text(std::span<const std::uint64_t> shape);
 
 } // namespace tidegate

@@ -1,5 +1,5 @@
-// libpng tells of errors by longjmp: each function that calls it holds nothing that a destructor would have
-// to release, and says by false that the message is in its Stream.
+// libpng reports errors by longjmp, which skips destructors: each function that calls it owns nothing, and
+// returns false with the message in its Stream.
 #include "core/png.hpp"
 
 #include <tidegate/core/error.hpp>
@@ -17,7 +17,7 @@ namespace tidegate {
 namespace {
 
 struct Stream {
-  std::string_view input; // what is left
+  std::string_view input; // the unread bytes
   std::string* output = nullptr;
   std::array<char, 128> message{};
 };
@@ -45,7 +45,7 @@ void write_bytes(png_structp png, png_bytep from, std::size_t size) {
 
 void flush_bytes(png_structp) {}
 
-// A structure of libpng with its information, for reading or for writing.
+// A libpng structure with its info, for reading or writing.
 class Png {
 public:
   Png(bool writes, Stream& stream)
@@ -89,7 +89,7 @@ bool read_samples(const Png& reader, png_bytepp rows) {
   return true;
 }
 
-// What libpng is to make of palettes, few bits and interlacing; false for what it does not know.
+// Makes libpng expand palettes, low bit depths and interlacing; false on an error.
 bool expand(const Png& reader) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) { // NOLINT(cert-err52-cpp)
     return false;
@@ -136,7 +136,7 @@ Error bad_picture(std::string message, std::string fix) {
 }
 
 Error not_a_png(const Stream& stream) {
-  return bad_picture(fmt::format("this is no sound PNG: {}", stream.message.data()),
+  return bad_picture(fmt::format("not a valid PNG file: {}", stream.message.data()),
                      "write the picture again");
 }
 
@@ -173,12 +173,13 @@ Result<std::string> png_file(const Picture& picture) {
   std::string file;
   Stream stream{.output = &file};
   const Png writer(true, stream);
-  Picture copy = picture; // libpng takes rows that it might change
+  Picture copy = picture; // libpng takes non-const rows
   std::vector<png_bytep> rows = rows_of(copy);
   if (writer.info == nullptr || !write_picture(writer, stream, copy, rows.data())) {
-    return tl::unexpected(Error{.code = ErrorCode::internal_error,
-                                .message = fmt::format("libpng writes no picture: {}", stream.message.data()),
-                                .fix = "write an .npy file instead"});
+    return tl::unexpected(
+        Error{.code = ErrorCode::internal_error,
+              .message = fmt::format("libpng cannot write the picture: {}", stream.message.data()),
+              .fix = "write an .npy file instead"});
   }
   return file;
 }

@@ -1,5 +1,5 @@
-// Pictures in PNG files, through libpng. Files are input that nobody vouches for: no memory is taken for a
-// picture before its size is known to be the wanted one.
+// Reads and writes PNG files through libpng. Files are untrusted input: allocates a picture's memory only
+// after its size has been compared with the expected one.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace tidegate {
 
-// Samples row by row, channel by channel, of 8 bits or of 16 in the byte order of this machine.
+// Samples by row, pixel and channel, of 8 bits or of 16 in this machine's byte order.
 struct Picture {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
@@ -20,11 +20,11 @@ struct Picture {
   std::vector<std::byte> samples;
 };
 
-// Palettes and fewer than 8 bits come as the colours that they stand for; gamma and colour profiles are
-// passed over. bad_array for what is no PNG, and for one of another size.
+// Expands palettes and depths below 8 bits; ignores gamma and colour profiles. Errors: bad_array if the file
+// is not a PNG or has another size.
 Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height);
 
-// The whole file. internal_error when libpng refuses it.
+// Returns the complete file. Errors: internal_error if libpng fails.
 Result<std::string> png_file(const Picture& picture);
 
 } // namespace tidegate

@@ -23,7 +23,7 @@ Error failure(const std::string& program, std::string_view why) {
           .fix = "see what it says on standard error"};
 }
 
-// The input as an anonymous file, which unlike a pipe never makes two programs wait for each other.
+// Stores the input in an anonymous file; unlike with pipes, the two programs cannot block each other.
 Result<Descriptor> as_file(const std::string& program, std::string_view input) {
   Descriptor file(::memfd_create("tidegate-input", MFD_CLOEXEC));
   while (file.get() >= 0 && !input.empty()) {
@@ -56,7 +56,7 @@ std::string read_to_end(int fd) {
 
 Result<std::string> filter(const std::vector<std::string>& command, std::string_view input) {
   const std::string& program = command.front();
-  ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended
+  ::signal(SIGCHLD, SIG_DFL); // if a parent left it ignored, waitpid() could not return the status
   auto file = as_file(program, input);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
@@ -70,7 +70,7 @@ Result<std::string> filter(const std::vector<std::string>& command, std::string_
 
   std::vector<char*> arguments;
   for (const std::string& argument : command) {
-    arguments.push_back(const_cast<char*>(argument.c_str())); // posix_spawn does not write to them
+    arguments.push_back(const_cast<char*>(argument.c_str())); // posix_spawn does not modify them
   }
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
@@ -79,7 +79,7 @@ Result<std::string> filter(const std::vector<std::string>& command, std::string_
   ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  sigset_t defaults; // this process may ignore a closed pipe, other programs should not
+  sigset_t defaults; // this process may ignore SIGPIPE, the child should not
   ::sigemptyset(&defaults);
   ::sigaddset(&defaults, SIGPIPE);
   ::posix_spawnattr_setsigdefault(&attributes, &defaults);
@@ -105,7 +105,7 @@ Result<std::string> filter(const std::vector<std::string>& command, std::string_
     waited = ::waitpid(child, &status, 0);
   } while (waited < 0 && errno == EINTR);
   if (waited < 0) {
-    return tl::unexpected(failure(program, "ended nobody knows how: " + system_message(errno)));
+    return tl::unexpected(failure(program, "ended with an unknown status: " + system_message(errno)));
   }
   if (WIFSIGNALED(status)) {
     return tl::unexpected(failure(program, fmt::format("was ended by signal {}", WTERMSIG(status))));

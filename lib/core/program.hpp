@@ -1,4 +1,4 @@
-// Other programs as filters.
+// Runs other programs as filters.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -8,9 +8,9 @@
 
 namespace tidegate {
 
-// What the program, found on PATH, writes to standard output when `input` is its standard input; its standard
-// error is this process's. missing_program when there is none, program_failed when it ends with anything but
-// 0 or cannot be started.
+// Runs a program found on PATH with `input` as its standard input and returns its standard output; it shares
+// our standard error. Errors: missing_program; program_failed if it cannot be started or does not exit with
+// 0.
 Result<std::string> filter(const std::vector<std::string>& command, std::string_view input);
 
 } // namespace tidegate

@@ -11,7 +11,7 @@ namespace {
 std::vector<std::string_view> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string_view> lines;
   while (character_count(text) > width) {
-    // The last space within the width, else the first one after it.
+    // Cut at the last space within the width, else at the first one after it.
     std::size_t cut = std::string_view::npos;
     for (std::size_t at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1)) {
       if (cut != std::string_view::npos && character_count(text.substr(0, at)) > width) {

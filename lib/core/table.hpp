@@ -1,5 +1,5 @@
-// Text tables for terminals. Cells and headlines may hold names from anywhere: what no terminal should get is
-// escaped here.
+// Text tables for terminals. Cells and headlines may contain untrusted names, so all of them are escaped
+// here.
 #pragma once
 #include <cstddef>
 #include <initializer_list>
@@ -9,11 +9,11 @@
 
 namespace tidegate {
 
-// The rows with columns aligned and two spaces apart. The last column is wrapped between words so that no
-// line is longer than `width` characters where that is possible. Rows end with a newline.
+// Aligns the columns two spaces apart. Wraps the last column between words to keep lines within `width`
+// characters where possible. Each row ends with a newline.
 std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t width = 110);
 
-// Pads the cells of some columns on the left, for numbers.
+// Right-aligns the cells of some columns, for numbers.
 void align_right(std::vector<std::vector<std::string>>& rows, std::initializer_list<std::size_t> columns);
 
 // `text` in bold when `colour` is set.

@@ -33,12 +33,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// Of the first character; a byte that is no UTF-8 counts as one.
+// Bytes of the first character; an invalid UTF-8 byte counts as a character.
 std::size_t character_length(std::string_view text) {
   return std::max<std::size_t>(utf8_sequence_length(text), 1);
 }
 
-// Where the first `characters` end.
+// Returns the byte offset after the first `characters` characters.
 std::size_t skip(std::string_view text, std::size_t characters) {
   std::size_t at = 0;
   for (; characters > 0 && at < text.size(); --characters) {
@@ -47,7 +47,7 @@ std::size_t skip(std::string_view text, std::size_t characters) {
   return at;
 }
 
-// Of one UTF-8 sequence of two bytes or more.
+// Decodes one UTF-8 sequence of at least two bytes.
 char32_t code_point(std::string_view sequence) {
   char32_t value = static_cast<unsigned char>(sequence[0]) & (0xffU >> (sequence.size() + 1));
   for (const char byte : sequence.substr(1)) {
@@ -56,7 +56,7 @@ char32_t code_point(std::string_view sequence) {
   return value;
 }
 
-// The one name whose first words these are: op of op_handle.
+// Returns the only candidate that starts with the word and an underscore: op_handle for op.
 std::optional<std::string_view> only_beginning(std::string_view word,
                                                std::span<const std::string_view> candidates) {
   const auto begins = [word](std::string_view candidate) {
@@ -71,7 +71,7 @@ std::optional<std::string_view> only_beginning(std::string_view word,
 
 std::optional<std::string_view> nearest_name(std::string_view word,
                                              std::span<const std::string_view> candidates) {
-  constexpr std::size_t longest_word = 256; // longer ones are no typing slips, and the distance is quadratic
+  constexpr std::size_t longest_word = 256; // the distance takes quadratic time
   std::optional<std::string_view> best;
   if (word.size() > longest_word) {
     return best;
@@ -120,7 +120,7 @@ std::size_t utf8_sequence_length(std::string_view text) {
       return 0;
     }
   }
-  // Overlong forms, surrogates, and what lies past U+10FFFF (RFC 3629).
+  // Refuses overlong forms, surrogates and values above U+10FFFF (RFC 3629).
   const bool refused = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xed && byte(1) > 0x9f) ||
                        (byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) > 0x8f);
   return refused ? 0 : length;
@@ -237,7 +237,7 @@ std::optional<std::uint64_t> scale_of(std::string_view unit) {
   return scale;
 }
 
-// The digits as a number, or nothing when they pass 64 bits.
+// Parses decimal digits; nothing beyond 64 bits.
 std::optional<std::uint64_t> number_of(std::string_view digits) {
   std::uint64_t number = 0;
   for (const char c : digits) {
@@ -289,7 +289,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
     fraction = rest.substr(1, end - 1);
     rest.remove_prefix(end);
     if (fraction.empty()) {
-      return tl::unexpected(refusal(text, "is no number of bytes"));
+      return tl::unexpected(refusal(text, "is not a number of bytes"));
     }
   }
   if (rest.starts_with(' ')) {
@@ -297,7 +297,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   }
   const auto scale = scale_of(rest);
   if (whole.empty() || !scale) {
-    return tl::unexpected(refusal(text, "is no number of bytes"));
+    return tl::unexpected(refusal(text, "is not a number of bytes"));
   }
   std::uint64_t count = 0;
   const auto number = number_of(whole);
@@ -307,9 +307,9 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   while (fraction.ends_with('0')) {
     fraction.remove_suffix(1);
   }
-  constexpr std::size_t most_digits = 18; // below 2^60, as is every unit: their product fits 128 bits
+  constexpr std::size_t most_digits = 18; // below 2^60, as every unit is, so the product fits 128 bits
   if (fraction.size() > most_digits) {
-    return tl::unexpected(refusal(text, "is no whole number of bytes"));
+    return tl::unexpected(refusal(text, "is not a whole number of bytes"));
   }
   std::uint64_t divisor = 1;
   for (std::size_t i = 0; i < fraction.size(); ++i) {
@@ -317,7 +317,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   }
   const Wide product = Wide{number_of(fraction).value_or(0)} * *scale;
   if (product % divisor != 0) {
-    return tl::unexpected(refusal(text, "is no whole number of bytes"));
+    return tl::unexpected(refusal(text, "is not a whole number of bytes"));
   }
   if (__builtin_add_overflow(count, static_cast<std::uint64_t>(product / divisor), &count)) {
     return tl::unexpected(refusal(text, "does not fit 64 bits"));
@@ -346,18 +346,18 @@ std::string describe(const Identifier& identifier) {
 
 namespace {
 
-constexpr std::size_t most_before = 80; // characters in front of the place
-constexpr std::size_t most_behind = 60;
+constexpr std::size_t most_before = 80; // characters before the place
+constexpr std::size_t most_after = 60;
 constexpr std::size_t most_excerpt_bytes = 4096;
 
-// A tab is as wide as the blank that stands for it, so that the caret stands where it should.
+// Replaces tabs by blanks so that the caret is at the right column.
 std::string shown(std::string_view text) {
   std::string blanks(text);
   std::ranges::replace(blanks, '\t', ' ');
   return printable(blanks);
 }
 
-// Bytes of the first `count` characters.
+// Returns the size in bytes of the first `count` characters.
 std::size_t bytes_of(std::string_view text, std::uint64_t count) {
   std::size_t bytes = 0;
   for (; count != 0 && bytes < text.size(); --count) {
@@ -376,9 +376,9 @@ std::string describe_excerpt(std::string_view excerpt, std::uint64_t line,
   if (const std::size_t length = character_count(before); length > most_before) {
     before = "…" + before.substr(bytes_of(before, length - most_before + 1));
   }
-  const std::string behind =
-      shortened(shown(excerpt.substr(place)), column ? most_behind : most_before + most_behind);
-  std::string text = fmt::format("  {} | {}{}", number, before, behind);
+  const std::string after =
+      shortened(shown(excerpt.substr(place)), column ? most_after : most_before + most_after);
+  std::string text = fmt::format("  {} | {}{}", number, before, after);
   text.erase(text.find_last_not_of(' ') + 1);
   if (column) {
     text += fmt::format("\n  {:{}} | {:{}}^", "", number.size(), "", character_count(before));
@@ -393,7 +393,7 @@ Error with_excerpt(Error error, std::string_view text, ColumnCounts counts) {
   for (std::uint64_t line = 1; line < *error.line; ++line) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) {
-      return error; // beyond the text: a #line directive says so
+      return error; // a #line directive can point past the text
     }
     text.remove_prefix(end + 1);
   }

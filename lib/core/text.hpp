@@ -1,4 +1,4 @@
-// Small text helpers shared by every message the tool writes.
+// Text helpers for messages.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -13,60 +13,57 @@
 
 namespace tidegate {
 
-// The candidate closest to `word` by optimal string alignment distance (insertions, deletions, substitutions
-// and swaps of neighbours count one each), or nothing when none is close enough to be a likely typing slip:
-// at most one edit in three characters. The first of equals wins.
+// Returns the candidate closest to `word` by optimal string alignment distance (insertions, deletions,
+// substitutions and swaps of neighbours count one each), the first among equals. Returns nothing if none is
+// likely to be a typing slip: more than one edit in three characters.
 std::optional<std::string_view> nearest_name(std::string_view word,
                                              std::span<const std::string_view> candidates);
 
-// "1 wave", "2 waves": any noun that takes an s.
+// "1 wave", "2 waves": for nouns whose plural adds an s.
 std::string plural(std::uint64_t count, std::string_view noun);
 
-// "a, b or c".
+// Returns "a, b or c".
 std::string one_of(std::span<const std::string_view> names);
 
-// Bytes of the UTF-8 sequence at the start of `text`; 0 when there is none.
+// Returns the bytes of the UTF-8 sequence at the start of `text`; 0 if there is none.
 std::size_t utf8_sequence_length(std::string_view text);
 
-// Bytes at the start of `text` that a terminal must not get as they are: a control character, a separator of
-// lines, a mark that turns the direction of writing, or a byte that is no UTF-8. 0 when the first character
-// is harmless or there is none.
+// Returns the bytes at the start of `text` that a terminal must not receive: a control character, a line
+// separator, a bidirectional mark or invalid UTF-8. 0 if the first character is harmless or missing.
 std::size_t unprintable_length(std::string_view text);
 
-// The text as it may go to a terminal: what unprintable_length() finds is shown as \xNN or, past ASCII,
-// \uNNNN. It is applied where text leaves the tool for a person, to each piece of it (describe(Error),
-// tables, labels of pictures), and nowhere else: messages and names are kept as they are.
+// Escapes what unprintable_length() finds as \xNN or, beyond ASCII, \uNNNN. Applied only to each piece of
+// text that leaves the tool for a person (describe(Error), tables, labels of pictures); messages and names
+// stay unescaped.
 std::string printable(std::string_view text);
 
-// The first `most` characters, and "…" where there are more. What of the input goes into a message goes
-// through here.
+// Returns the first `most` characters, with "…" if there are more. Every piece of input in a message is
+// shortened with this.
 std::string shortened(std::string_view text, std::size_t most = 40);
 
-// Past `most` characters with "…" in the middle: of names the ends tell them apart.
+// Replaces the middle by "…" beyond `most` characters, because the ends distinguish names.
 std::string shortened_middle(std::string_view text, std::size_t most);
 
 // shortened() in double quotes.
 std::string in_quotes(std::string_view text);
 
-// Characters before `end`, counted as terminals and editors do: one per UTF-8 sequence.
+// Counts characters as terminals and editors do: one per UTF-8 sequence.
 std::size_t character_count(std::string_view text);
 
-// One reference token of an RFC 6901 pointer.
+// Escapes a key as one reference token of an RFC 6901 pointer.
 std::string pointer_token(std::string_view key);
 
-// Byte counts as people write and read them.
-
-// 139209728 -> "132.7 MiB"; cut, not rounded, so that a count just under a budget does not look equal to it.
+// Formats a byte count: 139209728 -> "132.7 MiB". Truncates instead of rounding, so that a count just below a
+// budget does not look equal to it.
 std::string bytes_text(std::uint64_t count);
 
-// "131072", "64MiB", "64 MiB", "1.5GB" or "2k": a decimal number and, in any case, a unit: B; k, M, G, T, P
-// or E with or without B, powers of 1000; Ki to Ei likewise, powers of 1024. A fraction must come out as a
-// whole number of bytes. invalid_usage otherwise.
+// Parses "131072", "64MiB", "64 MiB", "1.5GB" or "2k": a decimal number and a unit in any case: B; k, M, G,
+// T, P or E with or without B are powers of 1000, Ki to Ei powers of 1024. The result must be a whole number
+// of bytes. Errors: invalid_usage.
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
-// How documents refer to things: by a whole number or by a name.
-
-// Two words, for documents hold millions of them and mostly numbers.
+// A reference in a document: a whole number or a name. Two words in size, because documents contain millions,
+// mostly numbers.
 class Identifier {
 public:
   Identifier() = default;
@@ -88,29 +85,27 @@ private:
   std::unique_ptr<std::string> name_;
 };
 
-// The number, or the name as in_quotes() shows it.
+// Returns the number, or the name as in_quotes() formats it.
 std::string describe(const Identifier& identifier);
 
-// A number as a document states it: exact where it is an integer.
-
-// Integers are never rounded on their way through; the std::int64_t is below 0.
+// A number as a document states it: integers are never rounded; the std::int64_t is negative.
 using Number = std::variant<std::uint64_t, std::int64_t, double>;
 
-// The line of a source that an error stands in, as compilers show it:
+// The source line of an error, as compilers print it:
 //
 //     2 |   out[get_global_id(0)] = foo + n;
 //       |                           ^
 
-// The two lines above, indented, without a newline at the end; one without a column. Of a long line what is
-// around the place.
+// Formats the two lines above, indented, without a trailing newline; one line if there is no column. Shortens
+// a long line to the surroundings of the column.
 std::string describe_excerpt(std::string_view excerpt, std::uint64_t line,
                              std::optional<std::uint64_t> column);
 
-// What an error's column counts before it has its line.
+// The unit of an error's column before its line is added.
 enum class ColumnCounts : std::uint8_t { characters, bytes };
 
-// The error with its line of `text`, where it has one that is text and no longer than people write them. Its
-// column counts characters from then on.
+// Adds the line from `text` to an error with a line number, unless the line is binary or too long. Afterwards
+// the column counts characters.
 Error with_excerpt(Error error, std::string_view text, ColumnCounts counts = ColumnCounts::characters);
 
 } // namespace tidegate

@@ -21,7 +21,7 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
   }
   const std::filesystem::path home = canonical_path(folder.empty() ? "." : folder);
   const std::filesystem::path file = canonical_path(path);
-  if (lies_inside(file, home)) {
+  if (is_inside(file, home)) {
     return {};
   }
   std::error_code ignored;

@@ -31,7 +31,7 @@ TEST_CASE("an unknown type has a nearest one") {
   const auto near = find_document("launch_reqest");
   REQUIRE_FALSE(near);
   CHECK(near.error().code == ErrorCode::unknown_name);
-  CHECK(near.error().message == "there is no document type \"launch_reqest\"");
+  CHECK(near.error().message == "unknown document type \"launch_reqest\"");
   CHECK(near.error().fix == "did you mean \"launch_request\"?");
   CHECK(find_document("zzz").error().fix == "`tidegate schema --format table` lists them");
 }

@@ -251,7 +251,7 @@ TEST_CASE("broken JSON has a line and a column") {
   CHECK(request_refusal("{") ==
         "tidegate: input:1:2: error: not JSON: missing a name for object member at the end of the input "
         "[syntax_error]\n"
-        "  fix: close what is open; with --stream a document stands on one line");
+        "  fix: close the open brackets and quotes; with --stream, each document is on one line");
   CHECK(request_refusal("").find("the input is empty [empty_input]") != std::string::npos);
   CHECK(request_refusal(" \n ").find("[empty_input]") != std::string::npos);
   CHECK(request_refusal(std::string(small) + "} 3").find("[syntax_error]") != std::string::npos);

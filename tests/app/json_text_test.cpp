@@ -65,7 +65,7 @@ TEST_CASE("one JSON value has no syntax error") {
     CHECK_FALSE(syntax_error(json));
   }
   CHECK(syntax_error("{\"a\":1}{}")->fix ==
-        "remove what stands behind the document; commands with --stream take several, one per line");
+        "remove the text after the document; commands with --stream take several, one per line");
   CHECK(syntax_error("{'a':1}")->code == ErrorCode::syntax_error);
   CHECK(syntax_error("[1,]")->column == 4);
   CHECK(syntax_error("\"\\ud800\"")->code == ErrorCode::syntax_error);

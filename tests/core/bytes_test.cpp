@@ -86,10 +86,10 @@ TEST_CASE("fractions must come out as whole bytes") {
   CHECK(parse_bytes("3.000") == 3);
   CHECK(parse_bytes("1." + std::string(1000, '0')) == 1);
   CHECK(parse_bytes("1.000000000000000001EB") == 1'000'000'000'000'000'001U);
-  CHECK(refusal("1.5") == "\"1.5\" is no whole number of bytes");
-  CHECK(refusal("0.0005kB") == "\"0.0005kB\" is no whole number of bytes");
-  CHECK(refusal("0.1KiB") == "\"0.1KiB\" is no whole number of bytes");
-  CHECK(refusal("1.0000000000000000001EB") == "\"1.0000000000000000001EB\" is no whole number of bytes");
+  CHECK(refusal("1.5") == "\"1.5\" is not a whole number of bytes");
+  CHECK(refusal("0.0005kB") == "\"0.0005kB\" is not a whole number of bytes");
+  CHECK(refusal("0.1KiB") == "\"0.1KiB\" is not a whole number of bytes");
+  CHECK(refusal("1.0000000000000000001EB") == "\"1.0000000000000000001EB\" is not a whole number of bytes");
 }
 
 TEST_CASE("what passes 64 bits is refused, not wrapped") {
@@ -103,11 +103,11 @@ TEST_CASE("what passes 64 bits is refused, not wrapped") {
   CHECK(refusal(std::string(1000, '9')).ends_with(" does not fit 64 bits"));
 }
 
-TEST_CASE("everything else is no number of bytes") {
+TEST_CASE("everything else is not a number of bytes") {
   for (const std::string text : {"",     " ",     "x",      "-1",  "+1",     " 1",    "1  B", "1,5GB", ".5GB",
                                  "1.GB", "1.",    "1..5k",  "1e3", "0x10",   "1KiBB", "1iB",  "1Kii",  "1bb",
                                  "1Xi",  "1 M B", "64MiBs", "k",   "1.5.5M", "1_000", "1B2"}) {
-    CHECK(refusal(text) == '"' + text + "\" is no number of bytes");
+    CHECK(refusal(text) == '"' + text + "\" is not a number of bytes");
   }
-  CHECK(refusal(std::string_view("1\0k", 3)) == std::string("\"1\0k\"", 5) + " is no number of bytes");
+  CHECK(refusal(std::string_view("1\0k", 3)) == std::string("\"1\0k\"", 5) + " is not a number of bytes");
 }

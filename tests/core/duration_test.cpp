@@ -27,10 +27,10 @@ TEST_CASE("a number with a unit, or of the usual unit") {
   CHECK(parse_duration("0", second) == 0);
 }
 
-TEST_CASE("what is no time is refused with what is one") {
-  const std::string fix = "give a time such as 10s, 2m, 1.5h or 150ms";
+TEST_CASE("what is not a duration is refused with what is one") {
+  const std::string fix = "write a duration such as 10s, 2m, 1.5h or 150ms";
   for (const char* const text : {"", "s", "-1s", "1x", "1 ", "1s ", "1e3s", "nan", "inf", "1,5s"}) {
-    CHECK(refusal(text) == '"' + std::string(text) + "\" is no time; " + fix);
+    CHECK(refusal(text) == '"' + std::string(text) + "\" is not a duration; " + fix);
   }
   CHECK(refusal("9000h") == "\"9000h\" is more than a year; " + fix);
   CHECK(refusal("99999999999999999999999") == "\"99999999999999999999999\" is more than a year; " + fix);

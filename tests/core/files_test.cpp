@@ -113,7 +113,7 @@ TEST_CASE("nobody waits for the other end of a named pipe where a file is needed
   CHECK(text(Output::open(pipe)) ==
         "cannot write " + pipe + ": no process reads from this pipe; start what reads it first");
   CHECK(text(read_all("/dev/null", 10, FileKinds::regular)) ==
-        "cannot read /dev/null: it is no regular file, and is read more than once; name a regular file");
+        "cannot read /dev/null: it is not a regular file, but is read more than once; name a regular file");
   CHECK(*read_all("/dev/null", 10) == "");
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("a picture comes back as it was") {
     }
   }
   CHECK(refusal(parse_png("no picture", 1, 1)) ==
-        "bad_array: this is no sound PNG: Not a PNG file; write the picture again");
+        "bad_array: not a valid PNG file: Not a PNG file; write the picture again");
 }
 
 // Palettes, few bits and interlacing: files as other programs write them.

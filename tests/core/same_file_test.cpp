@@ -40,13 +40,13 @@ TEST_CASE("paths without detours") {
 }
 
 TEST_CASE("what lies in a folder") {
-  CHECK(lies_inside("/a/b", "/a"));
-  CHECK(lies_inside("/a/b/c", "/a"));
-  CHECK(lies_inside("/a", "/a"));
-  CHECK(lies_inside("/a", "/"));
-  CHECK_FALSE(lies_inside("/ab", "/a"));
-  CHECK_FALSE(lies_inside("/", "/a"));
-  CHECK_FALSE(lies_inside("/b/a", "/a"));
+  CHECK(is_inside("/a/b", "/a"));
+  CHECK(is_inside("/a/b/c", "/a"));
+  CHECK(is_inside("/a", "/a"));
+  CHECK(is_inside("/a", "/"));
+  CHECK_FALSE(is_inside("/ab", "/a"));
+  CHECK_FALSE(is_inside("/", "/a"));
+  CHECK_FALSE(is_inside("/b/a", "/a"));
 }
 
 TEST_CASE("an output does not replace an input, however it is spelled") {

@@ -39,7 +39,7 @@ class Check(unittest.TestCase):
         self.assertEqual((everything.rc, everything.stderr), (0, ""))
         unnamed = run("check", input="{}")
         self.assertEqual(unnamed.rc, 3)
-        self.assertIn('the document does not say its "kind" [missing_kind]', unnamed.stderr)
+        self.assertIn('the document has no "kind" [missing_kind]', unnamed.stderr)
         recognised = run("check", input='{"queue_len": 1}')
         self.assertIn('error: missing keys "requested_worker_groups", "max_workgroup_size_x" [missing_key]', recognised.stderr)
 

@@ -62,7 +62,7 @@ class Input(Folder):
                                          'followed by other values at "{}" [syntax_error]\n'
                                          "  2 | {}\n"
                                          "    | ^\n"
-                                         "  fix: remove what stands behind the document; commands with --stream take "
+                                         "  fix: remove the text after the document; commands with --stream take "
                                          "several, one per line\n"))
 
     def test_duplicate_key(self) -> None:
@@ -152,7 +152,7 @@ class Input(Folder):
         self.assertGreater(path.stat().st_size, 100_000_000)
         shown = "".join(f"\\x{byte:02x}" for byte in range(255, 243, -1))
         self.refused(b"", f'tidegate: {path}:1:1: error: not JSON: invalid value at "{shown}" [syntax_error]\n'
-                          "  fix: mend the JSON at this place\n", command=("recommend", str(path)))
+                          "  fix: correct the JSON at this place\n", command=("recommend", str(path)))
 
     def test_negative_answer(self) -> None:
         self.refused(REQUEST[:-1] + ', "device_memory_budget_bytes": 1000}',
@@ -246,7 +246,7 @@ class Usage(unittest.TestCase):
         self.refused(["recomend", "check"], 'tidegate: error: tidegate has no command "recomend" [unknown_command]\n'
                                             '  fix: did you mean "recommend"?\n')
         self.refused(["check", "launch_requst", "-"],
-                     'tidegate: error: there is no document type "launch_requst" [invalid_usage]\n'
+                     'tidegate: error: unknown document type "launch_requst" [invalid_usage]\n'
                      '  fix: did you mean "launch_request"?\n')
 
     def test_empty_words(self) -> None:
@@ -324,7 +324,7 @@ class Usage(unittest.TestCase):
         result = run("schema", "launch_reqest")
         self.assertEqual(result.rc, 2)
         self.assertEqual(result.stderr,
-                         'tidegate: error: there is no document type "launch_reqest" [invalid_usage]\n'
+                         'tidegate: error: unknown document type "launch_reqest" [invalid_usage]\n'
                          '  fix: did you mean "launch_request"?\n')
 
 

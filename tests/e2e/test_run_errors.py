@@ -584,8 +584,8 @@ class Usage(unittest.TestCase):
         self.refused("--workers", "-1", stderr='tidegate: error: --workers: "-1" is no whole number from 0 to '
                                                "2^64 - 1 [invalid_usage]\n" + usage)
         for option, place in (("--max-wall-time=", "--max-wall-time"), ("--set=slice=", "--set: slice")):
-            self.refused(option + "2 weeks", stderr=f'tidegate: error: {place}: "2 weeks" is no time '
-                                                    "[invalid_usage]\n  fix: give a time such as 10s, 2m, 1.5h or 150ms\n")
+            self.refused(option + "2 weeks", stderr=f'tidegate: error: {place}: "2 weeks" is not a duration '
+                                                    "[invalid_usage]\n  fix: write a duration such as 10s, 2m, 1.5h or 150ms\n")
         self.refused("a", "b", stderr='tidegate: error: tidegate run takes no further argument "b" '
                                       "[invalid_usage]\n" + usage)
         for option in ("--strategy", "--format"):
