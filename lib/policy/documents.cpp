@@ -58,7 +58,7 @@ constexpr Field sizing_fields[] = {
         "powerful_invocation_threshold",
         "invocations per work-group from which an adapter counts as powerful"),
     defaulted<&SizingPolicy::powerful_min_worker_groups>(
-        "powerful_min_worker_groups", "derived worker groups of a powerful adapter, at least"),
+        "powerful_min_worker_groups", "minimum of derived worker groups on a powerful adapter"),
 };
 
 constexpr auto policy_fields = launch_policy_fields<>();
@@ -113,7 +113,7 @@ constexpr Field request_fields[] = {
     request_field<&LaunchRequest::device_memory_budget_bytes>("device_memory_budget_bytes",
                                                               "hard memory budget; 0 is unbounded"),
     optional<&LaunchRequestDocument::previous_topology>(
-        "previous_topology", "topology of the launch before; switches hysteresis on"),
+        "previous_topology", "topology of the previous launch; switches hysteresis on"),
     defaulted<&LaunchRequestDocument::policy>("policy", "overrides of the standard policy"),
 };
 
@@ -139,7 +139,7 @@ constexpr Field recommendation_fields[] = {
     required<&LaunchRecommendation::estimated_peak_device_bytes>("estimated_peak_device_bytes",
                                                                  "resident bytes and hit scratch"),
     required<&LaunchRecommendation::device_memory_budget_bytes>("device_memory_budget_bytes",
-                                                                "the budget asked for; 0 is unbounded"),
+                                                                "the request's budget; 0 is unbounded"),
 };
 
 constexpr Field topology_evidence_fields[] = {
@@ -188,8 +188,8 @@ constexpr Field complete_fields[] = {
 };
 
 constexpr Field evidence_fields[] = {
-    optional<&Evidence::topology>("topology", "what the topology was chosen by"),
-    optional<&Evidence::promotion>("promotion", "what the mode and the promotions were chosen by"),
+    optional<&Evidence::topology>("topology", "values that decided the topology"),
+    optional<&Evidence::promotion>("promotion", "values that decided the mode and the promotions"),
     required<&Evidence::complete>("complete", "which evidence is complete"),
 };
 
@@ -199,17 +199,16 @@ constexpr Field trace_number_fields[] = {
 };
 
 constexpr Field trace_step_fields[] = {
-    required<&TraceStep::step>("step", "what was decided"),
-    required<&TraceStep::outcome>("outcome", "what came out"),
+    required<&TraceStep::step>("step", "the decision"),
+    required<&TraceStep::outcome>("outcome", "its result"),
     required<&TraceStep::rule>("rule", "name of the rule that decided"),
     required<&TraceStep::because>("because", "the rule with its numbers, in words"),
-    required<&TraceStep::numbers>("numbers", "the numbers that the rule looked at"),
+    required<&TraceStep::numbers>("numbers", "the inputs of the rule"),
 };
 
 constexpr Field recommendation_document_fields[] = {
     required<&LaunchRecommendationDocument::recommendation>("recommendation", "the answer"),
-    optional<&LaunchRecommendationDocument::evidence>("evidence",
-                                                      "with --evidence: what the answer rests on"),
+    optional<&LaunchRecommendationDocument::evidence>("evidence", "with --evidence: the values that decided"),
     optional<&LaunchRecommendationDocument::explanation>("explanation",
                                                          "with --explain: each step and its reason"),
     optional<&LaunchRecommendationDocument::device>("device",
@@ -305,7 +304,7 @@ constexpr Field diffusion_fields[] = {
     required<&SiblingDiffusion::priority_stalks>("priority_stalks", "priorities of the siblings"),
     required<&SiblingDiffusion::restriction_diag>(
         "restriction_diag",
-        "diagonal of the restriction map; another length leaves the priorities as they are"),
+        "diagonal of the restriction map; with another length, the priorities do not change"),
     required<&SiblingDiffusion::damping>("damping", "step size"),
     required<&SiblingDiffusion::iterations>("iterations", "steps to take"),
 };
@@ -368,9 +367,8 @@ namespace {
 
 constexpr Field measured_costs_fields[] = {
     required<&MeasuredCosts::candidates>("candidates", "values that were tried"),
-    required<&MeasuredCosts::costs>("costs",
-                                    "what each cost, in any one unit; paired up to the shorter list"),
-    required<&MeasuredCosts::current>("current", "the value in use, which stands when nothing was measured"),
+    required<&MeasuredCosts::costs>("costs", "cost of each, in any single unit; surplus values are ignored"),
+    required<&MeasuredCosts::current>("current", "the value in use; kept if there are no measurements"),
 };
 
 constexpr Field choice_fields[] = {
@@ -402,7 +400,7 @@ constinit const Record Description<NaturalGradientStep>::record =
     record_of<NaturalGradientStep>("natural_gradient_step", step_fields);
 
 constinit const Document DocumentOf<MeasuredCosts>::document{.kind = "measured_costs",
-                                                             .title = "Candidates and what they cost",
+                                                             .title = "Candidates and their costs",
                                                              .direction = Direction::input,
                                                              .record = &Description<MeasuredCosts>::record};
 constinit const Document DocumentOf<TuningChoice>::document{.kind = "tuning_choice",

@@ -15,7 +15,7 @@
 namespace tidegate::documents {
 
 struct LaunchRequestDocument {
-  policy::LaunchRequest request; // its 17 fields lie flat in the document
+  policy::LaunchRequest request; // its 17 fields are flat in the document
   std::optional<policy::Topology> previous_topology;
   policy::LaunchPolicy policy;
 };
@@ -35,7 +35,7 @@ struct LaunchRecommendationDocument {
   policy::LaunchRecommendation recommendation;
   std::optional<Evidence> evidence;
   std::optional<std::vector<policy::TraceStep>> explanation;
-  std::optional<std::string> device; // that the adapter limits come from
+  std::optional<std::string> device; // source of the adapter limits
 };
 
 template <>
@@ -93,10 +93,8 @@ struct DocumentOf<LaunchRecommendationDocument> {
   static const Document document;
 };
 
-// The fields of the launch policy, in the document of its own and in others that have more fields beside
-// them.
-
-// `Outer` are the members that lead to the policy.
+// The fields of the launch policy, for its own document and for documents that add fields to it. `Outer` are
+// the members that lead to the policy.
 template <auto... Outer>
 constexpr auto launch_policy_fields() {
   using policy::LaunchPolicy;
@@ -130,7 +128,7 @@ constexpr auto launch_policy_fields() {
   });
 }
 
-// Requeue accounting, drain recommendations and diffused priorities as documents.
+// Documents: requeue accounting, drain recommendations, diffused priorities.
 
 struct SiblingDiffusion {
   std::vector<double> priority_stalks;
@@ -171,7 +169,7 @@ struct DocumentOf<DiffusedPriorities> {
   static const Document document;
 };
 
-// Measured costs, natural-gradient steps and their answers as documents.
+// Documents: measured costs, natural-gradient steps and their results.
 
 struct MeasuredCosts {
   std::vector<std::uint32_t> candidates;

@@ -125,7 +125,7 @@ std::optional<std::string_view> contradicted_field(const PromotionEvidence& evid
       evidence.promote_hot_windows != (evidence.hot_window_count >= evidence.hot_window_threshold)) {
     return "promote_hot_windows";
   }
-  // A fused topology needs a promotion, so queue and promotions alone decide the mode.
+  // A fused topology requires a promotion, so the queue and the promotions determine the mode.
   const bool compiled = evidence.queue_len >= evidence.jit_queue_len_threshold ||
                         evidence.promote_hot_opcodes || evidence.promote_hot_windows;
   if (compiled != (evidence.execution_mode == ExecutionMode::jit)) {

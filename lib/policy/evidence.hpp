@@ -1,5 +1,5 @@
-// Evidence: what a launch reports beside its recommendation so that a later reader can check the choice.
-// It repeats what the rules look at, under the names that they have in the request and the policy.
+// Evidence: the values that a launch reports in addition to its recommendation so that a later reader can
+// check the choice. It repeats the inputs of the rules under their names in the request and the policy.
 #pragma once
 #include <tidegate/policy/launch_request.hpp>
 
@@ -67,11 +67,11 @@ TopologyEvidence topology_evidence(const LaunchRequest& effective,
 PromotionEvidence promotion_evidence(const LaunchPolicy& policy, const LaunchRequest& effective,
                                      const LaunchRecommendation& recommendation);
 
-// The field that keeps the evidence from being complete, or nothing when it is complete.
+// Returns the field that makes the evidence incomplete, or nothing if it is complete.
 std::optional<std::string_view> incomplete_field(const TopologyEvidence& evidence);
 std::optional<std::string_view> incomplete_field(const PromotionEvidence& evidence);
 
-// The evidence field that contradicts the recommendation it came with, or nothing.
+// Returns the evidence field that contradicts its recommendation, or nothing.
 std::optional<std::string_view> contradicted_field(const TopologyEvidence& evidence,
                                                    const LaunchRecommendation& recommendation);
 std::optional<std::string_view> contradicted_field(const PromotionEvidence& evidence,

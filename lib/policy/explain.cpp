@@ -1,5 +1,5 @@
-// Each step_* function words one step of the policy from the numbers that decided it; nothing is
-// decided again here.
+// Each step_* function words one step of the policy from the numbers in the decision; nothing is decided
+// again here.
 #include "policy/sizing.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/explain.hpp>
@@ -111,7 +111,7 @@ std::string why_not_fused(const Context& c) {
   return "no opcodes or windows are hot";
 }
 
-// The sentence of a rule. Of a held topology it names the threshold that was crossed and where the band ends.
+// Words a rule. For a held topology, names the crossed threshold and the end of the hysteresis band.
 std::string word_topology(const Context& c, TopologyRule rule) {
   const std::string density = percent(c.effective().frontier_density_bps);
   const std::string pressure = percent(c.effective().memory_pressure_bps);
@@ -139,7 +139,7 @@ std::string word_topology(const Context& c, TopologyRule rule) {
     return fmt::format("density {} is at or above the dense threshold {}; not fused, because {}", density,
                        percent(dense), why_not_fused(c));
   case TopologyRule::between_densities:
-    return fmt::format("density {} lies between the sparse threshold {} and the dense threshold {}", density,
+    return fmt::format("density {} is between the sparse threshold {} and the dense threshold {}", density,
                        percent(sparse), percent(dense));
   case TopologyRule::hold_memory_constrained:
     return fmt::format(
@@ -161,7 +161,7 @@ std::string word_topology(const Context& c, TopologyRule rule) {
         "density {} is at or above the dense threshold {} and would give {}; hybrid_frontier is kept "
         "up to {}",
         density, percent(dense), raw, upper_end(dense));
-  default: break; // hold_dense and hold_fused; no other rule is one of launches
+  default: break; // hold_dense and hold_fused; launches use no other rule
   }
   return fmt::format("density {} is below the dense threshold {} and would give {}; {} is kept down to {}",
                      density, percent(dense), raw, name(c.answer().topology), lower_end(dense));
@@ -315,7 +315,7 @@ TraceStep step_peak(const Context& c) {
   return step;
 }
 
-// A fused topology needs a promotion, so it never decides the mode by itself.
+// A fused topology requires a promotion, so it never decides the mode alone.
 TraceStep step_mode(const Context& c) {
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t threshold = c.policy.jit_queue_len_threshold;

@@ -1,4 +1,4 @@
-// Why a recommendation came out as it did: the rule and the numbers of each step, in words.
+// Explains a recommendation: the rule and the numbers of each step, in words.
 #pragma once
 #include <tidegate/policy/launch_policy.hpp>
 
@@ -15,14 +15,14 @@ struct TraceNumber {
 };
 
 struct TraceStep {
-  std::string step;    // what was decided: "topology", "worker_groups", …
-  std::string outcome; // the value that came out
-  std::string rule;    // the name of the rule that decided, stable
+  std::string step;    // the decision: "topology", "worker_groups", …
+  std::string outcome; // the resulting value
+  std::string rule;    // stable name of the rule that decided
   std::string because; // one sentence with the numbers
   std::vector<TraceNumber> numbers;
 };
 
-// `request` is the request as given, `decision` what decide() made of it under `policy`.
+// `request` is the original request, `decision` the result of decide() for it under `policy`.
 std::vector<TraceStep> explain(const LaunchPolicy& policy, const LaunchRequest& request,
                                const LaunchDecision& decision);
 

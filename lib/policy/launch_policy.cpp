@@ -24,7 +24,7 @@ QueuePressure pressure_class(const LaunchPolicy& policy, const LaunchRequest& ef
   return effective.queue_len >= lanes ? QueuePressure::balanced : QueuePressure::light;
 }
 
-// Step 9, `multiplier` hits per expected hit.
+// Step 9. `multiplier` is the capacity per expected hit.
 PolicyResult<std::uint32_t> derived_hit_capacity(const LaunchPolicy& policy, const LaunchRequest& effective,
                                                  std::uint32_t multiplier) {
   std::uint32_t capacity = 0;

@@ -1,5 +1,5 @@
-// The launch policy: one launch request in, one launch recommendation out. Pure integer functions without
-// global state. The order of the steps in recommend() decides which error wins.
+// The launch policy: maps one launch request to one recommendation. Pure integer functions without global
+// state. The order of the steps in decide() determines which error is reported.
 #pragma once
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/policy/topology.hpp>
@@ -9,8 +9,8 @@
 
 namespace tidegate::policy {
 
-// A recommendation together with every intermediate choice, so that evidence and explanations read the
-// numbers that decided instead of computing them again.
+// A recommendation with every intermediate choice, so that evidence and explanations read the deciding
+// numbers instead of computing them again.
 struct LaunchDecision {
   LaunchRequest effective; // the request with inferred signals
   std::optional<Topology> previous_topology;
@@ -18,7 +18,7 @@ struct LaunchDecision {
   TopologyChoice chosen;
   Shedding shedding;
   std::uint64_t lanes = 0;          // work-items of the whole dispatch
-  std::uint32_t hit_multiplier = 0; // 0 when the capacity was requested
+  std::uint32_t hit_multiplier = 0; // 0 if the capacity was requested
   LaunchRecommendation recommendation;
 };
 
@@ -27,7 +27,7 @@ struct LaunchDecision {
 PolicyResult<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& request,
                                     std::optional<Topology> previous_topology = {});
 
-// The recommendation of decide() alone.
+// Returns only the recommendation of decide().
 PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request,
                                              std::optional<Topology> previous_topology = {});
 

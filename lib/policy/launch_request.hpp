@@ -1,5 +1,5 @@
-// What the launch policy is asked, and the thresholds it answers by. Plain data; densities and pressures are
-// basis points (bps, 10 000 = 100 %).
+// The input of the launch policy: a request and the policy's thresholds. Plain data; densities and pressures
+// are in basis points (bps, 10 000 = 100 %).
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -39,8 +39,8 @@ struct LaunchRequest {
   std::uint64_t resident_device_bytes = 0;
   std::uint64_t device_memory_budget_bytes = 0; // 0 = unbounded
 
-  // A request from the queue length and two limits: the per-dimension limit is the requested worker groups,
-  // the invocation limit the work-group size.
+  // Makes a request from the queue length and two limits: the per-dimension limit equals the requested worker
+  // groups, the invocation limit the work-group size.
   static LaunchRequest direct(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
                               std::uint32_t max_workgroup_size_x);
 
@@ -86,7 +86,7 @@ struct LaunchPolicy {
   friend bool operator==(const LaunchPolicy&, const LaunchPolicy&) = default;
 };
 
-// What the launch policy answers. Plain data; every enumeration carries its document names.
+// The output of the launch policy. Plain data; each enumeration has its names in documents.
 
 enum class Topology : std::uint8_t {
   empty,
@@ -127,7 +127,7 @@ struct LaunchGeometry {
 struct LaunchRecommendation {
   LaunchGeometry geometry;
   std::uint32_t worker_groups = 0;
-  std::uint32_t hit_capacity = 0; // sparse hits the launch has room for
+  std::uint32_t hit_capacity = 0; // sparse hits that the launch can store
   QueuePressure pressure = QueuePressure::empty;
   ExecutionMode execution_mode = ExecutionMode::interpreter;
   Topology topology = Topology::empty;
@@ -140,7 +140,7 @@ struct LaunchRecommendation {
   friend bool operator==(const LaunchRecommendation&, const LaunchRecommendation&) = default;
 };
 
-// Why the policy refuses a request. Plain data: building one costs nothing on the hot path.
+// The reason that the policy refuses a request. Plain data: constructing one costs nothing on the hot path.
 
 struct PolicyError {
   ErrorCode code = ErrorCode::overflow; // overflow, zero_adapter_limit, policy_out_of_range, queue_too_long
@@ -155,7 +155,7 @@ struct PolicyError {
 template <class T>
 using PolicyResult = tl::expected<T, PolicyError>;
 
-// The error with its message, its fix and the pointer to the field in a launch request document.
+// Adds message, fix and the pointer to the field in a launch request document.
 Error to_error(const PolicyError& error);
 
 } // namespace tidegate::policy

@@ -1,5 +1,5 @@
-// Requeue accounting, its drain recommendation, and the diffusion of priorities between siblings.
-// Plain counters, and pure functions of them.
+// Requeue accounting with its drain recommendation, and the diffusion of priorities between siblings. Plain
+// counters and pure functions.
 #pragma once
 #include <tidegate/policy/launch_request.hpp>
 
@@ -17,12 +17,11 @@ struct RequeueAccounting {
   std::uint64_t aged_promotions = 0;
   std::uint32_t max_priority_age = 0; // ticks
 
-  // Counts one requeue or aged promotion of an item that waited `age_ticks`; a counter at u64 max stays
-  // there.
+  // Counts one requeue or aged promotion of an item that waited `age_ticks`; counters saturate at u64 max.
   void record_requeue(std::uint32_t age_ticks);
   void record_aged_promotion(std::uint32_t age_ticks);
 
-  // The checked forms: overflow {requeue_count} or {aged_promotions}, and then nothing has changed.
+  // Checked forms. Errors: overflow {requeue_count} or {aged_promotions}, and nothing changes.
   PolicyResult<void> try_record_requeue(std::uint32_t age_ticks);
   PolicyResult<void> try_record_aged_promotion(std::uint32_t age_ticks);
 
@@ -60,8 +59,8 @@ struct DrainRecommendation {
 
 DrainRecommendation drain_recommendation(const RequeueAccounting& accounting);
 
-// `iterations` times s[i] -= damping * restriction[i] * s[i], in plain double arithmetic in that order. Spans
-// of different lengths give the stalks back unchanged.
+// Applies s[i] -= damping * restriction[i] * s[i] `iterations` times, in doubles, in that order of
+// operations. Returns the stalks unchanged if the lengths differ.
 std::vector<double> diffuse_priorities(std::span<const double> priority_stalks,
                                        std::span<const double> restriction_diag, double damping,
                                        std::uint32_t iterations);

@@ -17,8 +17,8 @@ std::uint64_t fold(std::uint64_t hash, std::uint64_t word) {
 } // namespace
 
 std::size_t RecommendationCache::KeyHash::operator()(const Key& key) const {
-  // Requests differ far more often than policies, and equality is checked afterwards: of the policy only what
-  // decides most is hashed.
+  // Requests differ far more often than policies, and equality is checked afterwards: hash only the most
+  // decisive fields of the policy.
   const auto& [policy, request] = key;
   const std::uint64_t sizes =
       fold(fold(pair_of(request.queue_len, request.requested_worker_groups),

@@ -1,5 +1,5 @@
-// The recommendation cache: the last 128 different (policy, request) pairs and their answers, least recently
-// used out first. Lookups and insertions take constant time. Errors are not kept.
+// An LRU cache of the last 128 distinct (policy, request) pairs and their recommendations. Lookups and
+// insertions take constant time. Errors are not cached.
 //
 //   most recent -> [entry] <-> [entry] <-> ... <-> [entry] <- next to go
 //                     ^ found by hash of the key
@@ -21,19 +21,18 @@ struct CacheStatistics {
   friend bool operator==(const CacheStatistics&, const CacheStatistics&) = default;
 };
 
-// Not safe for use by several threads at once.
+// Not thread-safe.
 class RecommendationCache {
 public:
   static constexpr std::size_t capacity = 128;
 
-  // recommend() of launch_policy.hpp, answered from the cache when it holds the pair. Evidence looks the
-  // effective request up (infer_missing_signals), so it shares no entry with a raw request that left signals
-  // out.
+  // Like recommend() of launch_policy.hpp, but cached. Evidence looks up the effective request
+  // (infer_missing_signals), so it shares no entry with a raw request without signals.
   PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request);
 
   [[nodiscard]] CacheStatistics statistics() const;
 
-  // Forgets the entries and the statistics.
+  // Removes all entries and resets the statistics.
   void clear();
 
 private:

@@ -17,7 +17,7 @@ std::uint32_t most_workgroups(const SizingPolicy& sizing) {
   return std::max(sizing.max_dispatch_workgroups, 1U);
 }
 
-// Work-groups of `width` that cover `items`, between 1 and the two ceilings.
+// Work-groups of `width` that cover `items`, at least 1 and at most the two upper bounds.
 std::uint32_t workgroups_for(std::uint32_t items, std::uint32_t width, std::uint32_t worker_groups,
                              const SizingPolicy& sizing) {
   const std::uint32_t needed = std::max(saturating_add(items, width - 1) / width, 1U);

@@ -27,8 +27,8 @@ std::uint32_t default_worker_groups_from_limits(std::uint32_t max_compute_workgr
                                                 std::uint32_t max_compute_invocations_per_workgroup,
                                                 const SizingPolicy& sizing = {});
 
-// Geometry for a 64-bit item count. queue_too_long names queue_len when the count leaves u32, slot_count when
-// its padding does.
+// Geometry for a 64-bit item count. Errors: queue_too_long, with queue_len if the count exceeds u32, with
+// slot_count if its padding does.
 PolicyResult<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, std::uint32_t worker_count,
                                                       std::uint32_t max_workgroup_size_x,
                                                       const SizingPolicy& sizing = {});
@@ -41,7 +41,7 @@ struct Grid {
 };
 
 // Step 7: geometry and worker groups for a queue. `requested_worker_groups` 0 derives them from the limits.
-// zero_adapter_limit names the first limit that is 0.
+// Errors: zero_adapter_limit with the first limit that is 0.
 PolicyResult<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
                             const AdapterLimits& limits, const SizingPolicy& sizing = {});
 

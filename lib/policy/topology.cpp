@@ -18,7 +18,7 @@ std::uint16_t share_of_budget_bps(std::uint64_t resident_bytes, std::uint64_t bu
   if (resident_bytes >= budget_bytes) {
     return full_scale_bps;
   }
-  // 128 bits only where the product needs them: the wide division costs tens of nanoseconds.
+  // Use 128 bits only if the product needs them: the wide division costs tens of nanoseconds.
   if (resident_bytes <= std::numeric_limits<std::uint64_t>::max() / full_scale_bps) {
     return static_cast<std::uint16_t>(resident_bytes * full_scale_bps / budget_bytes);
   }
@@ -93,12 +93,12 @@ PolicyResult<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequ
     const std::uint32_t pressure = effective.memory_pressure_bps;
     const std::uint32_t over = std::min(pressure > threshold ? pressure - threshold : 0, span);
     result.rule = SheddingRule::memory_pressure;
-    result.shed_bps = 2500 + over * 2500 / span; // a quarter at the threshold, a half at full pressure
+    result.shed_bps = 2500 + over * 2500 / span; // 25 % at the threshold, 50 % at full pressure
     result.worker_groups = static_cast<std::uint32_t>(
         std::max<std::uint64_t>(requested * (full_scale_bps - result.shed_bps) / full_scale_bps, 1));
   } else if (topology == Topology::sparse_frontier && effective.graph_node_count != 0 &&
              effective.frontier_density_bps != 0) {
-    constexpr std::uint64_t floor_groups = 32; // a sparse wave keeps this many workers if it asked for them
+    constexpr std::uint64_t floor_groups = 32; // a sparse wave keeps up to this many requested workers
     const std::uint64_t span = std::max<std::uint64_t>(policy.sparse_frontier_threshold_bps, 1);
     const std::uint64_t density = std::clamp<std::uint64_t>(effective.frontier_density_bps, 1, span);
     const std::uint64_t scaled = requested * density / span;

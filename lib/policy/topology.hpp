@@ -1,5 +1,5 @@
-// How dense is the frontier, how full is the memory, and which traversal shape follows from it.
-// Densities and pressures in basis points. Every choice returns the rule that made it, for explanations.
+// Derives the traversal's topology from the density of the frontier and the memory pressure, both in basis
+// points. Every choice returns the rule that made it, for explanations.
 #pragma once
 #include <tidegate/policy/launch_request.hpp>
 
@@ -12,10 +12,10 @@ namespace tidegate::policy {
 
 inline constexpr std::uint16_t hysteresis_band_bps = 250; // TG_BAND_BPS
 
-// Step 2: the request with a missing density and a missing pressure filled in. Idempotent.
+// Step 2: fills in a missing density and a missing pressure. Idempotent.
 LaunchRequest infer_missing_signals(const LaunchRequest& request);
 
-// Step 3.
+// Step 3: hot opcodes and windows that are promoted.
 struct Promotion {
   bool hot_opcodes = false;
   bool hot_windows = false;
@@ -24,12 +24,12 @@ struct Promotion {
 };
 Promotion promotion_for(const LaunchPolicy& policy, const LaunchRequest& request);
 
-// What a traversal's rules look at: the share of the vertices that are in the frontier, or its edges.
+// The signal of a traversal's rules: the frontier's share of the vertices, or the edges of the frontier.
 enum class SwitchRule : std::uint8_t { density, edges };
 inline constexpr std::array<std::string_view, 2> switch_rule_names{"density", "edges"};
 
-// The rule that decided the topology, in the order in which the rules are tried; the numbers are those of
-// kernels/frontier/policy.h, where the rules themselves stand.
+// The rule that decided the topology, in the order in which rules are tried. The numbers equal those of
+// kernels/frontier/policy.h, which implements the rules.
 enum class TopologyRule : std::uint8_t {
   // raw rules (step 4)
   queue_empty,
@@ -45,7 +45,7 @@ enum class TopologyRule : std::uint8_t {
   hold_hybrid_from_dense,
   hold_dense,
   hold_fused,
-  // rules of traversals, which look at the frontier's edges
+  // rules of traversals, which use the frontier's edges
   few_vertices,
   many_edges_fused,
   many_edges,
@@ -91,16 +91,16 @@ TopologyChoice raw_topology(const LaunchPolicy& policy, const LaunchRequest& eff
 TopologyChoice with_hysteresis(const LaunchPolicy& policy, const LaunchRequest& effective,
                                Promotion promotion, TopologyChoice raw, Topology previous);
 
-// Step 6: worker groups asked for after shedding.
+// Step 6: requested worker groups after shedding.
 enum class SheddingRule : std::uint8_t { none, memory_pressure, sparse_frontier };
 
 struct Shedding {
   std::uint32_t worker_groups = 0;
   SheddingRule rule = SheddingRule::none;
-  std::uint32_t shed_bps = 0; // share taken away by memory pressure
+  std::uint32_t shed_bps = 0; // share removed by memory pressure
 };
 
-// policy_out_of_range when the memory threshold is above 10000 bps and shedding needs its span.
+// Errors: policy_out_of_range if the memory threshold is above 10000 bps and shedding needs its span.
 PolicyResult<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& effective,
                                     Topology topology);
 

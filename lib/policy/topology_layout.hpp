@@ -1,4 +1,4 @@
-// The topology rules as devices compile them too, for C++; not installed with the others.
+// The topology rules that devices also compile, as C++. Not installed.
 #pragma once
 #include <cstdint>
 

@@ -22,7 +22,7 @@ std::uint32_t choose_cheapest(std::span<const std::uint32_t> candidates, std::sp
 
 std::vector<double> natural_gradient_step(std::span<const double> matrix, std::span<const double> gradient,
                                           std::uint32_t n, double learning_rate) {
-  // n² of a 32-bit n fits 64 bits, so the shape is known before anything is reserved.
+  // The square of a 32-bit n fits 64 bits, so the sizes are checked before any allocation.
   if (gradient.size() < n || matrix.size() < std::uint64_t{n} * n) {
     return {};
   }

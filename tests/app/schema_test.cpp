@@ -56,12 +56,12 @@ TEST_CASE("the committed schemas are those of the descriptions") {
 
 TEST_CASE("reference text is a table for people") {
   CHECK(reference_text(DocumentOf<MeasuredCosts>::document) ==
-        "measured_costs (input): Candidates and what they cost\n"
+        "measured_costs (input): Candidates and their costs\n"
         "\n"
         "key             type    default   meaning\n"
         "kind            string  optional  \"measured_costs\"\n"
         "schema_version  u32     optional  1\n"
         "candidates      u32[]   required  values that were tried\n"
-        "costs           f64[]   required  what each cost, in any one unit; paired up to the shorter list\n"
-        "current         u32     required  the value in use, which stands when nothing was measured\n");
+        "costs           f64[]   required  cost of each, in any single unit; surplus values are ignored\n"
+        "current         u32     required  the value in use; kept if there are no measurements\n");
 }

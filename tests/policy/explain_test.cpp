@@ -182,10 +182,10 @@ TEST_CASE("every topology rule has its name and its sentence") {
                 0,
                 0,
                 {},
-                "hybrid_frontier by between_densities: density 6% lies between the sparse threshold 5% and "
+                "hybrid_frontier by between_densities: density 6% is between the sparse threshold 5% and "
                 "the dense threshold 40%"},
            Case{600, 0, 9, 0, 0, hybrid_frontier,
-                "hybrid_frontier by between_densities: density 6% lies between the sparse threshold 5% and "
+                "hybrid_frontier by between_densities: density 6% is between the sparse threshold 5% and "
                 "the dense threshold 40%"},
            Case{9'000, 0, 9, 0, 0, hybrid_frontier,
                 "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
