@@ -1,6 +1,6 @@
-#include "app/catalogue.hpp"
-
 #include "core/catalogue.hpp"
+
+#include "app/command_line.hpp"
 #include "device/documents.hpp"
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"

@@ -1,6 +1,7 @@
 // `tidegate check`: is a document well formed, does its evidence hold, and is a plan right?
 #pragma once
 #include "engine/documents.hpp"
+#include "engine/traversal/documents.hpp"
 #include "work/files.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>
@@ -49,5 +50,14 @@ ExitCode exit_code(const documents::CheckReport& report);
 
 // One line per document and the counts, for people.
 std::string check_table(const documents::CheckReport& report, bool colour);
+
+// Reads every file; one that is no graph is a verdict like any other.
+documents::GraphReport check_graphs(const std::vector<std::string>& files);
+
+// The worst exit code of the report's verdicts.
+ExitCode exit_code(const documents::GraphReport& report);
+
+// A table for each graph and the counts, for people.
+std::string graph_table(const documents::GraphReport& report, bool colour);
 
 } // namespace tidegate::commands

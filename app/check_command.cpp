@@ -1,7 +1,6 @@
 // tidegate check
 #include "app/check.hpp"
 #include "app/command_line.hpp"
-#include "app/graph.hpp"
 #include "app/options.hpp"
 #include "app/terminal.hpp"
 #include "core/catalogue.hpp"

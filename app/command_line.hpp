@@ -88,4 +88,7 @@ Result<Run> parse(std::vector<std::string> arguments);
 // Whether the arguments ask for errors as JSON, those about the arguments themselves included.
 bool wants_json_errors(const std::vector<std::string>& arguments);
 
+// Gives core's catalogue the types. To be called before documents are read.
+void fill_catalogue();
+
 } // namespace tidegate::app

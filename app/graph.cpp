@@ -1,5 +1,4 @@
-#include "app/graph.hpp"
-
+#include "app/check.hpp"
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/text.hpp>

@@ -1,7 +1,7 @@
 #include "app/lint.hpp"
 
 #include "app/arena.hpp"
-#include "app/named_dag.hpp"
+#include "app/plan.hpp"
 #include "app/run.hpp"
 #include "core/files.hpp"
 #include "engine/compile.hpp"

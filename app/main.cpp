@@ -1,5 +1,4 @@
 // tidegate: parse the command line, run the command, report its error, exit with its code.
-#include "app/catalogue.hpp"
 #include "app/command_line.hpp"
 #include "app/terminal.hpp"
 #include "core/files.hpp"

@@ -1,5 +1,4 @@
-#include "app/named_dag.hpp"
-
+#include "app/plan.hpp"
 #include "work/groups.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,20 +33,22 @@ Error empty_name(std::size_t wave) {
           .pointer = fmt::format("/waves/{}/name", wave)};
 }
 
+using WaveNames = std::unordered_map<std::string_view, std::uint32_t>;
+
 // Which wave has which name. Empty names and those given twice are errors.
-UniqueNames index_names(const std::vector<documents::NamedWave>& waves, ErrorList& errors) {
+WaveNames index_names(const std::vector<documents::NamedWave>& waves, ErrorList& errors) {
   const auto named = std::ranges::count_if(waves, [](const auto& wave) { return wave.name.has_value(); });
-  UniqueNames names(static_cast<std::size_t>(named),
-                    [&waves](std::uint32_t wave) { return name_of(waves[wave]); });
+  WaveNames names;
+  names.reserve(static_cast<std::size_t>(named));
   for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
     if (!waves[wave].name) {
       continue;
     }
     if (waves[wave].name->empty()) {
       errors.add(empty_name(wave));
-    } else if (const auto earlier = names.insert(wave)) {
+    } else if (const auto [earlier, inserted] = names.emplace(name_of(waves[wave]), wave); !inserted) {
       errors.add({.code = ErrorCode::duplicate_name,
-                  .message = fmt::format("waves {} and {} are both called {}", *earlier, wave,
+                  .message = fmt::format("waves {} and {} are both called {}", earlier->second, wave,
                                          in_quotes(name_of(waves[wave]))),
                   .fix = "rename one of them",
                   .pointer = fmt::format("/waves/{}/name", wave)});
@@ -147,7 +149,7 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
     return tl::unexpected(already_reported());
   }
   ErrorList errors;
-  const UniqueNames names = index_names(document.waves, errors);
+  const WaveNames names = index_names(document.waves, errors);
   NamedDag named;
   planning::WaveDag& dag = named.dag;
   dag.resident_graph_bytes = document.resident_graph_bytes;
@@ -164,8 +166,8 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
     if (wave.name() == nullptr) {
       return wave.number();
     }
-    if (const auto found = names.find(*wave.name())) {
-      return *found;
+    if (const auto found = names.find(*wave.name()); found != names.end()) {
+      return found->second;
     }
     return tl::unexpected(some_name_is_unread
                               ? already_reported()

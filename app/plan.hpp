@@ -1,20 +1,40 @@
 // `tidegate plan`: a wave DAG becomes a frontier memory plan, as a document or as a picture.
 #pragma once
-#include "app/named_dag.hpp"
 #include "work/files.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/documents.hpp>
+#include <tidegate/planning/wave_dag.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate::commands {
+
+struct NamedDag {
+  planning::WaveDag dag;
+  std::vector<std::string> names; // by wave, empty for one without; no items when no wave has a name
+
+  // What a wave is called in a sentence: its name in quotes, or "wave 3".
+  [[nodiscard]] std::string wave_text(std::uint64_t wave) const;
+
+  // What it is called in a picture: its name, or its index.
+  [[nodiscard]] std::string wave_label(std::uint64_t wave) const;
+};
+
+// Finds the waves that dependencies name. Errors, all at once and each with its place: duplicate_name,
+// invalid_wave, self_dependency. Of a document that is not wholly read those of the rest.
+Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces& unread = {});
+
+// A planner's refusal with names, a pointer into the document and a fix.
+Error to_error(const planning::PlanError& error, const NamedDag& named);
 
 struct PlanOptions {
   documents::PlanStrategy strategy = documents::PlanStrategy::layered;
@@ -68,5 +88,27 @@ inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::ma
 
 // "87.5%" of a budget; "" of none.
 std::string share_text(std::uint64_t bytes, std::uint64_t budget);
+
+// What a picture of a plan shows: a box for the waves of a group that are alike, and what depends on what.
+
+struct PlanBox {
+  std::uint32_t group = 0;
+  std::vector<std::uint32_t> waves; // at least one
+  std::string name;                 // "mProject ×28"
+  std::string bytes;                // "9.1 MiB", or "9 MiB to 9.3 MiB" from the smallest to the largest
+};
+
+struct BoxedPlan {
+  std::vector<PlanBox> boxes;                      // by group, within one in the order of their first waves
+  std::vector<std::uint32_t> box_of;               // by wave
+  std::vector<std::array<std::uint32_t, 2>> edges; // between boxes, each once, sorted
+  std::size_t implied = 0;                         // dependencies between boxes that are not among the edges
+};
+
+// With `each_wave` every wave has a box of its own. The edges of `kept`, by waves, are never left out.
+BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<std::uint32_t>& kept_path);
+
+// What names of waves that are alike have in common: "mProject_ID0000001" -> "mProject".
+std::string common_name(const std::string& name);
 
 } // namespace tidegate::commands

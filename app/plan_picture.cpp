@@ -1,5 +1,7 @@
-#include "app/plan_picture.hpp"
-
+// Pictures of plans. Waves are alike when their names differ in a number at the end (mProject_ID0000001,
+// mProject_ID0000002), or when they have no names and need the same bytes. A dependency that others imply is left
+// out: between groups that stand in order the direct ones say it all, and long ones across the whole page say
+// nothing.
 #include "app/plan.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>

@@ -1,8 +1,7 @@
 // tidegate priority drain, tidegate priority diffuse
-#include "app/priority.hpp"
-
 #include "app/command_line.hpp"
 #include "app/options.hpp"
+#include "app/tune.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/priority.hpp>

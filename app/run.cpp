@@ -1,3 +1,4 @@
+
 #include "app/run.hpp"
 
 #include "app/devices.hpp"
@@ -5,10 +6,7 @@
 #include "app/options.hpp"
 #include "app/plan.hpp"
 #include "app/report_page.hpp"
-#include "app/run_frontier.hpp"
-#include "app/run_options.hpp"
 #include "app/terminal.hpp"
-#include "app/trace.hpp"
 #include "app/tune.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"

@@ -1,15 +1,79 @@
-// `tidegate run`: a wave program on a device, and what there is to tell of it.
+// `tidegate run`: what its options set, what it runs, and its answers, for programs of both kinds.
 #pragma once
+#include "app/options.hpp"
 #include "app/plan.hpp"
+#include "app/terminal.hpp"
 #include "engine/documents.hpp"
 #include "engine/run.hpp"
+#include "engine/run_options.hpp"
+#include "engine/run_report.hpp"
+#include "engine/timeline.hpp"
+#include "engine/traversal/report.hpp"
+#include "engine/traversal/run.hpp"
+#include "graph/program.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+namespace tidegate::app {
+
+struct RunSettings {
+  std::string program = "-";
+  std::string text; // of the program
+  std::string output = "-";
+  std::string selector;
+  std::optional<std::string> plan;
+  std::optional<std::string> profile; // "none": not the user's folder either
+  std::optional<std::string> policy;
+  std::uint64_t slice_ns = 0; // 0: the profile's
+  std::uint64_t workers = 0;
+  std::uint64_t side_by_side = 0;
+  std::uint64_t group_size = 0;
+  std::optional<std::uint64_t> alone_up_to;
+  bool no_cache = false;
+  bool verify_first = true;
+  bool measure = true;
+  bool help_settings = false;
+  std::uint64_t measure_budget_ns = 10'000'000'000;
+  bool errors_as_json = false;
+  bool quiet = false;
+  bool verbose = false;
+  Format format = Format::json;
+  engine::RunOptions options;
+  commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
+  std::optional<policy::Topology> force_topology;
+};
+
+// The error with the program as its file, where it names none.
+Error at_program(Error error, const RunSettings& settings);
+
+// The device that is meant, with its self-test unless `strategy` is launch or nothing runs.
+Result<device::DeviceInfo> find_device(const RunSettings& settings);
+
+// Tests say by the environment what no sound program provokes.
+engine::Fault provoked_fault();
+traversal::Fault provoked_frontier_fault();
+
+// Nothing with --quiet.
+void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings);
+
+// How much of what it is doing is told.
+ProgressStyle progress_style(const RunSettings& settings);
+
+// Runs a program of either kind and tells of it.
+Result<ExitCode> run_program(RunSettings& settings);
+
+// Runs a frontier program and tells of it; the options of wave programs were refused or are left alone.
+Result<ExitCode> run_frontier(const RunSettings& settings, engine::Monitor& monitor, Progress& progress);
+
+} // namespace tidegate::app
 
 namespace tidegate::commands {
 
@@ -28,5 +92,21 @@ documents::RunReportDocument run_document(engine::RunReport report, const PlanOp
 
 // For people.
 std::string run_table(const documents::RunReportDocument& document, bool colour);
+
+// Whether a document is one, rather than a wave program: it says so, or names a graph.
+bool is_frontier_program(std::string_view json);
+
+// The report as a document, without a newline at its end.
+std::string frontier_document(const traversal::FrontierReport& report);
+
+// For people.
+std::string frontier_table(const traversal::FrontierReport& report, bool colour);
+
+// A row for each, with its name, what it holds and its size.
+void add_written(const std::vector<engine::WrittenFile>& files, std::vector<std::vector<std::string>>& rows);
+
+// One JSON document. Process 1 is the run with a thread for each lane, process 2 what was planned. Times are
+// microseconds with three decimals.
+std::string trace_json(const engine::Timeline& timeline, std::string_view title);
 
 } // namespace tidegate::commands

@@ -1,11 +1,8 @@
 // tidegate run, of a frontier program
-#include "app/run_frontier.hpp"
 
 #include "app/command_line.hpp"
 #include "app/lint.hpp"
 #include "app/run.hpp"
-#include "app/run_options.hpp"
-#include "app/run_table.hpp"
 #include "app/terminal.hpp"
 #include "app/tune.hpp"
 #include "core/duration.hpp"

@@ -1,8 +1,7 @@
 // The options of tidegate run.
-#include "app/run_options.hpp"
-
 #include "app/command_line.hpp"
 #include "app/options.hpp"
+#include "app/run.hpp"
 
 #include <array>
 #include <memory>

@@ -1,4 +1,3 @@
-#include "app/run_table.hpp"
 
 #include "app/run.hpp"
 #include "core/table.hpp"

@@ -1,5 +1,5 @@
-#include "app/trace.hpp"
-
+// tidegate run --trace: a timeline in the Trace Event Format of Chrome, which ui.perfetto.dev opens.
+#include "app/run.hpp"
 #include "core/json_text.hpp"
 
 #include <fmt/format.h>

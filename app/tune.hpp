@@ -4,6 +4,7 @@
 #include "engine/run_options.hpp"
 #include "tune/measure.hpp"
 #include "tune/report.hpp"
+#include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/launch_request.hpp>
@@ -79,5 +80,11 @@ Result<void> write_tuned(const tuning::TuningReport& report, const std::string& 
 
 // A row for each knob.
 std::string tuning_table(const tuning::TuningReport& report, bool colour);
+
+// Each decodes its input document and appends its answer to `json`.
+Result<void> drain_priority(std::string_view input, documents::Style style, std::string& json);
+Result<void> diffuse_priority(std::string_view input, documents::Style style, std::string& json);
+Result<void> choose_tuning(std::string_view input, documents::Style style, std::string& json);
+Result<void> step_tuning(std::string_view input, documents::Style style, std::string& json);
 
 } // namespace tidegate::commands

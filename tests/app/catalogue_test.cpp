@@ -1,5 +1,5 @@
 // The catalogue: every document type is there, described without contradictions.
-#include "app/catalogue.hpp"
+#include "app/command_line.hpp"
 #include "app/schema.hpp"
 #include "core/catalogue.hpp"
 

@@ -1,5 +1,4 @@
 // What is offered for a command line; that the shells show it is for tests/e2e/test_completion.py.
-#include "app/catalogue.hpp"
 #include "app/command_line.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Priority and tuning commands from document to document.
-#include "app/priority.hpp"
+#include "app/tune.hpp"
 
 #include <doctest/doctest.h>
 

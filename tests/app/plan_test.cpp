@@ -1,7 +1,5 @@
 // The plan command from document to document and picture; names of waves.
-#include "app/named_dag.hpp"
 #include "app/plan.hpp"
-#include "app/plan_picture.hpp"
 #include <tidegate/core/decode.hpp>
 
 #include <doctest/doctest.h>
@@ -318,36 +316,4 @@ TEST_CASE("names that cannot be resolved") {
         "  fix: waves are counted from 0 to 1");
   CHECK(error(dag_of({"a", "b"}, {{named("a"), named("a")}, {named("b"), numbered(beyond)}}))
             .find("\"a\" depends on itself [self_dependency]") != std::string::npos);
-}
-
-TEST_CASE("many names are found, and none that is not there") {
-  constexpr std::uint32_t count = 300'000;
-  std::vector<std::string> texts;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    texts.push_back("wave " + std::to_string(i));
-  }
-  UniqueNames names(count, [&texts](std::uint32_t i) { return std::string_view(texts[i]); });
-  std::uint32_t wrong = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    wrong += names.insert(i) ? 1U : 0U;
-  }
-  CHECK(names.size() == count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    wrong += names.find(texts[i]) == i ? 0U : 1U;
-    wrong += names.insert(i) == i ? 0U : 1U;
-  }
-  CHECK(wrong == 0);
-  CHECK(names.size() == count);
-  CHECK_FALSE(names.find("wave 300000"));
-  CHECK_FALSE(names.find(""));
-}
-
-TEST_CASE("no names and one name") {
-  const UniqueNames none(0, [](std::uint32_t) { return std::string_view(); });
-  CHECK_FALSE(none.find("a"));
-  const std::string text = "a";
-  UniqueNames one(1, [&text](std::uint32_t) { return std::string_view(text); });
-  CHECK_FALSE(one.insert(0));
-  CHECK(one.find("a") == 0);
-  CHECK_FALSE(one.find("b"));
 }

@@ -22,7 +22,7 @@ from test_run import Programs, buffer, environment, program, wave
 from test_run_trace import OPS, chain
 
 CHROMIUM = shutil.which("chromium")
-PARTS = REPOSITORY / "lib" / "commands" / "report_page"
+PARTS = REPOSITORY / "app" / "report_page"
 HOSTILE = "</script><img src=x onerror=alert(1)><!-- \u202e\u2028"
 
 LISTEN = """<script>
