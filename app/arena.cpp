@@ -161,30 +161,24 @@ planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes
 }
 
 Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& options) {
-  auto lifetimes = read_lifetimes(json);
-  if (!lifetimes) {
-    return tl::unexpected(std::move(lifetimes.error()));
-  }
+  TIDEGATE_TRY(auto lifetimes, read_lifetimes(json));
   if (options.capacity_bytes) {
-    lifetimes->capacity_bytes = options.capacity_bytes;
+    lifetimes.capacity_bytes = options.capacity_bytes;
   }
-  TIDEGATE_CHECK(index_buffers(*lifetimes));
-  auto plan = planning::plan_arena(arena_problem(*lifetimes),
+  TIDEGATE_CHECK(index_buffers(lifetimes));
+  auto plan = planning::plan_arena(arena_problem(lifetimes),
                                    {.effort = options.effort, .threads = options.threads, .techniques = {}});
   if (!plan) {
-    TIDEGATE_CHECK(check_lifetimes(*lifetimes)); // tells of all that is wrong with them
-    return tl::unexpected(to_error(plan.error(), *lifetimes, options));
+    TIDEGATE_CHECK(check_lifetimes(lifetimes)); // tells of all that is wrong with them
+    return tl::unexpected(to_error(plan.error(), lifetimes, options));
   }
-  return PlannedArena{.lifetimes = std::move(*lifetimes), .plan = std::move(*plan)};
+  return PlannedArena{.lifetimes = std::move(lifetimes), .plan = std::move(*plan)};
 }
 
 Result<void> arena(std::string_view json, const ArenaOptions& options, documents::Style style,
                    std::string& answer) {
-  auto planned = arena_document(json, options);
-  if (!planned) {
-    return tl::unexpected(std::move(planned.error()));
-  }
-  const planning::ArenaPlan& plan = planned->plan;
+  TIDEGATE_TRY(auto planned, arena_document(json, options));
+  const planning::ArenaPlan& plan = planned.plan;
   documents::ArenaPlanDocument document{.height_bytes = plan.height_bytes,
                                         .lower_bound_bytes = plan.lower_bound_bytes,
                                         .optimal = plan.optimal,
@@ -194,8 +188,7 @@ Result<void> arena(std::string_view json, const ArenaOptions& options, documents
                                         .buffers = {}};
   document.buffers.reserve(plan.offsets.size());
   for (std::size_t i = 0; i < plan.offsets.size(); ++i) {
-    document.buffers.push_back(
-        {.id = std::move(planned->lifetimes.buffers[i].id), .offset = plan.offsets[i]});
+    document.buffers.push_back({.id = std::move(planned.lifetimes.buffers[i].id), .offset = plan.offsets[i]});
   }
   documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style, answer);
   return {};
@@ -256,9 +249,7 @@ struct ArenaSettings {
 
 Result<ExitCode> run_arena(ArenaSettings& settings) {
   const std::string_view format = picture_format(settings.format, settings.route.output, arena_formats);
-  if (auto usable = refuse_stream(settings.route.stream, format); !usable) {
-    return tl::unexpected(std::move(usable.error()));
-  }
+  TIDEGATE_CHECK(refuse_stream(settings.route.stream, format));
   hint_at_terminal(settings.route.input);
   // The threads of a stream take a problem each.
   settings.arena.threads = settings.route.stream ? 1 : std::max(std::thread::hardware_concurrency(), 1U);

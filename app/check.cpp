@@ -428,13 +428,10 @@ Result<void> judge(const Document& document, std::string_view json, const Premis
 // Reads a premise from a file.
 template <class Read>
 auto read_premise(const std::string& file, Read read) -> decltype(read(std::string())) {
-  const auto text = read_document(file);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  auto premise = read(*text);
+  TIDEGATE_TRY(const auto text, read_document(file));
+  auto premise = read(text);
   if (!premise) {
-    return tl::unexpected(at_document(std::move(premise.error()), file, *text));
+    return tl::unexpected(at_document(std::move(premise.error()), file, text));
   }
   return premise;
 }
@@ -524,10 +521,7 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
 }
 
 Result<documents::CheckReport> check(const CheckRequest& request) {
-  const auto premises = read_premises(request);
-  if (!premises) {
-    return tl::unexpected(premises.error());
-  }
+  TIDEGATE_TRY(const auto premises, read_premises(request));
   documents::CheckReport report;
   const auto add = [&report](CheckedDocument checked) {
     ++report.checked;
@@ -540,10 +534,10 @@ Result<documents::CheckReport> check(const CheckRequest& request) {
       add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
     } else if (request.stream) {
       for_each_line(*text, [&](std::string_view line, std::uint64_t number) {
-        add(check_document(line, request.document, file, number, *premises));
+        add(check_document(line, request.document, file, number, premises));
       });
     } else {
-      add(check_document(*text, request.document, file, {}, *premises));
+      add(check_document(*text, request.document, file, {}, premises));
     }
   }
   return report;

@@ -160,16 +160,12 @@ Result<ExitCode> run_graphs(CheckSettings& settings, bool errors_as_json) {
   if (request.files.empty()) {
     request.files.emplace_back("-");
   }
-  if (auto refused = refuse_document_options(request); !refused) {
-    return tl::unexpected(std::move(refused.error()));
-  }
+  TIDEGATE_CHECK(refuse_document_options(request));
   request.document = "graph_report"; // no word of the command line is one
   if (auto wrong = wrong_words(request); wrong) {
     return tl::unexpected(std::move(*wrong));
   }
-  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
-    return tl::unexpected(std::move(kept.error()));
-  }
+  TIDEGATE_CHECK(refuse_overwriting(files_of(request, settings.output)));
   const documents::GraphReport report = commands::check_graphs(request.files);
   return answer(settings, report, report.graphs, commands::graph_table, errors_as_json);
 }
@@ -179,20 +175,13 @@ Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
   if (!request.files.empty() && request.files.front() == "graph") {
     return run_graphs(settings, errors_as_json);
   }
-  if (auto taken = take_type(request); !taken) {
-    return tl::unexpected(std::move(taken.error()));
-  }
+  TIDEGATE_CHECK(take_type(request));
   if (auto wrong = wrong_words(request); wrong) {
     return tl::unexpected(std::move(*wrong));
   }
-  if (auto kept = refuse_overwriting(files_of(request, settings.output)); !kept) {
-    return tl::unexpected(std::move(kept.error()));
-  }
-  const auto report = commands::check(request);
-  if (!report) {
-    return tl::unexpected(report.error());
-  }
-  return answer(settings, *report, report->documents, commands::check_table, errors_as_json);
+  TIDEGATE_CHECK(refuse_overwriting(files_of(request, settings.output)));
+  TIDEGATE_TRY(const auto report, commands::check(request));
+  return answer(settings, report, report.documents, commands::check_table, errors_as_json);
 }
 
 OptionModel files_positional(std::vector<std::string>& files) {

@@ -305,11 +305,8 @@ Result<Run> parse(std::vector<std::string> arguments) {
   if (arguments == std::vector<std::string>{"__manual"}) { // for the build
     return [](bool) { return commands::write_text("-", commands::manual_commands(command_line())); };
   }
-  const auto named = named_subcommand(arguments);
-  if (!named) {
-    return tl::unexpected(named.error());
-  }
-  const CommandModel root = command_line(*named);
+  TIDEGATE_TRY(const auto named, named_subcommand(arguments));
+  const CommandModel root = command_line(named);
   CLI::App parser(root.summary, root.name);
   parser.get_formatter()->column_width(left_column);
   parser.footer("`tidegate COMMAND --help` describes a command, `man tidegate` all of them.");

@@ -252,44 +252,36 @@ std::vector<std::string> names_of(const device::DeviceList& list) {
 }
 
 Result<ExitCode> run_devices(const DevicesSettings& settings) {
-  if (auto isolated = device::isolate_drivers(); !isolated) {
-    return tl::unexpected(std::move(isolated.error()));
-  }
-  auto list = device::list_devices();
-  if (!list) {
-    return tl::unexpected(std::move(list.error()));
-  }
-  if (list->devices.empty()) {
-    return tl::unexpected(device::no_device(*list));
+  TIDEGATE_CHECK(device::isolate_drivers());
+  TIDEGATE_TRY(auto list, device::list_devices());
+  if (list.devices.empty()) {
+    return tl::unexpected(device::no_device(list));
   }
   if (!settings.selector.empty()) {
-    const auto chosen = device::select_device(*list, settings.selector);
-    if (!chosen) {
-      return tl::unexpected(chosen.error());
-    }
-    list->devices = {device::DeviceInfo(**chosen)};
+    TIDEGATE_TRY(const auto chosen, device::select_device(list, settings.selector));
+    list.devices = {device::DeviceInfo(*chosen)};
   }
-  for (device::DeviceInfo& device : list->devices) {
+  for (device::DeviceInfo& device : list.devices) {
     if (settings.probe || settings.fresh) {
       if (auto probed = commands::add_profile(device, TIDEGATE_VERSION,
                                               settings.fresh ? commands::SelfTest::made
                                                              : commands::SelfTest::kept_or_made);
           !probed) {
-        if (list->devices.size() == 1) {
+        if (list.devices.size() == 1) {
           return tl::unexpected(std::move(probed.error()));
         }
-        list->notes.push_back(device.name + ": " + probed.error().message);
+        list.notes.push_back(device.name + ": " + probed.error().message);
       }
     }
   }
   if (settings.format == DevicesFormat::names) {
-    return commands::write_text(settings.output, fmt::format("{}\n", fmt::join(names_of(*list), "\n")));
+    return commands::write_text(settings.output, fmt::format("{}\n", fmt::join(names_of(list), "\n")));
   }
   if (settings.format == DevicesFormat::table) {
     const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
-    return commands::write_text(settings.output, commands::devices_table(*list, colour));
+    return commands::write_text(settings.output, commands::devices_table(list, colour));
   }
-  return commands::write_text(settings.output, documents::encode(*list) + '\n');
+  return commands::write_text(settings.output, documents::encode(list) + '\n');
 }
 
 } // namespace

@@ -113,16 +113,11 @@ Result<ExitCode> run_init(const InitSettings& settings) {
   for (const std::string& source : request.sources) {
     files.inputs.push_back({source, "a source", {}});
   }
-  if (auto kept = refuse_overwriting(files); !kept) {
-    return tl::unexpected(std::move(kept.error()));
-  }
-  const auto draft = commands::init(request);
-  if (!draft) {
-    return tl::unexpected(draft.error());
-  }
-  auto written = commands::write_text(request.output, draft->json);
+  TIDEGATE_CHECK(refuse_overwriting(files));
+  TIDEGATE_TRY(const auto draft, commands::init(request));
+  auto written = commands::write_text(request.output, draft.json);
   if (written && !settings.quiet) {
-    print_notes(*draft, request);
+    print_notes(draft, request);
   }
   return written;
 }

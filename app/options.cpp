@@ -232,9 +232,7 @@ commands::CommandModel document_command(std::string name, std::string summary, c
           .examples = {std::move(example)},
           .run = [settings, answer = std::move(answer)](bool) -> Result<ExitCode> {
             const bool table = settings->format == Format::table;
-            if (auto usable = refuse_stream(settings->route.stream, table ? "table" : "json"); !usable) {
-              return tl::unexpected(std::move(usable.error()));
-            }
+            TIDEGATE_CHECK(refuse_stream(settings->route.stream, table ? "table" : "json"));
             hint_at_terminal(settings->route.input);
             if (!table) {
               return commands::serve(settings->route, [&answer] { return answer; });

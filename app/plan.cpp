@@ -74,19 +74,14 @@ namespace {
 
 // The DAG of a program, with the names of its waves.
 Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& options) {
-  const auto program = read_program(json, options.folder, options.scope);
-  if (!program) {
-    return tl::unexpected(program.error());
-  }
+  TIDEGATE_TRY(const auto program, read_program(json, options.folder, options.scope));
   std::set<std::string> assumed;
   const auto resolved =
-      engine::resolve(*program, options.folder, engine::assume_macros(assumed), options.scope);
+      engine::resolve(program, options.folder, engine::assume_macros(assumed), options.scope);
   if (!resolved) {
     return tl::unexpected(resolved.error());
   }
-  if (auto kept = engine::keep_inputs(*resolved, options.files); !kept) {
-    return tl::unexpected(std::move(kept.error()));
-  }
+  TIDEGATE_CHECK(engine::keep_inputs(*resolved, options.files));
   NamedDag named{.dag = engine::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
                  .names = {}};
   for (std::size_t i = 0; i < resolved->waves.size(); ++i) {
@@ -114,25 +109,19 @@ Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
 }
 
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options) {
-  auto named = read_dag(json, options);
-  if (!named) {
-    return tl::unexpected(std::move(named.error()));
-  }
-  auto plan = make_plan(named->dag, options);
+  TIDEGATE_TRY(auto named, read_dag(json, options));
+  auto plan = make_plan(named.dag, options);
   if (!plan) {
-    return tl::unexpected(to_error(plan.error(), *named));
+    return tl::unexpected(to_error(plan.error(), named));
   }
-  return PlannedDag{.named = std::move(*named), .plan = std::move(*plan)};
+  return PlannedDag{.named = std::move(named), .plan = std::move(*plan)};
 }
 
 Result<void> plan(std::string_view json, const PlanOptions& options, documents::Style style,
                   std::string& answer) {
-  auto planned = plan_document(json, options);
-  if (!planned) {
-    return tl::unexpected(std::move(planned.error()));
-  }
-  planned->named = {}; // the answer takes room too
-  const documents::FrontierMemoryPlan document = plan_to_document(planned->plan, options);
+  TIDEGATE_TRY(auto planned, plan_document(json, options));
+  planned.named = {}; // the answer takes room too
+  const documents::FrontierMemoryPlan document = plan_to_document(planned.plan, options);
   documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style, answer);
   return {};
 }
@@ -282,15 +271,12 @@ Result<std::string> svg(const std::string& dot) {
 }
 
 Result<std::string> picture(std::string_view json, const PlanSettings& settings) {
-  const auto planned = commands::plan_document(json, settings.plan);
-  if (!planned) {
-    return tl::unexpected(planned.error());
-  }
+  TIDEGATE_TRY(const auto planned, commands::plan_document(json, settings.plan));
   if (settings.format == "table") {
     const bool colour = settings.route.output == "-" && use_colour(STDOUT_FILENO);
-    return commands::plan_table(*planned, settings.plan, colour);
+    return commands::plan_table(planned, settings.plan, colour);
   }
-  const std::string dot = commands::plan_dot(*planned, settings.plan, settings.picture);
+  const std::string dot = commands::plan_dot(planned, settings.plan, settings.picture);
   return settings.format == "svg" ? svg(dot) : dot;
 }
 

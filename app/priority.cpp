@@ -19,11 +19,8 @@ using documents::Style;
 // Decodes an Input, computes its answer and encodes that.
 template <class Input, class Function>
 Result<void> answer(std::string_view input, Style style, std::string& json, Function compute) {
-  const auto decoded = documents::decode<Input>(input);
-  if (!decoded) {
-    return tl::unexpected(decoded.error());
-  }
-  const auto output = compute(*decoded);
+  TIDEGATE_TRY(const auto decoded, documents::decode<Input>(input));
+  const auto output = compute(decoded);
   documents::encode(documents::DocumentOf<std::decay_t<decltype(output)>>::document, &output, style, json);
   return {};
 }

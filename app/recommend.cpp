@@ -107,20 +107,14 @@ Result<LaunchRecommendationDocument> Recommender::recommend(std::string_view req
 }
 
 Result<void> Recommender::answer(std::string_view request_json, documents::Style style, std::string& json) {
-  const auto document = recommend(request_json, options_.explain);
-  if (!document) {
-    return tl::unexpected(document.error());
-  }
-  documents::encode(documents::DocumentOf<LaunchRecommendationDocument>::document, &*document, style, json);
+  TIDEGATE_TRY(const auto document, recommend(request_json, options_.explain));
+  documents::encode(documents::DocumentOf<LaunchRecommendationDocument>::document, &document, style, json);
   return {};
 }
 
 Result<std::string> Recommender::table(std::string_view request_json, bool colour) {
-  const auto document = recommend(request_json, true);
-  if (!document) {
-    return tl::unexpected(document.error());
-  }
-  const policy::LaunchRecommendation& answer = document->recommendation;
+  TIDEGATE_TRY(const auto document, recommend(request_json, true));
+  const policy::LaunchRecommendation& answer = document.recommendation;
   const policy::LaunchGeometry& geometry = answer.geometry;
   std::string text = bold(fmt::format("{} in {} mode, {} work-groups of {}, queue {}", name(answer.topology),
                                       name(answer.execution_mode), geometry.dispatch_grid[0],
@@ -129,20 +123,20 @@ Result<std::string> Recommender::table(std::string_view request_json, bool colou
   text += "\n\n";
 
   std::vector<std::vector<std::string>> rows;
-  for (const policy::TraceStep& step : *document->explanation) {
+  for (const policy::TraceStep& step : *document.explanation) {
     rows.push_back({step.step, step.outcome, step.because});
   }
   text += render_table(rows);
 
-  if (document->evidence) {
+  if (document.evidence) {
     const auto say = [&text](std::string_view which, std::optional<bool> complete) {
       if (complete) {
         text += fmt::format("{} evidence: {}\n", which, *complete ? "complete" : "incomplete");
       }
     };
     text += '\n';
-    say("topology", document->evidence->complete.topology);
-    say("promotion", document->evidence->complete.promotion);
+    say("topology", document.evidence->complete.topology);
+    say("promotion", document.evidence->complete.promotion);
   }
   return text;
 }
@@ -180,13 +174,10 @@ Result<void> read_policy(RecommendSettings& settings) {
         wrong_usage("standard input cannot be the policy and the request", "name a file for one of them"));
   }
   settings.route.other_inputs.push_back({*settings.policy_file, "the policy", {}});
-  const auto text = commands::read_document(*settings.policy_file);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  auto policy = documents::decode<policy::LaunchPolicy>(*text);
+  TIDEGATE_TRY(const auto text, commands::read_document(*settings.policy_file));
+  auto policy = documents::decode<policy::LaunchPolicy>(text);
   if (!policy) {
-    return tl::unexpected(commands::at_document(std::move(policy.error()), *settings.policy_file, *text));
+    return tl::unexpected(commands::at_document(std::move(policy.error()), *settings.policy_file, text));
   }
   settings.recommend.policy = *policy;
   return {};
@@ -220,18 +211,10 @@ Result<void> read_adapter(RecommendSettings& settings) {
   if (!settings.device) {
     return {};
   }
-  if (auto isolated = device::isolate_drivers(); !isolated) {
-    return tl::unexpected(std::move(isolated.error()));
-  }
-  const auto list = device::list_devices();
-  if (!list) {
-    return tl::unexpected(list.error());
-  }
-  const auto chosen = device::select_device(*list, *settings.device);
-  if (!chosen) {
-    return tl::unexpected(chosen.error());
-  }
-  settings.recommend.device = **chosen;
+  TIDEGATE_CHECK(device::isolate_drivers());
+  TIDEGATE_TRY(const auto list, device::list_devices());
+  TIDEGATE_TRY(const auto chosen, device::select_device(list, *settings.device));
+  settings.recommend.device = *chosen;
   return {};
 }
 

@@ -80,13 +80,10 @@ static commands::SelfTest self_test_of(const engine::CompileOptions& options) {
 }
 
 Result<device::DeviceInfo> find_device(const RunSettings& settings) {
-  const auto list = device::list_devices();
-  if (!list) {
-    return tl::unexpected(list.error());
-  }
+  TIDEGATE_TRY(const auto list, device::list_devices());
   const char* const usual = std::getenv("TIDEGATE_DEVICE");
   const bool by_environment = settings.selector.empty() && usual != nullptr;
-  const auto found = device::select_device(*list, by_environment ? usual : settings.selector);
+  const auto found = device::select_device(list, by_environment ? usual : settings.selector);
   if (!found) {
     Error error = found.error();
     error.message += by_environment ? ", as TIDEGATE_DEVICE says" : "";
@@ -94,9 +91,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   }
   device::DeviceInfo device = **found;
   if (const engine::CompileOptions& options = settings.options.compile; !options.dry_run) {
-    if (auto probed = commands::add_profile(device, TIDEGATE_VERSION, self_test_of(options)); !probed) {
-      return tl::unexpected(std::move(probed.error()));
-    }
+    TIDEGATE_CHECK(commands::add_profile(device, TIDEGATE_VERSION, self_test_of(options)));
   }
   return device;
 }
@@ -234,13 +229,10 @@ Result<void> read_plan(RunSettings& settings) {
                                 .message = "standard input cannot be the plan and the program",
                                 .fix = "name a file for one of them"});
   }
-  const auto text = commands::read_document(*settings.plan);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  auto plan = commands::read_plan(*text);
+  TIDEGATE_TRY(const auto text, commands::read_document(*settings.plan));
+  auto plan = commands::read_plan(text);
   if (!plan) {
-    return tl::unexpected(commands::at_document(std::move(plan.error()), *settings.plan, *text));
+    return tl::unexpected(commands::at_document(std::move(plan.error()), *settings.plan, text));
   }
   settings.options.compile.plan = std::move(plan->plan);
   settings.plan_options = plan->made_with;
@@ -364,9 +356,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
   options.compile.trace = !options.trace.empty() || !options.page.empty();
-  if (auto refused = refuse_two_outputs(settings); !refused) {
-    return tl::unexpected(std::move(refused.error()));
-  }
+  TIDEGATE_CHECK(refuse_two_outputs(settings));
   if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});
   }
@@ -385,9 +375,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   device::SharedFlag ran; // kernels of the user's
   const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
   if (needs_device) {
-    if (auto isolated = device::isolate_drivers(&ran); !isolated) {
-      return tl::unexpected(std::move(isolated.error()));
-    }
+    TIDEGATE_CHECK(device::isolate_drivers(&ran));
   }
   engine::Monitor monitor;
   Progress progress(monitor, progress_style(settings));
@@ -398,21 +386,14 @@ Result<ExitCode> run_program(RunSettings& settings) {
     ::_exit(static_cast<int>(told ? *told : exit_code(told.error())));
   };
   hint_at_terminal(settings.program);
-  if (auto plan = read_plan(settings); !plan) {
-    return tl::unexpected(std::move(plan.error()));
-  }
-  auto text = commands::read_document(settings.program);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  settings.text = std::move(*text);
+  TIDEGATE_CHECK(read_plan(settings));
+  TIDEGATE_TRY(auto text, commands::read_document(settings.program));
+  settings.text = std::move(text);
   if (commands::is_frontier_program(settings.text)) {
     return run_frontier(settings, monitor, progress);
   }
   monitor.before_kernels = [&ran] { ran.set(); };
-  if (auto usable = refuse_frontier_options(settings); !usable) {
-    return tl::unexpected(std::move(usable.error()));
-  }
+  TIDEGATE_CHECK(refuse_frontier_options(settings));
   if (options.check_bounds) {
     std::error_code unreadable;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
@@ -440,11 +421,8 @@ Result<ExitCode> run_program(RunSettings& settings) {
   std::optional<device::DeviceInfo> device;
   if (needs_device) {
     monitor.begin(engine::Activity::asking);
-    auto found = find_device(settings);
-    if (!found) {
-      return tl::unexpected(std::move(found.error()));
-    }
-    device = std::move(*found);
+    TIDEGATE_TRY(auto found, find_device(settings));
+    device = std::move(found);
   }
   const std::string folder = commands::program_folder(settings.program);
   const std::string key =

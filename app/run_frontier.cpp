@@ -243,9 +243,7 @@ traversal::Fault provoked_frontier_fault() {
 }
 
 Result<ExitCode> run_frontier(const RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
-  if (auto usable = refuse_others(settings); !usable) {
-    return tl::unexpected(std::move(usable.error()));
-  }
+  TIDEGATE_CHECK(refuse_others(settings));
   auto program = commands::read_frontier_program(settings.text);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
@@ -259,11 +257,8 @@ Result<ExitCode> run_frontier(const RunSettings& settings, engine::Monitor& moni
   std::optional<device::DeviceInfo> device;
   if (!options.dry_run || !settings.selector.empty()) {
     monitor.begin(engine::Activity::asking);
-    auto found = find_device(settings);
-    if (!found) {
-      return tl::unexpected(std::move(found.error()));
-    }
-    device = std::move(*found);
+    TIDEGATE_TRY(auto found, find_device(settings));
+    device = std::move(found);
   }
   auto taken = commands::take_tuning(
       {.profile = settings.profile, .policy = settings.policy, .look_for_kept = !settings.no_cache},

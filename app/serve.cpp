@@ -33,31 +33,18 @@ auto in_file(const std::string& input) {
 
 Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>& make_answer,
                               unsigned workers) {
-  if (auto kept = refuse_overwriting(route.files()); !kept) {
-    return tl::unexpected(std::move(kept.error()));
-  }
-  auto input = open_input(route.input, FileKinds::any).map_error(in_file(route.input));
-  if (!input) {
-    return tl::unexpected(std::move(input.error()));
-  }
-  auto output = Output::open(route.output);
-  if (!output) {
-    return tl::unexpected(std::move(output.error()));
-  }
+  TIDEGATE_CHECK(refuse_overwriting(route.files()));
+  TIDEGATE_TRY(auto input, open_input(route.input, FileKinds::any).map_error(in_file(route.input)));
+  TIDEGATE_TRY(auto output, Output::open(route.output));
   const auto make_line_answer = [&make_answer]() -> documents::LineAnswer {
     return [answer = make_answer()](std::string_view line, std::string& text) {
       return answer(line, documents::Style::compact, text);
     };
   };
   const unsigned threads = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);
-  auto summary = documents::answer_stream(*input, *output, make_line_answer, threads);
-  if (!summary) {
-    return tl::unexpected(std::move(summary.error()));
-  }
-  if (auto committed = output->commit(); !committed) {
-    return tl::unexpected(std::move(committed.error()));
-  }
-  return summary->exit_code;
+  TIDEGATE_TRY(auto summary, documents::answer_stream(input, output, make_line_answer, threads));
+  TIDEGATE_CHECK(output.commit());
+  return summary.exit_code;
 }
 
 } // namespace
@@ -95,23 +82,15 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text) {
 
 Result<ExitCode> serve_text(const Route& route,
                             const std::function<Result<std::string>(std::string_view)>& answer) {
-  if (auto kept = refuse_overwriting(route.files()); !kept) {
-    return tl::unexpected(std::move(kept.error()));
-  }
+  TIDEGATE_CHECK(refuse_overwriting(route.files()));
   // First the output: whoever cannot keep an answer need not work it out.
-  auto output = Output::open(route.output);
-  if (!output) {
-    return tl::unexpected(std::move(output.error()));
-  }
-  const auto document = read_document(route.input);
-  if (!document) {
-    return tl::unexpected(document.error());
-  }
-  const auto text = answer(*document);
+  TIDEGATE_TRY(auto output, Output::open(route.output));
+  TIDEGATE_TRY(const auto document, read_document(route.input));
+  const auto text = answer(document);
   if (!text) {
-    return tl::unexpected(at_document(text.error(), route.input, *document));
+    return tl::unexpected(at_document(text.error(), route.input, document));
   }
-  return finish(*output, *text);
+  return finish(output, *text);
 }
 
 Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers) {

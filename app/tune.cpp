@@ -262,9 +262,7 @@ Result<void> write_tuned(const tuning::TuningReport& report, const std::string& 
   for (const auto& [file, text] : {std::pair(profile_file, documents::encode(report.profile) + '\n'),
                                    std::pair(policy_file, documents::encode(report.policy) + '\n')}) {
     if (!file.empty()) {
-      if (auto written = write_text(file, text); !written) {
-        return tl::unexpected(std::move(written.error()));
-      }
+      TIDEGATE_CHECK(write_text(file, text));
     }
   }
   return {};
@@ -376,23 +374,15 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
       options.files.outputs.push_back({file, option, {}});
     }
   }
-  if (auto isolated = device::isolate_drivers(); !isolated) {
-    return tl::unexpected(std::move(isolated.error()));
-  }
+  TIDEGATE_CHECK(device::isolate_drivers());
   hint_at_terminal(common.program);
-  auto text = commands::read_document(common.program);
-  if (!text) {
-    return tl::unexpected(std::move(text.error()));
-  }
-  common.text = std::move(*text);
+  TIDEGATE_TRY(auto text, commands::read_document(common.program));
+  common.text = std::move(text);
   const auto program = read_either(common);
   if (!program) {
     return tl::unexpected(at_program(program.error(), common));
   }
-  auto device = find_device(common);
-  if (!device) {
-    return tl::unexpected(std::move(device.error()));
-  }
+  TIDEGATE_TRY(auto device, find_device(common));
 
   engine::Monitor monitor;
   tuning::MeasureProgress watched;
@@ -409,7 +399,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   };
   auto report = std::visit(
       [&](const auto& either) {
-        return tuning::measure(either, commands::program_folder(common.program), *device, measuring, monitor,
+        return tuning::measure(either, commands::program_folder(common.program), device, measuring, monitor,
                                watched);
       },
       *program);
@@ -420,16 +410,14 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   report->program = display_name(common.program);
   report->profile.tidegate = TIDEGATE_VERSION;
   report->profile.tuned_for = report->program;
-  if (auto written = commands::write_tuned(*report, settings.profile_file, settings.policy_file); !written) {
-    return tl::unexpected(std::move(written.error()));
-  }
+  TIDEGATE_CHECK(commands::write_tuned(*report, settings.profile_file, settings.policy_file));
   if (!settings.no_keep) {
     const auto* const waves = std::get_if<engine::WaveProgram>(&*program);
     const std::string key = waves == nullptr ? common.text
                                              : commands::program_key(common.text, *waves,
                                                                      commands::program_folder(common.program),
-                                                                     *device, options, TIDEGATE_VERSION);
-    (void)commands::keep_tuned(commands::tuned_files(*device, key), report->profile, report->policy);
+                                                                     device, options, TIDEGATE_VERSION);
+    (void)commands::keep_tuned(commands::tuned_files(device, key), report->profile, report->policy);
   }
   const bool colour = common.output == "-" && use_colour(STDOUT_FILENO);
   return commands::write_text(common.output, common.format == Format::table

@@ -3,6 +3,7 @@
 #include "app/check.hpp"
 #include "app/command_line.hpp"
 #include "app/plan.hpp"
+#include "core/catalogue.hpp"
 #include "core/json_text.hpp"
 #include "fuzz.hpp"
 #include <tidegate/core/decode.hpp>
@@ -50,7 +51,7 @@ void plan(std::string_view json) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view json(reinterpret_cast<const char*>(data), size);
-  for (const documents::Document* document : documents::catalogue()) {
+  for (const auto& [document, command] : documents::catalogue()) {
     round_trip(*document, json);
   }
   const auto checked = commands::check_document(json, {}, "input", {});
