@@ -59,6 +59,10 @@ std::string short_time_text(double ns) {
                           : fmt::format("{:.0f} {}", time, names[unit]);
 }
 
+std::string seconds_text(std::uint64_t ns) {
+  return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) {
     return 0;

@@ -17,6 +17,9 @@ Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_n
 // Formats with three digits: "155 us", "2.26 ms", "12.3 s".
 std::string short_time_text(double ns);
 
+// Formats as seconds with three digits: "0.25 s".
+std::string seconds_text(std::uint64_t ns);
+
 // Nanoseconds between two moments, by default until now.
 inline std::uint64_t elapsed_ns(std::chrono::steady_clock::time_point from,
                                 std::chrono::steady_clock::time_point to = std::chrono::steady_clock::now()) {

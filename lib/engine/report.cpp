@@ -1,5 +1,6 @@
 #include "engine/report.hpp"
 
+#include "core/duration.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "device/monitor.hpp"
@@ -21,34 +22,7 @@
 
 namespace tidegate::engine {
 
-// What a run that withholds its outputs says of it.
-
-// The iterations of a program with `until` ran out first.
-Warning convergence_warning(const RunReport& report);
-
-// The wall time is over; `waited`: while work-groups waited for others.
-Error deadline_error(const RunReport& report, const RunOptions& options, bool waited);
-
-Error interrupt_error(const RunReport& report);
-Error hang_error(const std::vector<StuckGroup>& stuck_groups);
-
-// Of outputs that differ from those of plain launches.
-Error difference_error(const OutputParity& parity, const RunOptions& options);
-
-// Of violations or findings, of which there is at least one.
-Error bounds_error(const BoundsReport& bounds);
-
-// Of a violation, or of halos that were not checked; empty where all was looked at and lies inside.
-std::optional<Error> halo_error(const HaloReport& halos);
-
-// Of a device that has not come back since the run was to end.
-Error silence_error(const Monitor& monitor, bool interrupted, const RunOptions& options);
-
 namespace {
-
-std::string seconds(std::uint64_t ns) {
-  return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
-}
 
 std::string until_not_reached(const RunReport& report) {
   return fmt::format("until was not reached after {}: {} is {}, waiting for {}",
@@ -101,49 +75,60 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
          "please report the program";
 }
 
-} // namespace
-
 Warning convergence_warning(const RunReport& report) {
   return {.message = until_not_reached(report),
           .fix = "raise repeat, or leave it out to repeat for as long as it takes",
           .pointer = "/until"};
 }
 
-Error deadline_error(const RunReport& report, const RunOptions& options, bool waited) {
-  const bool endless = report.until && !report.until->reached;
+} // namespace
+
+Error deadline_error(std::string_view left, std::uint64_t wall_time_ns, bool waited, std::string_view fix) {
   return {.code = ErrorCode::wall_time_exceeded,
-          .message = fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns),
-                                 what_is_left(report),
+          .message = fmt::format("the wall time of {} is over: {}{}", seconds_text(wall_time_ns), left,
                                  waited ? "; work-groups were waiting for others whose core is busy, or that "
                                           "do not arrive"
                                         : ""),
-          .fix = waited ? "--strategy launch does without waits on the device; no output was written"
-                 : endless
-                     ? "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more; no "
-                       "output was written"
-                     : "give --max-wall-time more, or the program less to do; no output was written"};
+          .fix = fmt::format("{}; no output was written",
+                             waited ? "--strategy launch does without waits on the device" : fix)};
 }
 
-Error interrupt_error(const RunReport& report) {
+Error interrupted_error(std::string_view left) {
   return {.code = ErrorCode::interrupted,
-          .message = "interrupted: " + what_is_left(report),
+          .message = fmt::format("interrupted: {}", left),
           .fix = "no output was written; run it again"};
 }
 
-Error hang_error(const std::vector<StuckGroup>& stuck_groups) {
-  if (stuck_groups.empty()) {
-    return {.code = ErrorCode::device_hang,
-            .message = "a persistent launch came back without having done anything",
-            .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+Error hang_error(const std::vector<StuckGroup>& stuck_groups, std::string_view where) {
+  std::string message = "a persistent launch came back without having done anything";
+  if (!stuck_groups.empty()) {
+    const StuckGroup& stuck = stuck_groups.front();
+    message = fmt::format("a wait on the device ran out: {}, work-group {} waits for {} to be {} and saw {}",
+                          where, stuck.group, stuck.counter, stuck.expected, stuck.seen);
   }
-  const StuckGroup& stuck = stuck_groups.front();
   return {.code = ErrorCode::device_hang,
-          .message =
-              fmt::format("a wait on the device ran out: in front of stage {} ({}), tile {}, iteration {}, "
-                          "work-group {} waits for {} to be {} and saw {}",
-                          stuck.stage, fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration, stuck.group,
-                          stuck.counter, stuck.expected, stuck.seen),
+          .message = std::move(message),
           .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+}
+
+namespace {
+
+Error deadline_of(const RunReport& report, const RunOptions& options, bool waited) {
+  const bool endless = report.until && !report.until->reached;
+  return deadline_error(what_is_left(report), options.max_wall_time_ns, waited,
+                        endless
+                            ? "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more"
+                            : "give --max-wall-time more, or the program less to do");
+}
+
+Error hang_of(const RunReport& report) {
+  if (report.stuck_groups.empty()) {
+    return hang_error({}, "");
+  }
+  const StuckGroup& stuck = report.stuck_groups.front();
+  return hang_error(report.stuck_groups,
+                    fmt::format("in front of stage {} ({}), tile {}, iteration {}", stuck.stage,
+                                fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration));
 }
 
 Error difference_error(const OutputParity& parity, const RunOptions& options) {
@@ -225,12 +210,13 @@ std::optional<Error> halo_error(const HaloReport& halos) {
   return {};
 }
 
-Error silence_error(const Monitor& monitor, bool interrupted, const RunOptions& options) {
+} // namespace
+
+Error silence_error(const Monitor& monitor, bool interrupted, std::uint64_t wall_time_ns, bool own_kernels) {
   const Activity activity = monitor.activity;
   const std::uint64_t launches = monitor.in_flight;
   const std::string when =
-      interrupted ? "interrupted,"
-                  : fmt::format("the wall time of {} is over,", seconds(options.max_wall_time_ns));
+      interrupted ? "interrupted," : fmt::format("the wall time of {} is over,", seconds_text(wall_time_ns));
   const bool waits = activity == Activity::running && launches != 0;
   const std::string what =
       !waits ? fmt::format("the host is {}", activity_names[static_cast<std::size_t>(activity)])
@@ -241,8 +227,8 @@ Error silence_error(const Monitor& monitor, bool interrupted, const RunOptions& 
   return {.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
           .message = fmt::format("{} and the device has not come back since: {}", when, what),
           .fix = fmt::format("{}; no output was written",
-                             waits ? "look for a loop without an end in the program's kernels"
-                                   : "give --max-wall-time more")};
+                             waits && own_kernels ? "look for a loop without an end in the program's kernels"
+                                                  : "give --max-wall-time more")};
 }
 
 namespace {
@@ -456,11 +442,9 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   case RunStatus::outside_halo:
   case RunStatus::unchecked:
   case RunStatus::queue_failed: break; // told beside the items
-  case RunStatus::deadline:
-    report.error = deadline_error(report, options, executed.run.outcome.waited);
-    break;
-  case RunStatus::interrupted: report.error = interrupt_error(report); break;
-  case RunStatus::hang: report.error = hang_error(report.stuck_groups); break;
+  case RunStatus::deadline: report.error = deadline_of(report, options, executed.run.outcome.waited); break;
+  case RunStatus::interrupted: report.error = interrupted_error(what_is_left(report)); break;
+  case RunStatus::hang: report.error = hang_of(report); break;
   case RunStatus::outputs_differ: report.error = difference_error(*report.output_parity, options); break;
   }
 }
@@ -478,8 +462,8 @@ RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceI
     report.error = std::move(found);
   } else if (!complete) {
     report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
-    report.error =
-        InterruptWatch::interrupted() ? interrupt_error(report) : deadline_error(report, options, false);
+    report.error = InterruptWatch::interrupted() ? interrupted_error(what_is_left(report))
+                                                 : deadline_of(report, options, false);
   }
   return report;
 }
@@ -588,7 +572,7 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
   RunReport report = report_of_program(compiled, wall_time_ns);
   report.iterations = monitor.iterations;
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
-  report.error = silence_error(monitor, interrupted, options);
+  report.error = silence_error(monitor, interrupted, options.max_wall_time_ns, true);
   return report;
 }
 

@@ -23,9 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a kernel that is past the wall time still gets to come back.
-constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
-
 // Before anything is written: what the command line and the program name as outputs is nothing that was read.
 Result<void> check_files(const ResolvedProgram& program, const RunOptions& options) {
   FileUses files = options.files;

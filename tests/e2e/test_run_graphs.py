@@ -240,7 +240,7 @@ class Refusals(Graphs):
         error = self.refused(bfs(), "--strategy", "barrier", "--workers", "1", code=1,
                              env={"TIDEGATE_PROVOKE": "missing_arrival"})
         self.assertEqual(error["code"], "device_hang")
-        self.assertRegex(error["message"], "a wait on the device ran out: behind wave [0-9]+, work-group 0 waits for "
+        self.assertRegex(error["message"], "a wait on the device ran out: after wave [0-9]+, work-group 0 waits for "
                                            "arrivals at the barrier to be [0-9]+ and saw [0-9]+")
         report = json.loads((self.folder / "report.json").read_text())
         self.assertEqual(report["stuck_groups"][0]["group"], 0)

@@ -30,9 +30,6 @@ using engine::Strategy;
 using graphs::Algorithm;
 using Clock = std::chrono::steady_clock;
 
-// What a kernel that is past the wall time still gets to come back.
-constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
-
 struct OutputFile {
   std::string_view name;
   std::string path;
@@ -95,44 +92,18 @@ Result<void> write_kernel(const std::string& path, const engine::KernelSource& s
   return file.commit();
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
-std::string seconds(std::uint64_t ns) {
-  return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
-}
-
 // Why there are no outputs; nothing where there are.
 std::optional<Error> error_of(const FrontierReport& report, const TraversalOptions& options, bool waited) {
   const std::string done = fmt::format("{} done", plural(report.waves.size(), "wave"));
   switch (report.status) {
   case RunStatus::deadline:
-    return Error{.code = ErrorCode::wall_time_exceeded,
-                 .message =
-                     fmt::format("the wall time of {} is over: {}{}", seconds(options.max_wall_time_ns), done,
-                                 waited ? "; work-groups were waiting for others whose core is busy, or that "
-                                          "do not arrive"
-                                        : ""),
-                 .fix = waited ? "--strategy launch does without waits on the device; no output was written"
-                               : "give --max-wall-time more; no output was written"};
-  case RunStatus::interrupted:
-    return Error{.code = ErrorCode::interrupted,
-                 .message = "interrupted: " + done,
-                 .fix = "no output was written; run it again"};
-  case RunStatus::hang: {
-    const bool told = !report.stuck_groups.empty();
-    return Error{
-        .code = ErrorCode::device_hang,
-        .message = told ? fmt::format("a wait on the device ran out: behind wave {}, work-group {} waits for "
-                                      "{} to be {} and saw {}",
-                                      report.stuck_groups.front().iteration,
-                                      report.stuck_groups.front().group, report.stuck_groups.front().counter,
-                                      report.stuck_groups.front().expected, report.stuck_groups.front().seen)
-                        : "a persistent launch came back without having done anything",
-        .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
-  }
+    return engine::deadline_error(done, options.max_wall_time_ns, waited, "give --max-wall-time more");
+  case RunStatus::interrupted: return engine::interrupted_error(done);
+  case RunStatus::hang:
+    return engine::hang_error(report.stuck_groups,
+                              report.stuck_groups.empty()
+                                  ? ""
+                                  : fmt::format("after wave {}", report.stuck_groups.front().iteration));
   case RunStatus::outputs_differ:
     return report.replay && report.replay->first_difference
                ? std::optional(Error{
@@ -179,14 +150,7 @@ FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::G
 FrontierReport report_of_silence(FrontierReport report, const engine::Monitor& monitor, bool interrupted,
                                  const TraversalOptions& options) {
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
-  const auto activity = static_cast<std::size_t>(monitor.activity.load());
-  report.error = Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
-                       .message = fmt::format("{} and the device has not come back since: the host is {}",
-                                              interrupted ? "interrupted,"
-                                                          : fmt::format("the wall time of {} is over,",
-                                                                        seconds(options.max_wall_time_ns)),
-                                              engine::activity_names[activity]),
-                       .fix = "give --max-wall-time more; no output was written"};
+  report.error = engine::silence_error(monitor, interrupted, options.max_wall_time_ns, false);
   return report;
 }
 
@@ -232,7 +196,7 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
           cost.ns > first.budget_ns
               ? fmt::format("not checked: by estimate the serial check of {} takes {}, and "
                             "measure-budget is {}",
-                            edges, seconds(cost.ns), seconds(first.budget_ns))
+                            edges, seconds_text(cost.ns), seconds_text(first.budget_ns))
               : fmt::format("not checked: the serial check of {} may take {} of the host's memory, "
                             "and {} are available",
                             edges, bytes_text(cost.bytes), bytes_text(memory));
@@ -453,7 +417,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   monitor.counted = "wave";
   monitor.most_iterations = engine::Monitor::unlimited;
   monitor.deadline = Clock::now() + engine::build_limit;
-  const engine::Watchdog watchdog(monitor, grace, [&, known = report](bool interrupted) {
+  const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) {
     options.abandon(report_of_silence(known, monitor, interrupted, options));
   });
   try {
