@@ -349,7 +349,7 @@ bool DecodeHandler::unknown_name(std::string_view value) {
   Error error = error_here(
       ErrorCode::unknown_name,
       few ? fmt::format("{} is not one of {}", in_quotes(value), one_of(type.choices))
-          : fmt::format("{} is none of the {} names for this", in_quotes(value), type.choices.size()),
+          : fmt::format("{} is not one of the {} known names", in_quotes(value), type.choices.size()),
       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
       : few   ? fmt::format("give {}", type_phrase(type))
               : fmt::format("give one such as {}; `tidegate schema {}` has all",

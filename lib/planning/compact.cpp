@@ -18,7 +18,7 @@
 namespace tidegate::planning {
 namespace {
 
-// The problem with its bounds, seen from both ends of time, and what is known of its answer.
+// The problem with its bounds in both directions of time, and the best answer so far.
 struct CompactSearch {
   PackingProblem problem;
   PackingProblem reverse;
@@ -35,7 +35,7 @@ struct CompactSearch {
   }
 };
 
-// The layers are the first answer, so that nothing worse can come out. Items are numbered in layer order.
+// Starts from the layers, so that the result is never worse. Items are numbered in layer order.
 Packing packing_of(const MemoryPlan& layered) {
   Packing packing{.group_of = std::vector<std::uint32_t>(layered.order.size()),
                   .groups = static_cast<std::uint32_t>(layered.group_count())};
@@ -55,8 +55,8 @@ CompactSearch search_of(PackingProblem problem, Packing packing, std::uint64_t l
   return search;
 }
 
-// Forwards and backwards, with the tails of the bounds and with the plain ones: the better tails make better
-// schedules more often than not.
+// Schedules forwards and backwards, with the tails of the bounds and with the longest-path tails: better
+// tails usually, but not always, make better schedules.
 void schedule(CompactSearch& search) {
   for (const bool backwards : {false, true}) {
     const PackingProblem& problem = backwards ? search.reverse : search.problem;
@@ -97,12 +97,12 @@ void save_groups(CompactSearch& search, std::uint64_t& effort) {
   search.best = with_groups_saved(search.problem, std::move(search.best), search.lower, effort);
 }
 
-// Passes that try more and more loads from each node, from either end in turn. The first ones are quick and
-// find what greed has missed; a pass that tried everything is a proof.
+// Runs passes that try more and more loads per node, from alternating ends of time. The first passes are
+// quick and improve on the greedy schedules; a pass that tried everything is a proof.
 void branch(CompactSearch& search, std::uint64_t& effort) {
   constexpr std::uint64_t first_loads = 4;
   constexpr std::uint64_t more_loads = 8;
-  constexpr std::uint64_t most_loads = std::uint64_t{1} << 40U; // all there are
+  constexpr std::uint64_t most_loads = std::uint64_t{1} << 40U; // all loads
   constexpr std::uint64_t least_pass = 100'000;
   if (!search.is_open() || effort == 0 || search.problem.count() > most_items_with_closure) {
     return;
@@ -126,7 +126,7 @@ void branch(CompactSearch& search, std::uint64_t& effort) {
   }
 }
 
-// Waves of a group stay in layer order.
+// Keeps the waves of a group in layer order.
 MemoryPlan plan_of(const WaveDag& dag, const CompactSearch& search,
                    const std::vector<std::uint32_t>& layer_order) {
   ItemLists groups = items_by_group(search.best);
@@ -142,8 +142,8 @@ MemoryPlan plan_of(const WaveDag& dag, const CompactSearch& search,
   return plan;
 }
 
-// A short look for a proof first, since a small problem is soon decided. The shares are those that proved
-// most of the generated DAGs; what a step leaves of its own is for the others.
+// Starts with a short search for a proof, because small problems are decided quickly. The shares are those
+// that proved most of the generated DAGs; what a step does not use is left to the next.
 void improve(CompactSearch& search, std::uint64_t effort) {
   constexpr std::uint64_t short_look = 1'000'000;
   std::uint64_t left = effort;
@@ -158,8 +158,8 @@ void improve(CompactSearch& search, std::uint64_t effort) {
   give(left, branch);
 }
 
-// Some of the items by themselves, of which no packing has fewer than `lower` groups. Their groups are added
-// to `packing`; returns the bound.
+// Improves some of the items separately; no packing of them has fewer than `lower` groups. Appends their
+// groups to `packing` and returns the bound.
 std::uint64_t improve_some(const CompactSearch& search, std::vector<std::uint32_t> items, std::uint64_t lower,
                            std::uint64_t effort, Packing& packing) {
   const SubProblem sub = sub_problem(search.problem, std::move(items));
@@ -173,8 +173,8 @@ std::uint64_t improve_some(const CompactSearch& search, std::vector<std::uint32_
   return rest.lower;
 }
 
-// Part by part; if that leaves a question, then all parts of more than one item together. An item that is a
-// part by itself takes a group in every packing.
+// Improves part by part; if the result is not optimal, all parts of more than one item together. An item that
+// is a part on its own takes a group in every packing.
 void improve_by_parts(CompactSearch& search, std::uint64_t effort) {
   const ItemLists part = parts(search.problem);
   const std::size_t count = part.begin.size() - 1;
@@ -203,14 +203,14 @@ void improve_by_parts(CompactSearch& search, std::uint64_t effort) {
   search.lower = std::max(search.lower, lower);
   std::optional<Packing> ordered = in_order(search.problem, packing);
   if (ordered) {
-    search.best = std::move(*ordered); // of no more groups: no group was ever of two parts
+    search.best = std::move(*ordered); // has no more groups: no group ever mixed two parts
   }
   if (larger.size() > 1 && (search.is_open() || !ordered)) {
     packing.groups = alone;
     std::sort(in_larger.begin(), in_larger.end());
     lower = alone + improve_some(search, std::move(in_larger), search.lower - alone, effort / 2, packing);
     search.lower = std::max(search.lower, lower);
-    // There is an order: what depends on another through a lone item depended on it in the sub-problem.
+    // An order exists: dependencies through items outside the sub-problem are dependencies within it.
     search.best = in_order(search.problem, packing).value();
   }
 }

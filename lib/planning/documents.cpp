@@ -46,16 +46,17 @@ constexpr Field named_wave_fields[] = {
 
 constexpr Field dependency_fields[] = {
     required<&NamedDependency::before>("before", "index or name of the wave that writes"),
-    required<&NamedDependency::after>("after", "index or name of the wave that reads, behind a barrier"),
+    required<&NamedDependency::after>("after", "index or name of the wave that reads, after a barrier"),
 };
 
 constexpr Field dag_fields[] = {
     required<&NamedWaveDag::waves>("waves", "the waves, counted from 0"),
-    defaulted<&NamedWaveDag::dependencies>("dependencies", "which wave waits for which"),
+    defaulted<&NamedWaveDag::dependencies>("dependencies",
+                                           "pairs of waves, the second waiting for the first"),
     defaulted<&NamedWaveDag::resident_graph_bytes>("resident_graph_bytes",
-                                                   "bytes of the budget that the graph takes throughout"),
+                                                   "bytes of the budget that the resident graph takes"),
     required<&NamedWaveDag::budget_bytes>("budget_bytes", "device memory for the graph and one group"),
-    defaulted<&NamedWaveDag::readback_bytes>("readback_bytes", "bytes read back at least"),
+    defaulted<&NamedWaveDag::readback_bytes>("readback_bytes", "lower bound on the bytes read back"),
 };
 
 constexpr Field group_fields[] = {
@@ -64,13 +65,13 @@ constexpr Field group_fields[] = {
 };
 
 constexpr Field barriers_fields[] = {
-    required<&Barriers::groups>("groups", "what runs between two barriers, in order"),
+    required<&Barriers::groups>("groups", "groups in order, separated by barriers"),
     required<&Barriers::global_barriers>("global_barriers", "barriers between the groups"),
 };
 
 constexpr Field plan_fields[] = {
     required<&FrontierMemoryPlan::strategy>("strategy", "how the groups were formed"),
-    optional<&FrontierMemoryPlan::objective>("objective", "what compact minimised"),
+    optional<&FrontierMemoryPlan::objective>("objective", "the quantity that compact minimised"),
     required<&FrontierMemoryPlan::barriers>("barriers", "the groups and their barriers"),
     required<&FrontierMemoryPlan::peak_frontier_bytes>("peak_frontier_bytes",
                                                        "largest sum of frontier_bytes over a group"),
@@ -88,35 +89,35 @@ constexpr Field plan_fields[] = {
 
 constexpr Field buffer_fields[] = {
     required<&NamedBuffer::id>("id", "number or name of the buffer, unique"),
-    required<&NamedBuffer::lifetime, &ArenaBuffer::lower>("lower", "first moment (group) it is alive in"),
+    required<&NamedBuffer::lifetime, &ArenaBuffer::lower>("lower", "first moment (group) of its lifetime"),
     required<&NamedBuffer::lifetime, &ArenaBuffer::upper>("upper",
-                                                          "first moment it is dead again, above lower"),
+                                                          "first moment after its lifetime, above lower"),
     required<&NamedBuffer::lifetime, &ArenaBuffer::size>("size", "bytes"),
     defaulted<&NamedBuffer::lifetime, &ArenaBuffer::alignment>(
         "alignment", "bytes, a power of two that divides the offset"),
 };
 
 constexpr Field lifetimes_fields[] = {
-    required<&BufferLifetimes::buffers>("buffers", "the buffers and when they are alive"),
+    required<&BufferLifetimes::buffers>("buffers", "the buffers and their lifetimes"),
     optional<&BufferLifetimes::capacity_bytes>(
-        "capacity_bytes", "bytes the arena may have; left out, it is as low as possible"),
+        "capacity_bytes", "largest size of the arena; left out, the height is minimised"),
 };
 
 constexpr Field placed_fields[] = {
     required<&PlacedBuffer::id>("id", "number or name of the buffer"),
-    required<&PlacedBuffer::offset>("offset", "where it lies in the arena, in bytes"),
+    required<&PlacedBuffer::offset>("offset", "offset in the arena, in bytes"),
 };
 
 constexpr Field arena_fields[] = {
     required<&ArenaPlanDocument::height_bytes>("height_bytes", "end of the topmost buffer"),
     required<&ArenaPlanDocument::lower_bound_bytes>("lower_bound_bytes", "largest sum alive at one moment"),
     required<&ArenaPlanDocument::optimal>("optimal", "true when it is proved that no arena is lower"),
-    required<&ArenaPlanDocument::proof>("proof", "how that is known"),
-    required<&ArenaPlanDocument::gave_up>(
-        "gave_up", "true when the effort ran out while a lower arena was still looked for"),
+    required<&ArenaPlanDocument::proof>("proof", "proof of optimality, or none"),
+    required<&ArenaPlanDocument::gave_up>("gave_up",
+                                          "true if the effort ran out during the search for a lower arena"),
     required<&ArenaPlanDocument::search_nodes>("search_nodes",
                                                "nodes of the exact search; 0 when none was needed"),
-    required<&ArenaPlanDocument::buffers>("buffers", "every buffer with its offset, as they were given"),
+    required<&ArenaPlanDocument::buffers>("buffers", "every buffer with its offset, in input order"),
 };
 
 } // namespace
@@ -138,18 +139,18 @@ constinit const Record Description<PlacedBuffer>::record =
 constinit const Record Description<ArenaPlanDocument>::record =
     record_of<ArenaPlanDocument>("arena_plan", arena_fields);
 
-constinit const Document DocumentOf<NamedWaveDag>::document{
-    .kind = "wave_dag",
-    .title = "Waves, their bytes, and which waits for which",
-    .direction = Direction::input,
-    .record = &Description<NamedWaveDag>::record};
+constinit const Document DocumentOf<NamedWaveDag>::document{.kind = "wave_dag",
+                                                            .title =
+                                                                "Waves, their bytes and their dependencies",
+                                                            .direction = Direction::input,
+                                                            .record = &Description<NamedWaveDag>::record};
 constinit const Document DocumentOf<FrontierMemoryPlan>::document{
     .kind = "frontier_memory_plan",
     .title = "Barrier groups of waves under a memory budget",
     .direction = Direction::output,
     .record = &Description<FrontierMemoryPlan>::record};
 constinit const Document DocumentOf<BufferLifetimes>::document{.kind = "buffer_lifetimes",
-                                                               .title = "Buffers and when they are alive",
+                                                               .title = "Buffers and their lifetimes",
                                                                .direction = Direction::input,
                                                                .record =
                                                                    &Description<BufferLifetimes>::record};

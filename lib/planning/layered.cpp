@@ -1,5 +1,5 @@
-// The strategy `layered`, and the figures and errors that all plans share. The golden vectors fix the order
-// of groups and of waves.
+// The strategy `layered`, and the figures and errors of all plans. The golden vectors fix the order of groups
+// and of waves.
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ PlanError overflow(std::string_view field, std::uint64_t wave = 0) {
   return {.code = PlanErrorCode::byte_count_overflow, .field = field, .wave = wave};
 }
 
-// The sums of one group while it is being filled. None of them overflows: each is at most the fused bytes,
-// which fit the budget.
+// The sums of a group while it is filled. None overflows: each is at most the fused bytes, which fit the
+// budget.
 struct GroupSums {
   std::uint64_t fused = 0;
   std::uint64_t frontier = 0;
@@ -47,13 +47,13 @@ void record(const GroupSums& sums, MemoryPlan& plan) {
   plan.max_group_width = std::max(plan.max_group_width, sums.width);
 }
 
-// The figures of a layer that the lower bound needs.
+// Figures of a layer for the lower bound.
 struct LayerSize {
   std::uint32_t groups = 0;
-  std::uint32_t over_half = 0; // waves that need more than half the budget: no two share a group
+  std::uint32_t over_half = 0; // waves over half the budget, no two of which share a group
 };
 
-// Splits the layers, next fit. Writes the groups' offsets and figures; the order stays.
+// Splits the layers by next fit. Writes the groups' offsets and figures; keeps the order.
 PlanResult<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<std::uint32_t>& layer_begin,
                                          std::uint64_t budget, MemoryPlan& plan) {
   constexpr std::size_t ahead = 16;
@@ -103,8 +103,8 @@ PlanResult<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<s
   return layers;
 }
 
-// The largest sum, over all layers, of the layers before it and the groups that the waves from it on need at
-// least. The first layer covers the total bytes, the last one the critical path.
+// For each layer, adds the layers before it and the groups that the waves from it on need at least; returns
+// the largest sum. The first layer covers the total bytes, the last one the critical path.
 std::uint64_t cheap_lower_bound(const MemoryPlan& plan, const std::vector<LayerSize>& layers,
                                 std::uint64_t budget) {
   std::uint64_t bound = layers.size();
@@ -117,14 +117,14 @@ std::uint64_t cheap_lower_bound(const MemoryPlan& plan, const std::vector<LayerS
     }
     over_half += layers[layer].over_half;
     bound = std::max(bound, layer + over_half);
-    if (bytes > WideBytes{bound - layer} * budget) { // spares the division, which is slow
+    if (bytes > WideBytes{bound - layer} * budget) { // avoids the slow division
       bound = layer + groups_for(bytes, budget);
     }
   }
   return bound;
 }
 
-// "wave 3 -> wave 5 -> wave 9 -> wave 3". A cycle of a million waves is named by its ends.
+// "wave 3 -> wave 5 -> wave 9 -> wave 3". Long cycles are cut in the middle.
 std::string cycle_text(const std::vector<std::uint32_t>& cycle, const WaveText& wave) {
   constexpr std::size_t most_named = 16;
   constexpr std::size_t named_at_each_end = 7;
@@ -206,12 +206,12 @@ std::string describe(const PlanError& error, const WaveText& wave_text) {
       wave_text ? wave_text : [](std::uint64_t index) { return fmt::format("wave {}", index); };
   switch (error.code) {
   case PlanErrorCode::invalid_wave:
-    return fmt::format("the dependency of {} on {} leaves the {} waves of the DAG", wave(error.after),
+    return fmt::format("the dependency of {} on {} is outside the {} waves of the DAG", wave(error.after),
                        wave(error.before), error.wave_count);
   case PlanErrorCode::self_dependency: return fmt::format("{} depends on itself", wave(error.wave));
   case PlanErrorCode::cycle:
-    return fmt::format("the dependencies form a cycle, {}, and keep {} waves from running; without the "
-                       "dependency of {} on {} this cycle is gone",
+    return fmt::format("the dependencies form a cycle, {}, and keep {} waves from running; removing the "
+                       "dependency of {} on {} breaks this cycle",
                        cycle_text(error.cycle, wave), error.unscheduled_waves, wave(error.after),
                        wave(error.before));
   case PlanErrorCode::group_over_budget:
@@ -226,9 +226,9 @@ std::string describe(const PlanError& error, const WaveText& wave_text) {
   return {};
 }
 
-// Layers of a wave DAG, by Kahn's algorithm (CACM 5(11), 1962) over a compressed adjacency list. Its queue
-// *is* the answer: the waves in layer order, and a layer ends where the queue ended when the layer before was
-// done.
+// Layers of a wave DAG, by Kahn's algorithm (CACM 5(11), 1962) over a compressed adjacency list. Its queue is
+// the result: the waves in layer order, where each layer ends at the end of the queue when the previous layer
+// was done.
 
 namespace {
 
@@ -253,8 +253,8 @@ struct Release {
 };
 using Numbers = std::unique_ptr<std::uint32_t[], Release>;
 
-// Uninitialised, and in huge pages where the system gives them: reads in random order over many megabytes
-// otherwise wait for the page tables as well.
+// Allocates uninitialised numbers, in huge pages if available: random reads over many megabytes would
+// otherwise also wait for the page tables.
 Numbers numbers(std::size_t count) {
   constexpr std::size_t huge_page = std::size_t{1} << 21U;
   const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(std::uint32_t);
@@ -265,22 +265,21 @@ Numbers numbers(std::size_t count) {
     throw std::bad_alloc();
   }
   if (huge) {
-    static_cast<void>(::madvise(made, pages * huge_page, MADV_HUGEPAGE)); // a refusal only costs time
+    static_cast<void>(::madvise(made, pages * huge_page, MADV_HUGEPAGE)); // a failure only costs time
   }
   return Numbers(static_cast<std::uint32_t*>(made));
 }
 
-// The successors of wave w are successors[first[w]] to successors[first[w + 1] - 1], in the order in which
-// the dependencies were given.
+// The successors of wave w are successors[first[w]] to successors[first[w + 1] - 1], in input order.
 struct Adjacency {
-  Numbers counts; // in which `first` lies
+  Numbers counts; // storage of `first`
   std::uint32_t* first = nullptr;
   Numbers successors;
-  Numbers waiting_for; // dependencies of a wave that are not met yet
+  Numbers waiting_for; // unmet dependencies of each wave
 };
 
-// Dependencies in random order make this the slower half of the planner: two cache misses each. The misses do
-// not depend on one another, so prefetching hides most of them.
+// For dependencies in random order this is the slower half of the planner: two cache misses each. The misses
+// are independent, so prefetching hides most of them.
 void scatter(std::span<const Dependency> dependencies, Adjacency& adjacency) {
   constexpr std::size_t cursor_ahead = 48;
   constexpr std::size_t target_ahead = 16;
@@ -298,8 +297,8 @@ void scatter(std::span<const Dependency> dependencies, Adjacency& adjacency) {
   }
 }
 
-// A stable counting sort by `before`. The counts stand two places late: after summing, wave w's cursor is
-// first[w + 1], and when the cursors have run, first[w] is where w begins.
+// A stable counting sort by `before`. The counts are stored two places later: after summing, wave w's cursor
+// is first[w + 1], and once the cursors have advanced, first[w] is where w begins.
 PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
   const std::size_t count_of_first = std::size_t{wave_count} + 2;
   Adjacency adjacency{.counts = numbers(count_of_first), .waiting_for = numbers(wave_count)};
@@ -332,7 +331,7 @@ PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dep
   return adjacency;
 }
 
-// Fills the queue; true when every wave got into it.
+// Fills the queue. Returns true if it contains every wave.
 bool walk(Adjacency& adjacency, WaveGroups& layers) {
   const std::uint32_t* const first = adjacency.first;
   const std::uint32_t* const successors = adjacency.successors.get();
@@ -340,9 +339,9 @@ bool walk(Adjacency& adjacency, WaveGroups& layers) {
   std::uint32_t* const queue = layers.order.data();
   const auto wave_count = static_cast<std::uint32_t>(layers.order.size());
 
-  // A wave is written to the end of the queue before it is known to be ready, and the end moves by 0 or 1: a
-  // branch would be mispredicted. There is room, since a wave that is not ready, or that becomes ready only
-  // now, is not in the queue yet.
+  // Writes each wave to the end of the queue before testing whether it is ready, and then advances the end by
+  // 0 or 1: a branch would be mispredicted. There is room, because a wave that is not ready, or only becomes
+  // ready now, is not in the queue yet.
   std::uint32_t end = 0;
   for (std::uint32_t wave = 0; wave < wave_count; ++wave) {
     queue[end] = wave;
@@ -370,8 +369,7 @@ bool walk(Adjacency& adjacency, WaveGroups& layers) {
 
 // ---- The error of a graph with a cycle
 
-// Every stuck wave waits for a stuck wave, so walking backwards from any of them must come back to a wave
-// seen before.
+// Every stuck wave waits for a stuck wave, so a backward walk from any of them returns to a visited wave.
 std::vector<std::uint32_t> any_cycle(std::span<const Dependency> dependencies,
                                      std::span<const std::uint32_t> waiting_for) {
   std::vector<std::uint32_t> predecessor(waiting_for.size(), no_wave);
@@ -395,8 +393,8 @@ std::vector<std::uint32_t> any_cycle(std::span<const Dependency> dependencies,
   return cycle;
 }
 
-// The dependency of a cycle to blame. Waves are mostly listed in the order in which they run, so blame the
-// one that points furthest back in that list.
+// Returns the dependency of a cycle to blame. Waves are usually listed in execution order, so blame the one
+// that points furthest back in that list.
 Dependency furthest_back(std::span<const std::uint32_t> cycle) {
   Dependency blamed{.before = cycle.back(), .after = cycle.front()};
   const auto distance = [](const Dependency& dependency) {
@@ -409,7 +407,8 @@ Dependency furthest_back(std::span<const std::uint32_t> cycle) {
   return blamed;
 }
 
-// The shortest cycle through one dependency that lies on some cycle: breadth first from its end to its start.
+// Returns the shortest cycle through a dependency that is on some cycle: breadth first from its end to its
+// start.
 std::vector<std::uint32_t> shortest_cycle(std::span<const Dependency> dependencies,
                                           std::span<const std::uint32_t> waiting_for, Dependency closing) {
   std::vector<std::uint32_t> first(waiting_for.size() + 2);
@@ -450,9 +449,8 @@ std::vector<std::uint32_t> shortest_cycle(std::span<const Dependency> dependenci
   return cycle;
 }
 
-// The error `cycle` with every field. `waiting_for` is the state in which Kahn's algorithm stopped: for each
-// wave the number of dependencies never met. The waves above zero lie on a cycle or after one; there is at
-// least one.
+// Makes the error `cycle` with every field. `waiting_for` is the final state of Kahn's algorithm: the unmet
+// dependencies of each wave. The waves above zero, at least one, are on a cycle or after one.
 PlanError cycle_error(std::span<const Dependency> dependencies, std::span<const std::uint32_t> waiting_for) {
   const Dependency blamed = furthest_back(any_cycle(dependencies, waiting_for));
   const auto unscheduled =

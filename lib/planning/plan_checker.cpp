@@ -1,4 +1,4 @@
-// The checker of plans. It shares no code with the planners, so that a mistake in one shows in the other.
+// Checks plans. Shares no code with the planners, so that a mistake in one is detected by the other.
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using Violation = std::optional<std::string>;
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
-// Sums modulo 2^64 that remember having wrapped: a wrapped sum is above every figure a plan can state.
+// Sums modulo 2^64 with a flag for overflow: a sum that wrapped exceeds every figure of a plan.
 struct Sum {
   std::uint64_t low = 0;
   bool wrapped = false;
@@ -32,7 +32,7 @@ std::string text(const Sum& sum) {
   return sum.wrapped ? std::string("more than 2^64") : fmt::format("{}", sum.low);
 }
 
-// The offsets cut the order into non-empty groups, in order and completely.
+// Checks that the offsets divide the order completely into non-empty groups.
 Violation check_shape(const WaveDag& dag, const MemoryPlan& plan) {
   const std::vector<std::uint32_t>& begin = plan.group_begin;
   if (begin.empty() || begin.front() != 0) {
@@ -63,7 +63,7 @@ Violation check_shape(const WaveDag& dag, const MemoryPlan& plan) {
   return {};
 }
 
-// Every wave of the DAG stands in exactly one group; writes which.
+// Checks that every wave of the DAG is in exactly one group, and stores that group.
 Violation check_partition(const WaveDag& dag, const MemoryPlan& plan, std::vector<std::uint32_t>& group_of) {
   group_of.assign(dag.waves.size(), nowhere);
   for (std::size_t group = 0; group + 1 < plan.group_begin.size(); ++group) {
@@ -73,14 +73,14 @@ Violation check_partition(const WaveDag& dag, const MemoryPlan& plan, std::vecto
         return fmt::format("group {} holds wave {}, and the DAG has {} waves", group, wave, dag.waves.size());
       }
       if (group_of[wave] != nowhere) {
-        return fmt::format("wave {} stands in group {} and again in group {}", wave, group_of[wave], group);
+        return fmt::format("wave {} is in group {} and again in group {}", wave, group_of[wave], group);
       }
       group_of[wave] = static_cast<std::uint32_t>(group);
     }
   }
   for (std::size_t wave = 0; wave < group_of.size(); ++wave) {
     if (group_of[wave] == nowhere) {
-      return fmt::format("wave {} stands in no group", wave);
+      return fmt::format("wave {} is in no group", wave);
     }
   }
   return {};
@@ -95,14 +95,14 @@ Violation check_dependencies_cross_forward(const WaveDag& dag, const std::vector
                          group_of.size());
     }
     if (group_of[before] >= group_of[after]) {
-      return fmt::format("dependency {}: wave {} must run before wave {}, and they stand in groups {} and {}",
+      return fmt::format("dependency {}: wave {} must run before wave {}, and they are in groups {} and {}",
                          i, before, after, group_of[before], group_of[after]);
     }
   }
   return {};
 }
 
-// The figures of all groups: largest sums and the width.
+// Maxima over all groups.
 struct Peaks {
   std::uint64_t frontier = 0;
   std::uint64_t scratch = 0;
@@ -137,10 +137,10 @@ Violation check_groups(const WaveDag& dag, const MemoryPlan& plan, Peaks& peaks)
                          allowed);
     }
     if (plan.group_fused_bytes[group] != fused.low) {
-      return fmt::format("fused_bytes of group {} are given as {} and the waves need {}", group,
+      return fmt::format("fused_bytes of group {} are stated as {}, but the waves need {}", group,
                          plan.group_fused_bytes[group], fused.low);
     }
-    // Within the fused bytes, so none of these has wrapped.
+    // None of these has wrapped: each is at most the fused bytes.
     peaks.frontier = frontier.low > peaks.frontier ? frontier.low : peaks.frontier;
     peaks.scratch = scratch.low > peaks.scratch ? scratch.low : peaks.scratch;
     peaks.output = output.low > peaks.output ? output.low : peaks.output;
@@ -163,14 +163,14 @@ Violation check_figures(const WaveDag& dag, const MemoryPlan& plan, const Peaks&
                  {"max_group_width", plan.max_group_width, peaks.width}};
   for (const auto& figure : figures) {
     if (figure.stated != figure.found) {
-      return fmt::format("{} is {} and the groups give {}", figure.name, figure.stated, figure.found);
+      return fmt::format("{} is {}, but the groups have {}", figure.name, figure.stated, figure.found);
     }
   }
   return {};
 }
 
-// The number of waves on a longest chain. The groups, already known to be sound, give an order in which every
-// wave comes after what it depends on; dependencies are sorted by the place of their later end.
+// Returns the number of waves on a longest chain. The groups, checked before, yield an order in which every
+// wave comes after its dependencies; dependencies are sorted by the position of their later end.
 std::uint64_t critical_path(const WaveDag& dag, const MemoryPlan& plan) {
   std::vector<std::size_t> begin(dag.waves.size() + 1, 0);
   for (const Dependency& dependency : dag.dependencies) {
@@ -195,8 +195,9 @@ std::uint64_t critical_path(const WaveDag& dag, const MemoryPlan& plan) {
   return longest;
 }
 
-// The bound lies between two plain bounds (a chain needs a group per wave, and all bytes must go somewhere)
-// and the number of groups, and the plan is called optimal exactly when the bound equals that number.
+// Checks that the bound is at least two plain bounds (a chain needs a group per wave, and the groups must
+// hold all bytes) and at most the number of groups, and that `optimal` is set exactly if the bound equals
+// that number.
 Violation check_bound(const WaveDag& dag, const MemoryPlan& plan) {
   const std::uint64_t groups = plan.group_begin.size() - 1;
   const std::uint64_t bound = plan.lower_bound_groups;
@@ -207,7 +208,7 @@ Violation check_bound(const WaveDag& dag, const MemoryPlan& plan) {
   if (bound < chain) {
     return fmt::format("lower_bound_groups is {} and the longest chain has {} waves", bound, chain);
   }
-  // All bytes are more than `bound` full groups hold: take one budget after the other away from the groups.
+  // Counts the full groups that all bytes fill, subtracting one budget after the other.
   const std::uint64_t allowed = dag.budget_bytes - dag.resident_graph_bytes;
   std::uint64_t full = 0;
   std::uint64_t rest = 0;

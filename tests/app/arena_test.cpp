@@ -111,7 +111,7 @@ TEST_CASE("refusals name the buffer, its place and a fix") {
         "  fix: give 1, 2, 4, 8 or another power of two");
   CHECK(refusal(buffers(R"({"id":1,"lower":0,"upper":2,"size":1},)"
                         R"({"id":2,"lower":1,"upper":2,"size":18446744073709551615})")) ==
-        "tidegate: error: the sum of the sizes alive when buffer 1 starts leaves 64 bits (id 2) "
+        "tidegate: error: the sum of the sizes alive when buffer 1 starts exceeds 64 bits (id 2) "
         "[byte_count_overflow]\n"
         "  at: /buffers/1\n"
         "  fix: check the sizes of the buffers");

@@ -55,7 +55,7 @@ TEST_CASE("of many names those are told that begin alike") {
         R"({"buffers":{},"ops":{},"waves":[],"images":{"a":{"size":[1],"format":)" + value + "}}}");
   };
   CHECK(format(R"("rgba8")") ==
-        "tidegate: input:1:70: error: \"rgba8\" is none of the 87 names for this [unknown_name]\n"
+        "tidegate: input:1:70: error: \"rgba8\" is not one of the 87 known names [unknown_name]\n"
         "  at: /images/a/format\n"
         "  fix: give one such as rgba_snorm8, rgba_snorm16, rgba_unorm8, rgba_unorm16, rgba_sint8, "
         "rgba_sint16, "

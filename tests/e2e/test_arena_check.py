@@ -54,22 +54,22 @@ class EveryField(ArenaCheck):
     def test_figures(self) -> None:
         for value in (8, 6, 0, U64):
             self.found({**self.plan, "height_bytes": value},
-                       f"the height is given as {value} bytes and the topmost buffer ends at 7")
+                       f"the stated height is {value} bytes, but the topmost buffer ends at 7")
             self.found({**self.plan, "lower_bound_bytes": value},
-                       f"the lower bound is given as {value} bytes and at most 7 bytes are alive at one moment")
+                       f"the stated lower bound is {value} bytes, but at most 7 bytes are alive at one moment")
 
     def test_optimality(self) -> None:
         self.found({**self.plan, "optimal": False},
                    "the height meets the lower bound of 7 bytes and the plan is not called optimal")
         for proof in ("none", "exhausted_search"):
-            self.found({**self.plan, "proof": proof}, f"the proof is given as {proof} and should be meets_bound")
+            self.found({**self.plan, "proof": proof}, f"the proof is {proof} instead of meets_bound")
         self.found({**self.plan, "gave_up": True},
                    "the plan is called optimal and the search is said to have given up")
         unproved = "the plan is called optimal, but its height of 9 bytes is above the lower bound of 2 bytes and no "
         self.found({**self.greedy, "optimal": True}, unproved, ALIGNED)
         self.found({**self.searched, "proof": "meets_bound"}, unproved, ALIGNED)
         self.found({**self.searched, "proof": "none"}, unproved, ALIGNED)
-        self.found({**self.searched, "optimal": False}, "the proof is given as exhausted_search and should be none",
+        self.found({**self.searched, "optimal": False}, "the proof is exhausted_search instead of none",
                    ALIGNED)
         self.found({**self.searched, "gave_up": True}, "the search is said to have given up", ALIGNED)
 
@@ -105,15 +105,15 @@ class Buffers(ArenaCheck):
         self.assertEqual(at[0] + at[1], 4 if at[0] else 3)  # one above the other
         self.found(self.moved({0: at[1]}), "buffers 0 and 1 are alive together at 1 and share bytes: ")
         self.found(self.moved({1: 0, 2: 2}), "share bytes")
-        self.found(self.moved({2: 9}), "buffer 2 lies at offset 9, which is not a multiple of its alignment 2")
+        self.found(self.moved({2: 9}), "buffer 2 is at offset 9, which is not a multiple of its alignment 2")
         for offset in (U64 - 2, U64):
             self.found({**self.moved({0: offset}), "height_bytes": U64},
                        f"buffer 0 at offset {offset} with 3 bytes ends above 64 bits")
-        self.found(self.moved({3: 8}), "buffer 3 of 0 bytes lies at offset 8, above the height of 7 bytes")
+        self.found(self.moved({3: 8}), "buffer 3 of 0 bytes is at offset 8, above the height of 7 bytes")
         higher = self.moved({0: 100})
         self.assertEqual(self.check({**higher, "gave_up": True}).rc, 0)
         self.found({**higher, "gave_up": True, "height_bytes": 7},
-                   "the height is given as 7 bytes and the topmost buffer ends at 103")
+                   "the stated height is 7 bytes, but the topmost buffer ends at 103")
 
     def test_every_offset_counts(self) -> None:
         for i, placed in enumerate(self.plan["buffers"]):

@@ -71,8 +71,8 @@ class Refusals(Planning):
         self.assertEqual((result.rc, result.stdout), (1, ""))
         self.assertEqual(unplaced(result.stderr),
                          'tidegate: standard input: error: the dependencies form a cycle, "scan" -> wave 1 -> "größe" '
-                         '-> "scan", and keep 5 waves from running; without the dependency of "scan" on "größe" this '
-                         "cycle is gone [cycle]\n"
+                         '-> "scan", and keep 5 waves from running; removing the dependency of "scan" on "größe" breaks '
+                         "this cycle [cycle]\n"
                          "  at: /dependencies/2\n"
                          '  fix: remove the dependency of "scan" on "größe", or another one of the cycle\n')
         error = self.error("plan", given)
@@ -265,7 +265,7 @@ class Sizes(Planning):
         self.assertEqual(unplaced(result.stderr).splitlines()[0],
                          f"tidegate: {path}: error: the dependencies form a cycle, {' -> '.join(ends[0])} -> "
                          f"({self.COUNT - 14} more) -> {' -> '.join(ends[1])} -> wave 0, and keep {self.COUNT} waves "
-                         f"from running; without the dependency of wave 0 on wave {last} this cycle is gone [cycle]")
+                         f"from running; removing the dependency of wave 0 on wave {last} breaks this cycle [cycle]")
 
 
 class Quality(Planning):

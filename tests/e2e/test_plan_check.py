@@ -75,7 +75,7 @@ class EveryField(PlanCheck):
         if "waves" in path:
             return f"wave {value}"
         if path[-1] == "fused_bytes":
-            return f"fused_bytes of group {path[2]} are given as {value} and the waves"
+            return f"fused_bytes of group {path[2]} are stated as {value}, but the waves"
         return f"{path[-1]} is given as {value}" if path[-1] == "global_barriers" else f"{path[-1]} is {value}"
 
     def test_numbers(self) -> None:
@@ -133,19 +133,19 @@ class Groups(PlanCheck):
 
     def test_a_wave_across_its_dependency(self) -> None:
         self.found(self.regrouped([[5], [0, 1, 2], [3], [4]]),
-                   "dependency 0: wave 0 must run before wave 1, and they stand in groups 1 and 1")
+                   "dependency 0: wave 0 must run before wave 1, and they are in groups 1 and 1")
         self.found(self.regrouped([[0, 5], [1], [2, 3], [4]]),
-                   "dependency 3: wave 2 must run before wave 3, and they stand in groups 2 and 2")
+                   "dependency 3: wave 2 must run before wave 3, and they are in groups 2 and 2")
         self.found(self.regrouped([[0, 5], [1, 2], [4], [3]]),
-                   "dependency 4: wave 3 must run before wave 4, and they stand in groups 3 and 2")
+                   "dependency 4: wave 3 must run before wave 4, and they are in groups 3 and 2")
 
     def test_a_wave_left_out_twice_or_unknown(self) -> None:
-        self.corrupted(lambda plan: self.groups(plan)[1]["waves"].pop(), "wave 2 stands in no group")
-        self.corrupted(lambda plan: self.groups(plan)[0]["waves"].remove(0), "wave 0 stands in no group")
+        self.corrupted(lambda plan: self.groups(plan)[1]["waves"].pop(), "wave 2 is in no group")
+        self.corrupted(lambda plan: self.groups(plan)[0]["waves"].remove(0), "wave 0 is in no group")
         self.corrupted(lambda plan: self.groups(plan)[3]["waves"].append(5),
-                       "wave 5 stands in group 0 and again in group 3")
+                       "wave 5 is in group 0 and again in group 3")
         self.corrupted(lambda plan: self.groups(plan)[1]["waves"].append(1),
-                       "wave 1 stands in group 1 and again in group 1")
+                       "wave 1 is in group 1 and again in group 1")
         for unknown in (6, 7, 2**32 - 1):
             self.corrupted(lambda plan: self.groups(plan)[2]["waves"].append(unknown),
                            f"group 2 holds wave {unknown}, and the DAG has 6 waves")
@@ -157,8 +157,8 @@ class Groups(PlanCheck):
                            f"group {place} is empty")
 
     def test_a_group_left_out(self) -> None:
-        self.corrupted(lambda plan: self.groups(plan).pop(), "wave 4 stands in no group")
-        self.corrupted(lambda plan: plan["barriers"].update(groups=[]), "wave 0 stands in no group")
+        self.corrupted(lambda plan: self.groups(plan).pop(), "wave 4 is in no group")
+        self.corrupted(lambda plan: plan["barriers"].update(groups=[]), "wave 0 is in no group")
 
     def test_a_group_over_budget(self) -> None:
         self.assertEqual([fused(one) for one in DAG["waves"]], [16, 31, 46, 61, 76, 7])
@@ -226,9 +226,9 @@ class Premises(PlanCheck):
 
     def test_another_dag(self) -> None:
         more = self.file("more.json", {**DAG, "waves": [*DAG["waves"], wave(0)]})
-        self.inconsistent(self.check(self.plan, given=more), "wave 6 stands in no group")
+        self.inconsistent(self.check(self.plan, given=more), "wave 6 is in no group")
         reader = self.file("reader.json", {**DAG, "readback_bytes": 8})
-        self.inconsistent(self.check(self.plan, given=reader), "amortized_readback_bytes is 7 and the groups give 8")
+        self.inconsistent(self.check(self.plan, given=reader), "amortized_readback_bytes is 7, but the groups have 8")
 
     def test_bad_dags(self) -> None:
         self.assertEqual(self.check(self.plan, given=str(self.folder / "missing.json")).rc, 3)

@@ -444,7 +444,7 @@ class Dependencies(Mistakes):
         self.refused(at_top(waves=[SOUND["waves"][0], two],
                             dependencies=[{"before": 0, "after": 1}, {"before": "two", "after": "one"}]),
                      'tidegate: FOLDER/program.json: error: the dependencies form a cycle, "one" -> "two" -> "one", '
-                     'and keep 2 waves from running; without the dependency of "one" on "two" this cycle is gone '
+                     'and keep 2 waves from running; removing the dependency of "one" on "two" breaks this cycle '
                      "[cycle]\n"
                      "  at: /dependencies/1\n"
                      "  fix: remove one of these dependencies\n", rc=1)

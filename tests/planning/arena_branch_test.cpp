@@ -1,5 +1,4 @@
-// Branches of the exact search, by hand: what a decision entails, when it is refused, and what is blamed
-// then.
+// Branches of the exact search on small examples: consequences of a decision, failures, and their conflicts.
 #include "planning/arena/branch.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +10,7 @@
 namespace tidegate::planning {
 namespace {
 
-// One component, buffers by their number in the problem.
+// One component; buffers are named by their index in the problem.
 struct Branch {
   Branch(const std::vector<ArenaBuffer>& buffers, std::uint64_t capacity,
          const ArenaTechniques& techniques = {})
@@ -47,7 +46,7 @@ struct Branch {
 
 using Buffers = std::vector<std::uint32_t>;
 
-TEST_CASE("a placed buffer lifts what overlaps it, and taking it back lets that down again") {
+TEST_CASE("a placed buffer lifts those that overlap it, and undoing it lowers them again") {
   Branch branch({{0, 2, 3}, {1, 3, 5, 4}, {2, 4, 1}}, 20);
   const std::size_t before = branch.state.mark();
   CHECK(branch.place(0));
@@ -64,7 +63,7 @@ TEST_CASE("a placed buffer lifts what overlaps it, and taking it back lets that 
   CHECK(branch.state.stage(branch.item(0)) == ArenaBranch::Stage::undecided);
 }
 
-TEST_CASE("a section overflows when everything still to come there lies too high") {
+TEST_CASE("a section overflows if every remaining buffer there is too high") {
   const std::vector<ArenaBuffer> buffers{{0, 1, 1}, {0, 3, 3, 4}, {0, 3, 3, 4}};
   Branch branch(buffers, 9);
   CHECK_FALSE(branch.place(0)); // each of the others fits from 4 on, but not both
@@ -73,7 +72,7 @@ TEST_CASE("a section overflows when everything still to come there lies too high
   CHECK(higher.place(0));
 }
 
-TEST_CASE("a buffer that is skipped comes to lie on another one") {
+TEST_CASE("a skipped buffer rests on another one") {
   Branch high({{0, 2, 3}, {0, 2, 4}}, 7);
   CHECK(high.skip(1));
   Branch low({{0, 2, 3}, {0, 2, 4}}, 7);
@@ -87,23 +86,23 @@ TEST_CASE("a buffer is not skipped for one that it would slip under") {
   Branch branch(buffers, 20);
   CHECK(branch.place(0));
   CHECK(branch.rest(2) == 5);
-  CHECK_FALSE(branch.skip(1)); // 2 is all that could lift it, and lies above it
+  CHECK_FALSE(branch.skip(1)); // only 2 could lift it, and it is above
   CHECK(branch.conflict() == Buffers{0, 1});
   Branch without(buffers, 20, {.dominance = false});
   CHECK(without.place(0));
   CHECK(without.skip(1));
 }
 
-TEST_CASE("decisions that have nothing to do with a failure are not blamed") {
+TEST_CASE("decisions unrelated to a failure are not in the conflict") {
   Branch branch({{0, 1, 4}, {0, 10, 3}, {5, 6, 1}, {9, 10, 2}}, 7);
   CHECK(branch.place(2));
   CHECK(branch.place(3));
   CHECK(branch.rest(1) == 2);
-  CHECK_FALSE(branch.skip(0)); // 1 ends at 5, and there is no room for 0 above
+  CHECK_FALSE(branch.skip(0)); // 1 ends at 5, and 0 does not fit above it
   CHECK(branch.conflict() == Buffers{0, 3});
 }
 
-TEST_CASE("a branch in which all wait is not complete") {
+TEST_CASE("a branch in which all buffers wait is not complete") {
   Branch branch({{0, 1, 1}, {0, 1, 1}}, 9, {.lifted_floor = false});
   CHECK(branch.skip(0));
   CHECK(branch.skip(1));

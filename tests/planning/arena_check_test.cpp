@@ -1,4 +1,4 @@
-// The arena checker: a correct plan, spoilt in one place at a time, and the words for each.
+// The arena checker: a correct plan with one fault at a time, and the message for each.
 #include <tidegate/planning/arena.hpp>
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ std::string verdict(const ArenaProblem& asked, const ArenaPlan& plan) {
   return check_arena(asked, plan).value_or("right");
 }
 
-// The verdict on the right plan with one change.
+// Returns the verdict on the correct plan with one change.
 template <class Change>
 std::string spoilt(Change change) {
   ArenaPlan plan = right;
@@ -38,7 +38,7 @@ std::string spoilt(Change change) {
   return verdict(problem, plan);
 }
 
-TEST_CASE("a right plan passes") {
+TEST_CASE("a correct plan passes") {
   CHECK(verdict(problem, right) == "right");
   CHECK(verdict({}, {.optimal = true, .proof = ArenaProof::meets_bound}) == "right");
   CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[2] = 0; }) == "right");
@@ -50,7 +50,7 @@ TEST_CASE("offsets") {
   CHECK(spoilt([](ArenaPlan& plan) { plan.offsets.push_back(0); }) ==
         "the plan has 5 offsets and the problem 4 buffers");
   CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[0] = 2; }) ==
-        "buffer 0 lies at offset 2, which is not a multiple of its alignment 4");
+        "buffer 0 is at offset 2, which is not a multiple of its alignment 4");
   CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[0] = 4; }) ==
         "buffers 0 and 1 are alive together at 0 and share bytes: [4, 8) and [4, 7)");
   CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[1] = 3; }) ==
@@ -58,7 +58,7 @@ TEST_CASE("offsets") {
   CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[1] = u64_max - 2; }) ==
         "buffer 1 at offset 18446744073709551613 with 3 bytes ends above 64 bits");
   CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[3] = 8; }) ==
-        "buffer 3 of 0 bytes lies at offset 8, above the height of 7 bytes");
+        "buffer 3 of 0 bytes is at offset 8, above the height of 7 bytes");
 }
 
 TEST_CASE("a buffer that starts late runs into one below it, or into one above it") {
@@ -73,9 +73,9 @@ TEST_CASE("a buffer that starts late runs into one below it, or into one above i
 
 TEST_CASE("height and capacity") {
   CHECK(spoilt([](ArenaPlan& plan) { plan.height_bytes = 8; }) ==
-        "the height is given as 8 bytes and the topmost buffer ends at 7");
+        "the stated height is 8 bytes, but the topmost buffer ends at 7");
   CHECK(spoilt([](ArenaPlan& plan) { plan.offsets[2] = 2; }) ==
-        "the height is given as 7 bytes and the topmost buffer ends at 8");
+        "the stated height is 7 bytes, but the topmost buffer ends at 8");
   CHECK(spoilt([](ArenaPlan& plan) {
           plan.offsets[2] = 2;
           plan.height_bytes = 8;
@@ -84,19 +84,19 @@ TEST_CASE("height and capacity") {
 
 TEST_CASE("lower bound") {
   CHECK(spoilt([](ArenaPlan& plan) { plan.lower_bound_bytes = 6; }) ==
-        "the lower bound is given as 6 bytes and at most 7 bytes are alive at one moment");
-  // Half-open: what ends at 2 is not alive together with what starts there.
+        "the stated lower bound is 6 bytes, but at most 7 bytes are alive at one moment");
+  // Half-open: a buffer that ends at 2 is not alive together with one that starts at 2.
   CHECK(spoilt([](ArenaPlan& plan) { plan.lower_bound_bytes = 13; }) ==
-        "the lower bound is given as 13 bytes and at most 7 bytes are alive at one moment");
+        "the stated lower bound is 13 bytes, but at most 7 bytes are alive at one moment");
 }
 
 TEST_CASE("optimality") {
   CHECK(spoilt([](ArenaPlan& plan) { plan.optimal = false; }) ==
         "the height meets the lower bound of 7 bytes and the plan is not called optimal");
   CHECK(spoilt([](ArenaPlan& plan) { plan.proof = ArenaProof::none; }) ==
-        "the proof is given as none and should be meets_bound");
+        "the proof is none instead of meets_bound");
   CHECK(spoilt([](ArenaPlan& plan) { plan.proof = ArenaProof::exhausted_search; }) ==
-        "the proof is given as exhausted_search and should be meets_bound");
+        "the proof is exhausted_search instead of meets_bound");
   CHECK(spoilt([](ArenaPlan& plan) { plan.gave_up = true; }) ==
         "the plan is called optimal and the search is said to have given up");
 
@@ -117,7 +117,7 @@ TEST_CASE("optimality") {
   plan.search_nodes = 1;
   CHECK(verdict(asked, plan) == "right");
   plan.optimal = false;
-  CHECK(verdict(asked, plan) == "the proof is given as exhausted_search and should be none");
+  CHECK(verdict(asked, plan) == "the proof is exhausted_search instead of none");
   plan.proof = ArenaProof::none;
   CHECK(verdict(asked, plan) ==
         "without a capacity the search goes on until the plan is optimal or it gives up, and "
@@ -125,7 +125,7 @@ TEST_CASE("optimality") {
   CHECK(verdict({.buffers = asked.buffers, .capacity_bytes = 7}, plan) == "right");
 }
 
-TEST_CASE("a problem that cannot be planned has no right plan") {
+TEST_CASE("an invalid problem has no correct plan") {
   const ArenaPlan plan{.offsets = {0}, .height_bytes = 1, .lower_bound_bytes = 1};
   CHECK(verdict({.buffers = {{4, 4, 1}}}, plan) == "buffer 0 is never alive: its lifetime is [4, 4)");
   CHECK(verdict({.buffers = {{0, 1, 1, 0}}}, plan) == "the alignment 0 of buffer 0 is not a power of two");

@@ -1,6 +1,5 @@
-// Arena problems that are hard and whose answer is known: a block of capacity by time is cut into buffers, so
-// that some plan fills it exactly; then the offsets are forgotten. Equal seeds give equal problems
-// everywhere.
+// Hard arena problems with a known answer: a block of capacity by time is cut into buffers, so that a plan
+// without gaps exists. Equal seeds yield equal problems everywhere.
 //
 //   guillotine  the block is cut in two by time or by offset, and each part again
 //   slabs       few buffers live throughout, many short ones between them
@@ -42,7 +41,7 @@ public:
       cut({0, moments, 0, capacity}, count + count / 7);
       std::erase_if(problem_.buffers, [this](const ArenaBuffer&) { return below(8) == 0; });
     }
-    // In the order of the cuts the answer would shine through.
+    // Shuffle, because the order of the cuts would reveal the answer.
     for (std::size_t i = problem_.buffers.size(); i > 1; --i) {
       std::swap(problem_.buffers[i - 1], problem_.buffers[below(i)]);
     }
@@ -56,7 +55,7 @@ private:
 
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
 
-  // A point strictly between, a multiple of the step from `low` on.
+  // A point strictly between, a multiple of the step above `low`.
   std::uint64_t between(std::uint64_t low, std::uint64_t high, std::uint64_t step) {
     return low + step * (1 + below((high - low - 1) / step));
   }
@@ -65,7 +64,7 @@ private:
     problem_.buffers.push_back({block.lower, block.upper, block.top - block.bottom});
   }
 
-  // Into `count` buffers, wherever the grain allows as many.
+  // Into `count` buffers, if the grain allows that many.
   void cut(const Block& block, std::size_t count) {
     const bool long_enough = block.upper - block.lower > 1;
     const bool high_enough = block.top - block.bottom > grain_;
@@ -100,7 +99,7 @@ private:
     }
   }
 
-  // Strips through time, each row of the block shifted against the one below.
+  // Rows of buffers over time, each row shifted against the one below.
   void staircase(std::uint64_t moments, std::uint64_t capacity, std::size_t count) {
     const std::size_t rows = 16;
     const std::uint64_t pitch = capacity / rows / grain_ * grain_;

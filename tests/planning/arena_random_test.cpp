@@ -1,5 +1,5 @@
-// Generated arena problems: every plan through the checker, every claim to be optimal against brute force,
-// and every technique of the search turned off in turn.
+// Generated arena problems: checks every plan, compares every claim of optimality with brute force, and
+// disables each technique of the search in turn.
 #include "../test_scale.hpp"
 #include "arena_families.hpp"
 #include "dag_support.hpp"
@@ -25,7 +25,7 @@ public:
     return std::uniform_int_distribution<std::uint64_t>(least, most)(engine_);
   }
 
-  // Some buffers over a few moments; one family in four has alignments, one in four sizes of a coarse grain.
+  // Some buffers over a few moments; one family in four has alignments, one in four coarse sizes.
   ArenaProblem problem(std::uint64_t most_buffers, std::uint64_t most_moments, std::uint64_t most_bytes) {
     ArenaProblem result;
     const std::uint64_t moments = between(1, most_moments);
@@ -42,7 +42,7 @@ public:
     return result;
   }
 
-  // A block cut into buffers by time and offset, so that its height is exactly the bound and hard to find.
+  // A block cut into buffers by time and offset, so that the bound is reachable but hard to reach.
   ArenaProblem guillotine(std::uint64_t cuts) {
     struct Block {
       std::uint64_t lower, upper, size;
@@ -81,7 +81,7 @@ std::string dump(const ArenaProblem& problem) {
   return text + (problem.capacity_bytes ? "capacity " + std::to_string(*problem.capacity_bytes) : "");
 }
 
-// Whether some offsets keep all buffers from `next` on within the height, tried one by one.
+// Returns true if some offsets keep all buffers from `next` on within the height; tries them one by one.
 bool can_be_laid_out(const std::vector<ArenaBuffer>& buffers, std::uint64_t height,
                      std::vector<std::uint64_t>& offsets) {
   const std::size_t next = offsets.size();
@@ -149,7 +149,7 @@ TEST_CASE("tiny problems are planned as brute force does") {
       ++above_bound;
       REQUIRE_FALSE(exists_within(problem, plan->height_bytes - 1));
     }
-    // With one byte less there is no plan, and the error says how many bytes there have to be.
+    // With one byte less there is no plan, and the error states the required bytes.
     if (plan->height_bytes > 0) {
       problem.capacity_bytes = plan->height_bytes - 1;
       const auto refused = plan_arena(problem);
@@ -166,7 +166,7 @@ TEST_CASE("tiny problems are planned as brute force does") {
   CHECK(above_bound > 50);
 }
 
-TEST_CASE("a block that was cut into buffers is put together again") {
+TEST_CASE("a block that was cut into buffers is reassembled") {
   const std::uint64_t used_seed = test::seed();
   Generator generator(used_seed);
   for (std::size_t i = 0; i < 500; ++i) {
@@ -183,7 +183,7 @@ TEST_CASE("a block that was cut into buffers is put together again") {
 }
 
 // Each was cut from a full block, so a plan without a free byte exists.
-TEST_CASE("blocks of hundreds of buffers are put together again") {
+TEST_CASE("blocks of hundreds of buffers are reassembled") {
   struct Case {
     std::string_view family;
     std::size_t buffers;

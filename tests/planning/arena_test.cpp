@@ -1,5 +1,5 @@
-// The arena planner as a whole: the instances of google/minimalloc, what it refuses and how it says so, and
-// the extremes. Every plan goes through the checker.
+// The complete arena planner: google/minimalloc's instances, errors and their texts, and extremes. Checks
+// every plan.
 #include "../test_scale.hpp"
 #include <tidegate/planning/arena.hpp>
 
@@ -81,11 +81,11 @@ TEST_CASE("without a capacity the arena is as low as the largest sum alive where
   CHECK_FALSE(plan.gave_up);
 }
 
-// 16 bytes are alive at once and no layout has fewer than 17, although nothing asks for an alignment.
+// 16 bytes are alive at once, but every layout needs 17, even without alignments.
 const std::vector<ArenaBuffer> above_their_bound{{0, 4, 7}, {3, 5, 7},  {4, 6, 4}, {4, 7, 5},
                                                  {5, 7, 4}, {6, 10, 6}, {8, 9, 7}};
 
-TEST_CASE("an arena that has to be higher than the largest sum alive is proved to be") {
+TEST_CASE("an arena that must exceed the largest sum alive is proved optimal") {
   const ArenaPlan plan = planned({.buffers = above_their_bound});
   CHECK(plan.lower_bound_bytes == 16);
   CHECK(plan.height_bytes == 17);
@@ -135,7 +135,7 @@ TEST_CASE("a capacity below the largest sum alive is refused with that sum") {
         "arena_over_capacity: 1 bytes are alive at one moment and the capacity is 0 bytes");
 }
 
-TEST_CASE("a capacity that is met ends the work, whether or not a lower arena exists") {
+TEST_CASE("a plan that fits the capacity ends the search, even if a lower arena exists") {
   const ArenaPlan plan = planned({.buffers = {{0, 2, 1}, {1, 3, 1}}, .capacity_bytes = u64_max});
   CHECK(plan.height_bytes == 2);
   CHECK(plan.optimal);
@@ -151,7 +151,7 @@ TEST_CASE("buffers that cannot be planned are named") {
   CHECK(refusal({.buffers = {{0, 1, 1, 1}, {0, 1, 0, 12}}}) ==
         "bad_alignment: the alignment of buffer 1 is not a power of two");
   CHECK(refusal({.buffers = {{0, 3, top_bit}, {1, 4, 1}, {2, 4, top_bit}}}) ==
-        "byte_count_overflow: the sum of the sizes alive when buffer 2 starts leaves 64 bits");
+        "byte_count_overflow: the sum of the sizes alive when buffer 2 starts exceeds 64 bits");
 }
 
 TEST_CASE("nothing to place") {
@@ -160,8 +160,8 @@ TEST_CASE("nothing to place") {
         ArenaPlan{.offsets = {0, 0}, .optimal = true, .proof = ArenaProof::meets_bound});
 }
 
-// Nine single free bytes at odd offsets come before the three at the top, of which the last buffer takes the
-// middle one.
+// Nine single free bytes at odd offsets precede the three at the top; the last buffer takes the middle one of
+// those.
 TEST_CASE("a buffer in the free bytes at the top does not lower the height reached before") {
   ArenaProblem problem;
   for (std::uint64_t offset = 0; offset < 22; ++offset) {
@@ -183,13 +183,13 @@ TEST_CASE("sizes, times and alignments at the end of 64 bits") {
   CHECK(planned({.buffers = {{0, 2, u64_max - 1}, {1, 3, 1}}}).height_bytes == u64_max);
   CHECK(planned({.buffers = {{0, 2, 1, top_bit}, {1, 3, top_bit - 1}, {2, 4, top_bit, top_bit}}})
             .height_bytes >= top_bit);
-  // Two multiples of 2^63 are all there are.
+  // There are only two multiples of 2^63.
   CHECK(planned({.buffers = {{0, 1, 1, top_bit}, {0, 1, 1, top_bit}}}).height_bytes == top_bit + 1);
   CHECK(refusal({.buffers = {{0, 1, 1, top_bit}, {0, 1, 1, top_bit}, {0, 1, 1, top_bit}}}) ==
         "byte_count_overflow: buffer 0 and those alive around it were not laid out within 64-bit offsets");
 }
 
-// The search is spent on the components that stand out, and goes straight to a plan where it can.
+// The search is spent on the highest components, and finds a plan directly if it can.
 TEST_CASE("a hundred thousand buffers in components of a thousand reach their bound") {
   std::mt19937_64 random(1);
   ArenaProblem problem;

@@ -1,5 +1,5 @@
-// The strategy `compact`: against brute force where that is possible, against the other planners and the
-// checker everywhere.
+// The strategy `compact`, compared with brute force if possible, and always with the other planners and the
+// checker.
 #include "../test_scale.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/compact.hpp>
@@ -17,8 +17,8 @@ namespace {
 using namespace test;
 using Objective = CompactOptions::Objective;
 
-// The fewest groups of a DAG of up to some ten waves, by dynamic programming over all sets of waves: the
-// waves of one more group may be any that fit and depend on nothing but the set.
+// The fewest groups of a DAG of about ten waves, by dynamic programming over all sets of waves: one more
+// group may hold any waves that fit and depend only on the set.
 std::uint32_t fewest_groups(const WaveDag& dag) {
   const std::size_t waves = dag.waves.size();
   const std::uint32_t sets = 1U << waves;
@@ -55,8 +55,8 @@ std::uint64_t peak(const MemoryPlan& plan) {
              : *std::max_element(plan.group_fused_bytes.begin(), plan.group_fused_bytes.end());
 }
 
-// A list scheduler of textbook simplicity: group by group, the ready wave with the longest tail first, then
-// the largest; or the largest first.
+// A textbook list scheduler: group by group, the ready wave with the longest tail first, then the largest; or
+// the largest first.
 std::size_t groups_of_list_schedule(const WaveDag& dag, bool largest_first) {
   const std::size_t waves = dag.waves.size();
   std::vector<std::uint32_t> tail(waves);
@@ -126,7 +126,7 @@ TEST_CASE("compact agrees with brute force on tiny DAGs") {
     const MemoryPlan quick = plan_compact(dag, {.effort = 0}).value();
     CHECK(quick.lower_bound_groups <= fewest);
   }
-  CHECK(proved == instances); // so small that nothing may stay open
+  CHECK(proved == instances); // small enough to be decided completely
 }
 
 TEST_CASE("every planner passes the checker on every family") {
@@ -158,8 +158,9 @@ TEST_CASE("every planner passes the checker on every family") {
   CHECK(proved >= instances * 9 / 10);
 }
 
-TEST_CASE("waves with slack ride in later groups") {
-  // Layered: {0 1} {2} | {3}: waves 1 and 2 are ready at once and 2 does not fit beside 0 and 1.
+TEST_CASE("waves with slack move to later groups") {
+  // Layered: {0 1} {2}
+  // {3}: waves 1 and 2 are ready at once, and 2 does not fit with 0 and 1.
   const WaveDag dag{.waves = {{.frontier_bytes = 6}, {.frontier_bytes = 5}, {.frontier_bytes = 4}},
                     .dependencies = {{0, 2}},
                     .budget_bytes = 10};
@@ -173,7 +174,7 @@ TEST_CASE("waves with slack ride in later groups") {
 }
 
 TEST_CASE("peak spreads the bytes over as many groups") {
-  // Two groups either way; the fullest holds 9 of 10 bytes at first and 6 in the end.
+  // Two groups in both cases; the fullest holds 9 of 10 bytes at first and 6 in the end.
   const WaveDag dag{.waves = std::vector<Wave>(12, {.frontier_bytes = 1}), .budget_bytes = 10};
   CHECK(peak(plan_compact(dag).value()) == 10);
   const MemoryPlan even = plan_compact(dag, {.objective = Objective::peak}).value();
@@ -246,7 +247,7 @@ TEST_CASE("extreme numbers") {
     }
   }
   SUBCASE("a budget of 2^64 - 1") {
-    // Two halves together, and the largest wave there can be.
+    // Two halves together, and the largest possible wave.
     const std::uint64_t half = u64_max / 2;
     const WaveDag dag{
         .waves = {{.frontier_bytes = half}, {.frontier_bytes = half + 1}, {.frontier_bytes = 1}},

@@ -1,4 +1,4 @@
-// What the planning tests share: the seed, and generated wave DAGs of the shapes that pipelines have.
+// Helpers of the planning tests: the seed, and generated wave DAGs in the shapes of real pipelines.
 #pragma once
 
 #include <tidegate/planning/wave_dag.hpp>
@@ -19,8 +19,8 @@ namespace tidegate::planning::test {
 inline constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
 
-// The seed of a randomised test: the same in every run, so that a change is what makes a test fail, unless
-// TIDEGATE_SEED gives another one or says "random".
+// The seed of a randomised test: the same in every run, so that only a change can break a test; TIDEGATE_SEED
+// sets another one or "random".
 inline std::uint64_t seed() {
   const char* given = std::getenv("TIDEGATE_SEED");
   if (given == nullptr) {
@@ -33,7 +33,7 @@ class Random {
 public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
-  // Any standard library draws the same numbers from the same seed.
+  // Draws the same numbers with every standard library.
   std::uint64_t between(std::uint64_t least, std::uint64_t most) {
     const std::uint64_t values = most - least + 1;
     return least + (values == 0 ? engine_() : engine_() % values);
@@ -49,7 +49,7 @@ enum class Family : std::uint8_t { layered_random, series_parallel, tree, chains
 inline constexpr std::array<std::string_view, 5> family_names{"layered random", "series-parallel", "trees",
                                                               "chains with wide fans", "sparse random"};
 
-// Every wave hangs below one to three waves of the layer before, or sometimes of an earlier one.
+// Every wave depends on one to three waves of the previous layer, or sometimes of an earlier one.
 inline std::vector<Dependency> layered_random(std::uint32_t waves, Random& random) {
   std::vector<Dependency> dependencies;
   const std::uint64_t widest = random.between(1, std::max<std::uint32_t>(2, waves / 3));
@@ -70,8 +70,8 @@ inline std::vector<Dependency> layered_random(std::uint32_t waves, Random& rando
   return dependencies;
 }
 
-// Starts from one dependency and replaces one at random by two in series or two in parallel until there are
-// enough waves. In the end parallel dependencies have become parallel waves or remain as duplicates.
+// Starts from one dependency and repeatedly replaces a random one by two in series or in parallel. Parallel
+// dependencies finally become parallel waves or remain as duplicates.
 inline std::vector<Dependency> series_parallel(std::uint32_t waves, Random& random) {
   std::vector<Dependency> dependencies;
   if (waves < 2) {
@@ -103,7 +103,7 @@ inline std::vector<Dependency> tree(std::uint32_t waves, Random& random) {
   return dependencies;
 }
 
-// A few chains; some waves of a chain spread into a fan that joins again later or not at all.
+// A few chains; some waves of a chain fan out and join again later or never.
 inline std::vector<Dependency> chains_with_fans(std::uint32_t waves, Random& random) {
   std::vector<Dependency> dependencies;
   const std::uint64_t chains = random.between(1, 4);
@@ -149,8 +149,7 @@ inline std::vector<Dependency> sparse_random(std::uint32_t waves, Random& random
   return dependencies;
 }
 
-// Byte counts as tensors have them (few distinct sizes), as files have them (many orders of magnitude), or
-// even.
+// Byte counts like those of tensors (few distinct sizes), of files (many orders of magnitude), or uniform.
 inline Wave random_wave(std::uint64_t style, Random& random) {
   switch (style) {
   case 0: return {.frontier_bytes = std::uint64_t{1} << random.between(4, 8)};
@@ -169,7 +168,7 @@ inline std::uint64_t plain_fused_bytes(const Wave& wave) {
   return wave.frontier_bytes + 4 * wave.scratch_bytes + wave.output_bytes;
 }
 
-// A DAG that can be planned. The budget lies between the largest wave and three times it, rarely far above.
+// A DAG that can be planned. The budget is between the largest wave and three times it, rarely far above.
 inline WaveDag random_dag(Family family, std::uint32_t waves, Random& random) {
   WaveDag dag;
   switch (family) {
@@ -196,7 +195,7 @@ inline WaveDag random_dag(Family family, std::uint32_t waves, Random& random) {
   return dag;
 }
 
-// Labels the waves anew and shuffles the dependencies, so that nothing can lean on the generator's order.
+// Relabels the waves and shuffles the dependencies, so that no planner can rely on the generator's order.
 inline WaveDag shuffled(WaveDag dag, Random& random) {
   std::vector<std::uint32_t> label(dag.waves.size());
   for (std::size_t i = 0; i < label.size(); ++i) {
@@ -217,7 +216,7 @@ inline WaveDag shuffled(WaveDag dag, Random& random) {
   return dag;
 }
 
-// Waves that each need `bytes`, in a chain.
+// A chain of waves of `bytes` each.
 inline WaveDag chain(std::uint32_t waves, std::uint64_t bytes, std::uint64_t budget) {
   WaveDag dag{.waves = std::vector<Wave>(waves, Wave{.frontier_bytes = bytes}), .budget_bytes = budget};
   for (std::uint32_t wave = 1; wave < waves; ++wave) {
@@ -226,7 +225,7 @@ inline WaveDag chain(std::uint32_t waves, std::uint64_t bytes, std::uint64_t bud
   return dag;
 }
 
-// "none", or the code and the fields that it carries.
+// Returns "none", or the code with its fields.
 template <class T>
 std::string error_of(const PlanResult<T>& result) {
   return result ? std::string("none")

@@ -13,8 +13,8 @@ namespace {
 
 using namespace test;
 
-TEST_CASE("a group is saved by pushing others out") {
-  // {6 2} {5 3} {4} leaves no room of 4; {6 4} {5 3 2} holds everything.
+TEST_CASE("a group is saved by ejecting others") {
+  // {6 2} {5 3} {4} has no room for 4; {6 4} {5 3 2} holds everything.
   const PackingProblem problem = problem_of(dag_of({6, 2, 5, 3, 4}, {}, 10));
   std::uint64_t effort = 10'000;
   const Packing saved = with_groups_saved(problem, {.group_of = {0, 0, 1, 1, 2}, .groups = 3}, 2, effort);
@@ -23,8 +23,8 @@ TEST_CASE("a group is saved by pushing others out") {
   CHECK(effort > 0);
 }
 
-TEST_CASE("waves that push each other out keep their order") {
-  // 0 -> 1 -> 2 beside 3 -> 4; the chain of three holds with room beside each.
+TEST_CASE("waves that eject each other keep their order") {
+  // 0 -> 1 -> 2 in parallel with 3 -> 4: the groups of the chain of three have room for the others.
   const PackingProblem problem = problem_of(dag_of({6, 6, 6, 4, 4}, {{0, 1}, {1, 2}, {3, 4}}, 10));
   std::uint64_t effort = 10'000;
   const Packing start = schedule_by_group(problem, Numbers{1, 0, 2, 3, 4});
@@ -33,7 +33,7 @@ TEST_CASE("waves that push each other out keep their order") {
   check_packing(problem, saved);
 }
 
-TEST_CASE("saving keeps to the rules, is the same every time, and saves") {
+TEST_CASE("saving groups is valid, deterministic and effective") {
   Random random(seed());
   int saved_groups = 0;
   for (int i = 0; i < 150 / tidegate::test::scale; ++i) {
@@ -52,7 +52,7 @@ TEST_CASE("saving keeps to the rules, is the same every time, and saves") {
     const Packing packing = saved(100'000);
     CHECK(packing.group_of == saved(100'000).group_of);
     CHECK(saved(0).group_of == start.group_of);
-    saved(random.between(1, 3000)); // wherever it stops
+    saved(random.between(1, 3000)); // with any effort
     saved_groups += static_cast<int>(start.groups - packing.groups);
   }
   CHECK(saved_groups > 150 / tidegate::test::scale);

@@ -1,4 +1,4 @@
-// The strategy `layered` and the barrier plan against the golden vectors: order of groups and of waves,
+// The strategy `layered` and the barrier plan, compared with the golden vectors: order of groups and waves,
 // errors with their fields.
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -59,7 +59,7 @@ Json to_json(const WaveGroups& groups) {
   return {{"groups", list}, {"global_barriers", groups.global_barriers()}};
 }
 
-// Indices may leave 32 bits: then the dependencies before are checked first, as readers of documents do.
+// Indices may exceed 32 bits: then the earlier dependencies are checked first, as document readers do.
 PlanResult<std::vector<Dependency>> read_dependencies(const Json& input, std::uint64_t wave_count) {
   std::vector<Dependency> dependencies;
   for (const Json& item : input.at("dependencies")) {

@@ -46,8 +46,8 @@ TEST_CASE("a layer is split where the budget is full, next fit") {
 }
 
 TEST_CASE("the lower bound counts what must follow") {
-  SUBCASE("bytes behind a chain") {
-    // Wave 0 alone, then 25 bytes into groups of 10.
+  SUBCASE("bytes after a chain") {
+    // Wave 0 alone, then 25 bytes in groups of 10.
     WaveDag dag{.waves = std::vector<Wave>(6, {.frontier_bytes = 5}), .budget_bytes = 10};
     dag.waves[0].frontier_bytes = 1;
     for (std::uint32_t wave = 1; wave < 6; ++wave) {
@@ -81,7 +81,7 @@ TEST_CASE("the checks come in order") {
 }
 
 TEST_CASE("sums that overflow") {
-  // Each wave fits, and the running sum leaves 64 bits before it is compared with the budget.
+  // Each wave fits, but the running sum exceeds 64 bits before it is compared with the budget.
   const WaveDag dag{.waves = {{.frontier_bytes = u64_max}, {.frontier_bytes = 1}}, .budget_bytes = u64_max};
   CHECK(error_of(plan_layered(dag)) == "byte_count_overflow: the barrier group fused wave budget bytes do "
                                        "not fit 64 bits once wave 1 is counted");
@@ -121,7 +121,7 @@ TEST_CASE("every code has its name") {
 
 TEST_CASE("errors read as sentences") {
   CHECK(describe({.code = PlanErrorCode::invalid_wave, .wave_count = 3, .before = 1, .after = 7}) ==
-        "the dependency of wave 7 on wave 1 leaves the 3 waves of the DAG");
+        "the dependency of wave 7 on wave 1 is outside the 3 waves of the DAG");
   CHECK(describe({.code = PlanErrorCode::self_dependency, .wave = 4}) == "wave 4 depends on itself");
   CHECK(describe({.code = PlanErrorCode::group_over_budget,
                   .field = "resident graph bytes",
@@ -138,7 +138,7 @@ TEST_CASE("errors read as sentences") {
   CHECK(describe(
             {.code = PlanErrorCode::cycle, .before = 2, .after = 0, .unscheduled_waves = 4, .cycle = {0, 2}},
             letters) == "the dependencies form a cycle, a -> c -> a, and keep 4 waves from running; "
-                        "without the dependency of a on c this cycle is gone");
+                        "removing the dependency of a on c breaks this cycle");
 }
 
 } // namespace

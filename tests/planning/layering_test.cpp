@@ -14,8 +14,8 @@ namespace {
 using namespace test;
 using Waves = std::vector<std::uint32_t>;
 
-TEST_CASE("waves become ready in the order of the dependencies given") {
-  // Wave 2 is named before wave 1, so it is ready first.
+TEST_CASE("waves become ready in the order of the dependencies") {
+  // A dependency names wave 2 before wave 1, so it is ready first.
   const WaveGroups groups = plan_barriers(4, std::vector<Dependency>{{0, 2}, {0, 1}, {1, 3}, {2, 3}}).value();
   CHECK(groups.order == Waves{0, 2, 1, 3});
   CHECK(groups.group_begin == Waves{0, 1, 3, 4});
@@ -25,7 +25,7 @@ TEST_CASE("waves become ready in the order of the dependencies given") {
 TEST_CASE("the order does not depend on how the dependencies are stored") {
   Random random(seed());
   for (int i = 0; i < 200; ++i) {
-    // Sorting by `before` keeps each wave's own order: the result must be the same without the shuffle.
+    // Sorting by `before` keeps each wave's own order, so the result must equal that without the shuffle.
     WaveDag dag = shuffled(random_dag(Family::layered_random, 60, random), random);
     const WaveGroups scattered = plan_barriers(60, dag.dependencies).value();
     std::stable_sort(dag.dependencies.begin(), dag.dependencies.end(),
@@ -41,7 +41,7 @@ TEST_CASE("repeated dependencies change nothing but the count") {
 
 TEST_CASE("the first bad dependency is the error") {
   CHECK(error_of(plan_barriers(2, std::vector<Dependency>{{0, 1}, {0, 2}, {1, 1}})) ==
-        "invalid_wave: the dependency of wave 2 on wave 0 leaves the 2 waves of the DAG");
+        "invalid_wave: the dependency of wave 2 on wave 0 is outside the 2 waves of the DAG");
   CHECK(error_of(plan_barriers(2, std::vector<Dependency>{{1, 1}, {0, 2}})) ==
         "self_dependency: wave 1 depends on itself");
   CHECK(error_of(plan_barriers(0, std::vector<Dependency>{{0, 0}})).substr(0, 13) == "invalid_wave:");
@@ -56,8 +56,8 @@ TEST_CASE("a cycle is named wave by wave, with the dependency that points back")
   CHECK(error.after == 1);
   CHECK(error.unscheduled_waves == 4);
   CHECK(describe(error) == "the dependencies form a cycle, wave 1 -> wave 2 -> wave 3 -> wave 1, and keep 4 "
-                           "waves from running; without "
-                           "the dependency of wave 1 on wave 3 this cycle is gone");
+                           "waves from running; removing "
+                           "the dependency of wave 1 on wave 3 breaks this cycle");
 }
 
 TEST_CASE("the cycle is a shortest one through that dependency") {
@@ -66,7 +66,7 @@ TEST_CASE("the cycle is a shortest one through that dependency") {
   CHECK(plan_barriers(6, dependencies).error().cycle == Waves{0, 5});
 }
 
-TEST_CASE("every named cycle is one") {
+TEST_CASE("every reported cycle is a cycle") {
   Random random(seed());
   for (int i = 0; i < 500; ++i) {
     const std::uint32_t waves = 2 + random.index(30);

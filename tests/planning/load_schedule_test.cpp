@@ -60,7 +60,7 @@ TEST_CASE("the first group holds the most valuable of all loads") {
   }
 }
 
-TEST_CASE("schedules by load keep to the rules, with few choices as well") {
+TEST_CASE("schedules by load are valid, even with few choices") {
   Random random(seed());
   for (int i = 0; i < 200 / tidegate::test::scale; ++i) {
     const PackingProblem problem = random_problem(i, 60, random);
@@ -78,7 +78,7 @@ TEST_CASE("schedules by load keep to the rules, with few choices as well") {
   }
 }
 
-TEST_CASE("a schedule is broken off") {
+TEST_CASE("a schedule is aborted") {
   const PackingProblem problem = problem_of(chain(5, 1, 10));
   std::uint64_t effort = 1000;
   SUBCASE("when it needs too many groups") {

@@ -1,4 +1,4 @@
-// What the tests of the parts of `compact` share: problems made of DAGs, and what every packing must keep to.
+// Helpers for the parts of `compact`: problems from DAGs, and the conditions of every packing.
 #pragma once
 
 #include "../test_scale.hpp"
@@ -34,7 +34,7 @@ inline PackingProblem random_problem(int family, std::uint32_t waves, Random& ra
   return problem_of(random_dag(static_cast<Family>(family % family_names.size()), waves, random));
 }
 
-// Dependencies go forward; with `must_fit` groups are within the capacity and none is empty.
+// Checks that dependencies go forward and, with `must_fit`, that groups fit and none is empty.
 inline void check_packing(const PackingProblem& problem, const Packing& packing, bool must_fit = true) {
   for (std::uint32_t item = 0; item < problem.count(); ++item) {
     CHECK(packing.group_of[item] < packing.groups);
@@ -48,7 +48,7 @@ inline void check_packing(const PackingProblem& problem, const Packing& packing,
   }
 }
 
-// Whether `below` depends on `above`, by walking back. Slow, and shares nothing with the bit matrices.
+// Returns true if `below` depends on `above`, by walking back. Slow, and independent of the bit matrices.
 inline bool depends_on(const PackingProblem& problem, std::uint32_t below, std::uint32_t above) {
   for (const std::uint32_t other : problem.predecessors[below]) {
     if (other == above || depends_on(problem, other, above)) {

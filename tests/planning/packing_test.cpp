@@ -54,7 +54,7 @@ TEST_CASE("lower bounds") {
   SUBCASE("one before, two groups between, one after") {
     CHECK(bound_of(dag_of({1, 5, 5, 5, 1}, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}, 10)) == 4);
   }
-  SUBCASE("a chain beside waves that fill their groups") {
+  SUBCASE("a chain in parallel with waves that fill their groups") {
     CHECK(bound_of(dag_of({2, 2, 2, 9, 9}, {{0, 1}, {1, 2}}, 10)) == 5);
   }
   SUBCASE("a budget of 0") {
@@ -76,7 +76,7 @@ TEST_CASE("measures never weigh a group that fits above their capacity") {
         std::uint64_t bytes = 0;
         std::uint64_t weight = 0;
         for (int tries = 0; tries < 60; ++tries) {
-          const std::uint32_t item = random.index(problem.count()); // even the same one again
+          const std::uint32_t item = random.index(problem.count()); // may pick the same item again
           if (problem.size[item] <= problem.capacity - bytes && problem.size[item] > 0) {
             bytes += problem.size[item];
             weight += measure.weight[item];
@@ -89,7 +89,7 @@ TEST_CASE("measures never weigh a group that fits above their capacity") {
 }
 
 TEST_CASE("list schedules respect everything and take the preferred first") {
-  // Group by group fills the gap beside wave 0 with wave 2; the largest first would have taken wave 1.
+  // Group by group fills the gap next to wave 0 with wave 2; the largest first would take wave 1.
   const PackingProblem problem = problem_of(dag_of({3, 9, 4, 2}, {{0, 3}}, 10));
   CHECK(schedule_by_group(problem, Numbers{0, 2, 1, 3}).group_of == Numbers{0, 1, 0, 2});
   CHECK(schedule_by_group(problem, Numbers{1, 0, 2, 3}).group_of == Numbers{1, 0, 1, 2});
@@ -104,7 +104,7 @@ TEST_CASE("list schedules respect everything and take the preferred first") {
   }
 }
 
-TEST_CASE("repairing keeps the dependencies and makes it fit") {
+TEST_CASE("repairing keeps the dependencies and makes the groups fit") {
   Random random(seed());
   int repaired = 0;
   for (int i = 0; i < 300; ++i) {
@@ -132,7 +132,8 @@ TEST_CASE("the peak falls to the mean where the sizes allow it") {
 }
 
 TEST_CASE("branch and bound") {
-  // First fit, longest tail first, needs four groups; three do: {5 5} {4 6} and what waits for them.
+  // First fit, longest tail first, needs four groups; three suffice: {5 5} {4 6} and the waves that depend on
+  // them.
   const PackingProblem problem = problem_of(dag_of({6, 5, 5, 4, 10}, {{0, 4}, {1, 4}, {2, 4}, {3, 4}}, 10));
   const PackingProblem reverse = mirrored(problem);
   const LowerBounds bounds = lower_bounds(problem, reverse);

@@ -1,4 +1,4 @@
-// The parts of a packing problem, against the definitions by plain walks over the dependencies.
+// The parts of a packing problem, compared with their definitions by plain walks over the dependencies.
 #include "packing_support.hpp"
 #include "planning/compact/list_schedule.hpp"
 #include "planning/compact/problem.hpp"
@@ -21,7 +21,7 @@ std::vector<Numbers> lists(const ItemLists& items) {
   return result;
 }
 
-// Joins the parts of two items that can meet until nothing changes.
+// Joins the parts of any two items that can meet, until nothing changes.
 std::vector<Numbers> plain_parts(const PackingProblem& problem) {
   Numbers part(problem.count());
   std::iota(part.begin(), part.end(), 0U);
@@ -48,7 +48,7 @@ std::vector<Numbers> plain_parts(const PackingProblem& problem) {
 }
 
 TEST_CASE("a wave that all others wait for or lead to divides the problem") {
-  // 0, 1 -> 2 -> 3, 4; wave 5 is large and alone, and stands beside everything.
+  // 0, 1 -> 2 -> 3, 4; wave 5 is large, and independent of all.
   const PackingProblem problem =
       problem_of(dag_of({4, 4, 4, 4, 4, 10}, {{0, 2}, {1, 2}, {2, 3}, {2, 4}}, 10));
   CHECK(problem.wave == Numbers{0, 1, 5, 2, 3, 4});

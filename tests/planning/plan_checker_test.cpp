@@ -1,4 +1,4 @@
-// The checker against correct plans with one thing wrong.
+// The checker on correct plans with one fault each.
 #include "dag_support.hpp"
 #include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>
@@ -15,7 +15,9 @@ namespace {
 
 using namespace test;
 
-// 0 | 1 2 | 3, with 2 free to move.
+// 0
+// 1 2
+// 3, where 2 can move.
 WaveDag diamond() {
   return {.waves = {{.frontier_bytes = 10, .scratch_bytes = 1, .output_bytes = 2},
                     {.frontier_bytes = 20, .scratch_bytes = 2, .output_bytes = 1},
@@ -48,20 +50,20 @@ TEST_CASE("every corruption of a plan is named") {
       {"there are 3 groups and 2 figures of fused bytes",
        [](auto&, auto& plan) { plan.group_fused_bytes.pop_back(); }},
       {"group 1 holds wave 4, and the DAG has 4 waves", [](auto&, auto& plan) { plan.order[2] = 4; }},
-      {"wave 1 stands in group 1 and again in group 1", [](auto&, auto& plan) { plan.order[2] = 1; }},
-      {"wave 3 stands in no group",
+      {"wave 1 is in group 1 and again in group 1", [](auto&, auto& plan) { plan.order[2] = 1; }},
+      {"wave 3 is in no group",
        [](auto&, auto& plan) {
          plan.order.pop_back();
          plan.group_begin.pop_back();
          plan.group_fused_bytes.pop_back();
        }},
-      {"dependency 0: wave 0 must run before wave 1, and they stand in groups 1 and 0",
+      {"dependency 0: wave 0 must run before wave 1, and they are in groups 1 and 0",
        [](auto&, auto& plan) { std::swap(plan.order[0], plan.order[1]); }},
       {"dependency 4 joins waves 3 and 8, and the DAG has 4 waves",
        [](auto& dag, auto&) {
          dag.dependencies.push_back({3, 8});
        }},
-      {"dependency 4: wave 3 must run before wave 3, and they stand in groups 2 and 2",
+      {"dependency 4: wave 3 must run before wave 3, and they are in groups 2 and 2",
        [](auto& dag, auto&) {
          dag.dependencies.push_back({3, 3});
        }},
@@ -71,17 +73,18 @@ TEST_CASE("every corruption of a plan is named") {
        [](auto& dag, auto&) { dag.budget_bytes = 177; }},
       {"group 2 needs more than 2^64 fused bytes and the budget leaves 80",
        [](auto& dag, auto&) { dag.waves[3].scratch_bytes = u64_max / 2; }},
-      {"fused_bytes of group 1 are given as 77 and the waves need 78",
+      {"fused_bytes of group 1 are stated as 77, but the waves need 78",
        [](auto&, auto& plan) { --plan.group_fused_bytes[1]; }},
-      {"peak_frontier_bytes is 51 and the groups give 50",
+      {"peak_frontier_bytes is 51, but the groups have 50",
        [](auto&, auto& plan) { ++plan.peak_frontier_bytes; }},
-      {"peak_scratch_bytes is 4 and the groups give 5", [](auto&, auto& plan) { --plan.peak_scratch_bytes; }},
-      {"peak_output_bytes is 9 and the groups give 8", [](auto&, auto& plan) { ++plan.peak_output_bytes; }},
-      {"amortized_readback_bytes is 4 and the groups give 8",
+      {"peak_scratch_bytes is 4, but the groups have 5",
+       [](auto&, auto& plan) { --plan.peak_scratch_bytes; }},
+      {"peak_output_bytes is 9, but the groups have 8", [](auto&, auto& plan) { ++plan.peak_output_bytes; }},
+      {"amortized_readback_bytes is 4, but the groups have 8",
        [](auto&, auto& plan) { plan.amortized_readback_bytes = 4; }},
-      {"amortized_readback_bytes is 8 and the groups give 9",
+      {"amortized_readback_bytes is 8, but the groups have 9",
        [](auto& dag, auto&) { dag.readback_bytes = 9; }},
-      {"max_group_width is 3 and the groups give 2", [](auto&, auto& plan) { ++plan.max_group_width; }},
+      {"max_group_width is 3, but the groups have 2", [](auto&, auto& plan) { ++plan.max_group_width; }},
       {"lower_bound_groups is 4 and the plan has only 3 groups",
        [](auto&, auto& plan) { ++plan.lower_bound_groups; }},
       {"lower_bound_groups is 2 and the longest chain has 3 waves",
@@ -107,9 +110,9 @@ TEST_CASE("a bound below the bytes is named") {
   CHECK(first_violation(dag, plan) == "optimal is false, with 2 groups and lower_bound_groups 2");
 }
 
-// One number of the plan, anywhere in it, changed by a little or a lot: nothing but the order within a group
-// is free.
-TEST_CASE("any single number changed is noticed") {
+// One number of the plan, anywhere in it, changed by a little or a lot: only the order within a group is
+// free.
+TEST_CASE("a change of any single number is detected") {
   Random random(seed());
   for (int i = 0; i < 2000; ++i) {
     const WaveDag dag =

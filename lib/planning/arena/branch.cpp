@@ -71,7 +71,7 @@ bool ArenaBranch::place(std::uint32_t item) {
     if (stage_[other] == Stage::placed || (stage_[other] == Stage::undecided && rest_[other] >= top)) {
       continue;
     }
-    // A skipped one has got the item that it waited for.
+    // A skipped item now has the item below that it waited for.
     const std::uint64_t rest = aligned_up(top, component_.items[other].alignment).value_or(u64_max);
     const std::uint64_t before = rest_[other];
     change(other, Stage::undecided, std::max(before, rest), std::max(before, rest));
@@ -126,8 +126,8 @@ bool ArenaBranch::follow_up() {
   return (!techniques_.lifted_floor || lift_skipped()) && (!techniques_.section_bound || sections_fit());
 }
 
-// From unbounded offsets the skipped items come down as far as the others allow, until nothing changes: two
-// that would only lift each other stay up.
+// Starts with unbounded offsets for the skipped items and lowers them as far as the others allow, until
+// nothing changes: two items that only support each other stay unbounded.
 bool ArenaBranch::lift_skipped() {
   const auto count = static_cast<std::uint32_t>(component_.items.size());
   lifted_.clear();
@@ -145,7 +145,7 @@ bool ArenaBranch::lift_skipped() {
     }
   }
   std::uint32_t failed = none;
-  // The trail has to know the values from before.
+  // Record the changes on the trail with the previous values.
   for (const auto& [item, before] : lifted_) {
     const std::uint64_t now = std::exchange(least_[item], before);
     if (now != before) {
@@ -185,8 +185,8 @@ bool ArenaBranch::sections_fit() {
   return true;
 }
 
-// One item still to come that lies low enough is all that a section needs. Mostly that is the one that
-// served last time, so the section's items are rarely looked through.
+// A section fits if one remaining item has a low enough least offset. The last witness usually still has one,
+// so the section's items are rarely scanned.
 bool ArenaBranch::section_fits(std::uint32_t section) {
   const std::uint64_t highest_floor = capacity_ - to_come_[section];
   const auto serves = [&](std::uint32_t item) {
@@ -217,9 +217,9 @@ bool ArenaBranch::complete() {
   return complete;
 }
 
-// Writes the conflict: the decisions that keep those of the items that are still to come from lying below
-// their least offsets. These are the decisions about the items that they rest on, one on the other, down to
-// the floor; and for an item that was lifted, its skip and the decisions that keep the overlapping ones up.
+// Computes the conflict: the decisions that keep the remaining ones of `items` at or above their least
+// offsets. These concern the items that they rest on, down to the floor; for a lifted item also its skip and
+// the decisions that keep the overlapping items up.
 void ArenaBranch::explain(std::span<const std::uint32_t> items) {
   conflict_.clear();
   explained_.clear();

@@ -1,31 +1,31 @@
-// A branch of the exact search (search.hpp): the decisions taken, the bounds that follow from them, and,
-// when it cannot be completed, the decisions to blame.
+// A branch of the exact search (search.hpp): the decisions so far, the bounds that follow from them and, if
+// it cannot be completed, the decisions responsible.
 //
-// Buffers are placed from the bottom up, each at its *rest*: the top of what overlaps it so far, rounded up
-// to its alignment. A decision about one buffer i is either of
+// Buffers are placed from the bottom up, each at its *rest*: the top of the overlapping buffers so far,
+// rounded up to its alignment. A decision about a buffer i is one of
 //
-//   placed    i lies at its rest, and every overlapping buffer still to come lies above it;
-//   skipped   some overlapping buffer still to come goes below i, so i waits until one is placed.
+//   placed    i is at its rest, and every overlapping buffer not yet placed is above it;
+//   skipped   some overlapping buffer not yet placed goes below i, so i waits until one is placed.
 //
-// The consequences, each a switch of ArenaTechniques:
+// The bounds that follow, each a switch of ArenaTechniques:
 //
-//   section_bound  in each section the floor, which is the lowest offset that a buffer still to come can have
-//                  there, plus the bytes still to come must fit the capacity.
-//   lifted_floor   (ours) a skipped buffer comes to lie on an overlapping one that is still to come, so it
-//                  lies at least as high as the lowest top among those, or nothing can lift it at all.
-//   dominance      only those count that are in its way where it rests: below another one it would fall back
-//                  into its place.
+//   section_bound  in each section the floor, the lowest offset available to a buffer not yet placed there,
+//                  plus the bytes not yet placed must fit the capacity.
+//   lifted_floor   (ours) a skipped buffer rests on an overlapping one that is not yet placed, so it is at
+//                  least as high as the lowest top among those, or there is no solution.
+//   dominance      only those count that are in its way at its rest: above any other one it would fall back
+//                  to its rest.
 //
-//        |  c  |       a and b are placed. c was skipped at its rest, the top of a: d and e are still to come
-//   +---+   +-----+    and can lie in its way, and the lower of their tops is the least offset that c can
-//   | d |   |  e  |    have. The floor in each section of c rises to it.
+//        |  c  |       a and b are placed. c was skipped at its rest, the top of a: d and e are unplaced
+//   +---+   +-----+    and can be in its way, and the lower of their tops is the least offset of c. The floor
+//   | d |   |  e  |    in each section of c rises to it.
 //   +---+---+-----+
 //   |    a    | b |
 //
-// A bound that fails is explained by the decisions that it follows from: those about the buffers that the
-// ones in question rest on, down to the floor, and the skips that lifted them. The search goes back to the
-// last of these, over all decisions that have nothing to do with the failure (conflict-directed backjumping:
-// Prosser, "Hybrid algorithms for the constraint satisfaction problem", 1993).
+// A failed bound is explained by the decisions that it follows from: those about the buffers below the ones
+// in question, down to the floor, and the skips that lifted them. The search returns to the last of these
+// decisions and discards all later, unrelated ones (conflict-directed backjumping: Prosser, "Hybrid
+// algorithms for the constraint satisfaction problem", 1993).
 #pragma once
 #include "planning/arena/search.hpp"
 
@@ -55,33 +55,33 @@ class ArenaBranch {
 public:
   enum class Stage : std::uint8_t { undecided, placed, skipped };
 
-  // No section may have more bytes than the capacity.
+  // Requires that no section has more bytes than the capacity.
   ArenaBranch(const ArenaComponent& component, const ArenaOverlaps& overlaps, std::uint64_t capacity_bytes,
               const ArenaTechniques& techniques);
 
-  // Decides about an undecided item. False when the branch has no solution: then conflict() gives the reason,
-  // and the decision has to be undone.
+  // Decides about an undecided item. Returns false if the branch has no solution: conflict() then holds the
+  // reason, and the decision must be undone.
   bool place(std::uint32_t item);
   bool skip(std::uint32_t item);
 
-  // undo(mark) takes back everything decided since mark() returned that value.
+  // undo(mark) reverts everything decided since mark() returned that value.
   [[nodiscard]] std::size_t mark() const { return trail_.size(); }
   void undo(std::size_t mark);
 
-  // Call when no item is undecided. True when all are placed; otherwise the branch has no solution, since
-  // each of those still to come waits for another one.
+  // Call once no item is undecided. Returns true if all are placed; otherwise the branch has no solution,
+  // because each remaining item waits for another one.
   bool complete();
 
-  // Items whose decisions cannot stand together.
+  // Returns the items whose decisions contradict each other.
   [[nodiscard]] const ArenaItemSet& conflict() const { return conflict_; }
 
   [[nodiscard]] Stage stage(std::uint32_t item) const { return stage_[item]; }
   [[nodiscard]] std::uint64_t rest(std::uint32_t item) const { return rest_[item]; }
-  // The top of what has been placed in the section.
+  // Returns the top of the items placed in the section.
   [[nodiscard]] std::uint64_t top(std::uint32_t section) const {
     return placed_in_[section] == 0 ? 0 : tops_[overlaps_.section_from[section] + placed_in_[section] - 1];
   }
-  // By item, once all are placed.
+  // Offsets by item, once all are placed.
   [[nodiscard]] const std::vector<std::uint64_t>& offsets() const { return rest_; }
 
 private:
@@ -110,21 +110,21 @@ private:
 
   // By item.
   std::vector<Stage> stage_;
-  std::vector<std::uint64_t> rest_;    // of a placed item its offset
-  std::vector<std::uint64_t> least_;   // the least offset that it can have: the rest, or more when skipped
+  std::vector<std::uint64_t> rest_;    // the offset of a placed item
+  std::vector<std::uint64_t> least_;   // the least possible offset: the rest, or more if skipped
   std::vector<std::uint32_t> support_; // the placed item that it rests on, or none
 
   // By section.
-  std::vector<std::uint64_t> to_come_;   // bytes
-  std::vector<std::uint32_t> placed_in_; // items
-  std::vector<std::uint64_t> tops_;      // of those, upwards; from overlaps_.section_from on
-  std::vector<std::uint32_t> witness_;   // the item that last showed that the section still fits
+  std::vector<std::uint64_t> to_come_;   // bytes not yet placed
+  std::vector<std::uint32_t> placed_in_; // number of placed items
+  std::vector<std::uint64_t> tops_;      // tops of placed items, ascending; from overlaps_.section_from on
+  std::vector<std::uint32_t> witness_;   // the item that last proved that the section fits
 
   std::vector<Change> trail_;
-  std::uint32_t changed_begin_ = 0; // the sections in which the decision at hand changed anything
+  std::uint32_t changed_begin_ = 0; // sections that the current decision changed
   std::uint32_t changed_end_ = 0;
   ArenaItemSet conflict_;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> lifted_; // for lift_skipped: item, its least before
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> lifted_; // for lift_skipped: item, previous least
   ArenaItemSet explained_;
   std::vector<std::uint32_t> to_explain_;
 };

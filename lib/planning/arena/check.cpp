@@ -28,7 +28,7 @@ Violation check_each_buffer(const ArenaProblem& problem, const ArenaPlan& plan) 
       return fmt::format("the alignment {} of buffer {} is not a power of two", buffer.alignment, i);
     }
     if (plan.offsets[i] % buffer.alignment != 0) {
-      return fmt::format("buffer {} lies at offset {}, which is not a multiple of its alignment {}", i,
+      return fmt::format("buffer {} is at offset {}, which is not a multiple of its alignment {}", i,
                          plan.offsets[i], buffer.alignment);
     }
     if (plan.offsets[i] > std::numeric_limits<std::uint64_t>::max() - buffer.size) {
@@ -60,7 +60,8 @@ std::vector<Moment> moments_in_order(const std::vector<ArenaBuffer>& buffers) {
   return moments;
 }
 
-// The buffers alive, by offset, never overlap, so a new one can only run into the nearest below or above it.
+// Offsets of buffers alive together never overlap, so a new buffer can only collide with its nearest
+// neighbours.
 Violation check_overlaps(const ArenaProblem& problem, const ArenaPlan& plan) {
   std::map<std::uint64_t, std::size_t> alive;
   for (const Moment& moment : moments_in_order(problem.buffers)) {
@@ -99,12 +100,12 @@ Violation check_height(const ArenaProblem& problem, const ArenaPlan& plan) {
     }
   }
   if (plan.height_bytes != height) {
-    return fmt::format("the height is given as {} bytes and the topmost buffer ends at {}", plan.height_bytes,
+    return fmt::format("the stated height is {} bytes, but the topmost buffer ends at {}", plan.height_bytes,
                        height);
   }
   for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
     if (plan.offsets[i] > height) {
-      return fmt::format("buffer {} of 0 bytes lies at offset {}, above the height of {} bytes", i,
+      return fmt::format("buffer {} of 0 bytes is at offset {}, above the height of {} bytes", i,
                          plan.offsets[i], height);
     }
   }
@@ -116,7 +117,7 @@ Violation check_height(const ArenaProblem& problem, const ArenaPlan& plan) {
 }
 
 Violation check_lower_bound(const ArenaProblem& problem, const ArenaPlan& plan) {
-  // Buffers alive together share no byte and lie below 2^64, so these sums fit.
+  // Buffers alive together share no byte and end below 2^64, so these sums fit.
   std::uint64_t alive = 0;
   std::uint64_t largest = 0;
   for (const Moment& moment : moments_in_order(problem.buffers)) {
@@ -125,7 +126,7 @@ Violation check_lower_bound(const ArenaProblem& problem, const ArenaPlan& plan) 
     largest = std::max(largest, alive);
   }
   if (plan.lower_bound_bytes != largest) {
-    return fmt::format("the lower bound is given as {} bytes and at most {} bytes are alive at one moment",
+    return fmt::format("the stated lower bound is {} bytes, but at most {} bytes are alive at one moment",
                        plan.lower_bound_bytes, largest);
   }
   return std::nullopt;
@@ -146,7 +147,7 @@ Violation check_optimality(const ArenaProblem& problem, const ArenaPlan& plan) {
                      "the plan is called optimal, but its height of {} bytes is above the lower bound "
                      "of {} bytes and no search has proved it",
                      plan.height_bytes, plan.lower_bound_bytes)
-               : fmt::format("the proof is given as {} and should be {}", name(plan.proof), name(expected));
+               : fmt::format("the proof is {} instead of {}", name(plan.proof), name(expected));
   }
   if (plan.optimal && plan.gave_up) {
     return "the plan is called optimal and the search is said to have given up";

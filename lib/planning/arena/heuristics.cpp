@@ -12,17 +12,17 @@
 namespace tidegate::planning {
 namespace {
 
-// ---- Sweep: an item takes the smallest free block it fits in when it starts and gives it back when it ends.
+// ---- Sweep: at its start an item takes the smallest free block that fits, and frees it at its end.
 
 enum class Time : std::uint8_t { forward, backward };
 
-// The free blocks below the highest byte ever used, by offset and by length; neighbours are always joined.
+// The free blocks below the highest byte ever used, by offset and by length; adjacent blocks are merged.
 class FreeBlocks {
 public:
-  // Returns the offset taken, or nothing when it would not lie below 2^64.
+  // Returns the offset taken, or nothing if it is not below 2^64.
   std::optional<std::uint64_t> take(std::uint64_t size, std::uint64_t alignment) {
-    // Among the blocks that are long enough, a few of the shortest may be aligned badly; one that is longer
-    // by the whole alignment always fits.
+    // The shortest blocks that are long enough may be misaligned; a block that is longer by the whole
+    // alignment always fits.
     auto block = by_length_.lower_bound({size, 0});
     for (unsigned tries = 0; block != by_length_.end() && tries < 8; ++tries, ++block) {
       if (fits(block->second, block->first, size, alignment)) {
@@ -86,8 +86,8 @@ private:
     return start;
   }
 
-  // Takes bytes above everything, or from the start of a free block that reaches the top. That block may be
-  // long enough and not have been tried, so the item does not always end above the top.
+  // Takes bytes above all blocks, or from the free block that reaches the top. That block may be long enough
+  // without having been tried, so the top does not always rise.
   std::optional<std::uint64_t> grow(std::uint64_t size, std::uint64_t alignment) {
     std::uint64_t from = height_;
     if (!by_offset_.empty()) {
@@ -118,7 +118,7 @@ struct Event {
   std::uint32_t item;
 };
 
-// Items that start together are placed by decreasing size. Returns nothing when the layout leaves 64 bits.
+// Places items that start together by decreasing size. Returns nothing if the layout exceeds 64 bits.
 std::optional<ArenaLayout> sweep_layout(const ArenaComponent& component, Time time) {
   const auto sections = static_cast<std::uint32_t>(component.section_bytes.size());
   const bool forward = time == Time::forward;
@@ -159,12 +159,12 @@ std::optional<ArenaLayout> sweep_layout(const ArenaComponent& component, Time ti
 // ---- By order
 
 enum class Fit : std::uint8_t {
-  best,   // the gap that leaves the fewest bytes over; above everything when there is none
+  best,   // the gap that leaves the fewest bytes; if there is none, above everything
   lowest, // the lowest gap
 };
 
-// The nodes of a bottom-up segment tree over `leaves` leaves that cover [first, end); node 1 is the root and
-// leaf i is node leaves + i.
+// Visits the nodes of a bottom-up segment tree over `leaves` leaves that cover [first, end); node 1 is the
+// root, leaf i is node leaves + i.
 template <class Visit>
 void for_covering_nodes(std::uint32_t leaves, std::uint32_t first, std::uint32_t end, Visit visit) {
   for (std::uint32_t low = first + leaves, high = end + leaves; low < high; low /= 2, high /= 2) {
@@ -177,7 +177,7 @@ void for_covering_nodes(std::uint32_t leaves, std::uint32_t first, std::uint32_t
   }
 }
 
-// Lays out the items of a component in any order, each in a gap between those placed before it.
+// Lays out the items of a component in any order, each in a gap between the items placed before it.
 //
 // collect() answers which placed items overlap a given one in time: those alive at its start are listed on
 // the path from that section to the root of a segment tree (each item is listed at the O(log sections) tree
@@ -204,7 +204,7 @@ public:
     listed_.resize(list_from_.back());
   }
 
-  // Places the items in this order. Returns nothing when an item finds no place below 2^64.
+  // Places the items in this order. Returns nothing if an item has no place below 2^64.
   std::optional<ArenaLayout> layout(std::span<const std::uint32_t> order, Fit fit) {
     std::fill(list_size_.begin(), list_size_.end(), 0);
     std::fill(extents_.begin(), extents_.end(), Extent{});
@@ -225,7 +225,7 @@ public:
   }
 
 private:
-  struct Extent { // of a placed item; top 0 while it is not placed
+  struct Extent { // of a placed item; top is 0 before it is placed
     std::uint64_t offset = 0;
     std::uint64_t top = 0;
   };
@@ -253,7 +253,7 @@ private:
   }
 
   std::optional<std::uint64_t> find_gap(const ArenaItem& item, Fit fit) const {
-    std::uint64_t top = 0; // of everything passed so far
+    std::uint64_t top = 0; // of all extents so far
     std::uint64_t least_left = u64_max;
     std::optional<std::uint64_t> result;
     for (const Extent& extent : around_) {
@@ -277,12 +277,12 @@ private:
 
   const ArenaComponent& component_;
   std::uint32_t sections_;
-  std::vector<std::uint32_t> starts_from_; // by section, the first item that starts there or later
-  std::vector<std::uint32_t> list_from_;   // by tree node, where its list begins in listed_
+  std::vector<std::uint32_t> starts_from_; // by section: the first item that starts there or later
+  std::vector<std::uint32_t> list_from_;   // by tree node: start of its list in listed_
   std::vector<std::uint32_t> list_size_;
   std::vector<Extent> listed_;
   std::vector<Extent> extents_; // by item
-  std::vector<Extent> around_;  // of the item being placed, by offset
+  std::vector<Extent> around_;  // extents around the current item, by offset
 };
 
 using Order = std::vector<std::uint32_t>;
@@ -319,7 +319,7 @@ public:
 private:
   bool done() const { return (best_ && best_->height_bytes <= enough_) || work_ < cost_; }
 
-  // Keeps a layout that is at least as good as the best one; true when it did.
+  // Keeps a layout that is at least as good as the best one, and then returns true.
   bool keep_if_lower(std::optional<ArenaLayout> layout) {
     if (!layout || (best_ && layout->height_bytes > best_->height_bytes)) {
       return false;
@@ -336,7 +336,8 @@ private:
     }
   }
 
-  // From the bottom up, every item falls as far as it can: no item rises, so the height does not either.
+  // Lets every item fall as far as it can, from the bottom up: no item rises, so the height does not
+  // increase.
   void press_down() {
     if (done() || !best_) {
       return;
@@ -350,14 +351,14 @@ private:
     keep_if_lower(placed_->layout(order, Fit::lowest));
   }
 
-  // The items that reach the top came too late: each moves forward to a random earlier place in the order,
-  // and one random pair changes places. Equal heights are accepted, so that the order can cross plateaus.
+  // Items that reach the top were placed too late: moves each to a random earlier position in the order, and
+  // swaps one random pair. Accepts equal heights, so that the order can cross plateaus.
   void improve() {
-    if (!best_ || best_order_.empty()) { // a sweep was the best
+    if (!best_ || best_order_.empty()) { // a sweep is the best
       return;
     }
     std::mt19937_64 random(component_.items.size());
-    // Small components are for the exact search.
+    // The exact search handles small components.
     const std::size_t rounds = std::min(component_.items.size(), most_rounds);
     for (std::size_t round = 0; round < rounds && !done(); ++round) {
       Order order = best_order_;
@@ -379,7 +380,7 @@ private:
   static constexpr std::uint64_t cost_per_item = 32; // in pairs, measured
 
   const ArenaComponent& component_;
-  std::optional<PlacedItems> placed_; // not worth building when the sweeps are enough
+  std::optional<PlacedItems> placed_; // built only if the sweeps are not enough
   std::uint64_t enough_;
   std::uint64_t& work_;
   std::uint64_t cost_; // of one layout

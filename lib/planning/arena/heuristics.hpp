@@ -1,5 +1,5 @@
-// The fast half of the arena planner: lay out the items of a component in several ways, keep the lowest
-// layout and improve it while work is left.
+// The fast heuristics of the arena planner: lay out the items of a component in several ways, keep the lowest
+// layout and improve it while work remains.
 //
 //   sweep     walk through time like a memory allocator that does not know the future: best fit among the
 //             free blocks. Always affordable: O(n log n), even with 100 000 buffers alive at once.
@@ -24,8 +24,8 @@ struct ArenaLayout {
   std::uint64_t height_bytes = 0;
 };
 
-// Returns the lowest layout found; stops as soon as one is not higher than `enough_bytes`. `work` bounds the
-// overlapping pairs looked at. Returns nothing when every layout tried leaves 64 bits.
+// Returns the lowest layout found; stops once one is at most `enough_bytes` high. `work` bounds the number of
+// overlapping pairs visited. Returns nothing if every layout exceeds 64 bits.
 std::optional<ArenaLayout> arena_heuristics(const ArenaComponent& component, std::uint64_t enough_bytes,
                                             std::uint64_t& work);
 

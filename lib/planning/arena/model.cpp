@@ -20,8 +20,8 @@ std::optional<ArenaError> first_unsound_buffer(const std::vector<ArenaBuffer>& b
   return std::nullopt;
 }
 
-// Buffers with bytes, by start and then by index. Pairs of key and index are sorted, because the buffers are
-// spread over memory and comparing them would be slow.
+// Returns the non-empty buffers by start, then by index. Sorts pairs of key and index, because comparing the
+// buffers themselves would access scattered memory.
 std::vector<std::pair<std::uint64_t, std::uint32_t>> by_start(const std::vector<ArenaBuffer>& buffers) {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> result;
   result.reserve(buffers.size());
@@ -34,8 +34,8 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> by_start(const std::vector<
   return result;
 }
 
-// Every offset of a plan in which each buffer rests on another one or on the floor is a sum of sizes rounded
-// up to alignments, hence a multiple of their greatest common divisor.
+// In a plan where each buffer rests on another one or on the floor, every offset is a sum of sizes rounded up
+// to alignments, hence a multiple of their greatest common divisor.
 std::uint64_t granule(const std::vector<ArenaItem>& items) {
   std::uint64_t result = 0;
   for (const ArenaItem& item : items) {
@@ -47,9 +47,9 @@ std::uint64_t granule(const std::vector<ArenaItem>& items) {
   return result;
 }
 
-// A section ends where a buffer ends after another has started. Between two such moments first buffers start
-// and then some end, so one moment has all of them: it stands for the section, and what fits there fits in
-// all of it. The items come by start.
+// A section ends where a buffer ends after another has started. Within a section buffers first start and then
+// end, so at one moment all of them are alive: offsets valid at that moment are valid for the whole section.
+// Requires items sorted by start.
 void cut_into_sections(ArenaComponent& component, const std::vector<ArenaBuffer>& buffers) {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> ends;
   ends.reserve(component.items.size());
@@ -75,7 +75,7 @@ void cut_into_sections(ArenaComponent& component, const std::vector<ArenaBuffer>
   component.section_bytes.assign(section + 1, 0);
 }
 
-// Fills section_bytes. Returns the buffer whose start makes the sum leave 64 bits, if one does.
+// Fills section_bytes. Returns the buffer at whose start the sum exceeds 64 bits, if any.
 std::optional<std::uint32_t> count_section_bytes(ArenaComponent& component) {
   std::vector<std::uint64_t> ending(component.section_bytes.size() + 1, 0);
   std::size_t next = 0;
@@ -96,7 +96,7 @@ std::optional<std::uint32_t> count_section_bytes(ArenaComponent& component) {
   return std::nullopt;
 }
 
-// Size times lifetime may need all of its 128 bits.
+// Size times lifetime can need 128 bits.
 __extension__ using ArenaArea = unsigned __int128;
 
 ArenaArea value_of(const ArenaComponent& component, const ArenaItem& item, ArenaKey key) {
@@ -164,7 +164,7 @@ std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const
 }
 
 std::uint64_t overlapping_pairs(const ArenaComponent& component) {
-  // Each pair is counted once, at the item that starts later, as one of those alive when it starts.
+  // Counts each pair at the item that starts later, which overlaps all items alive at its start.
   std::vector<std::uint32_t> ending(component.section_bytes.size() + 1, 0);
   std::size_t next = 0;
   std::uint64_t alive = 0;

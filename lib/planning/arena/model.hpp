@@ -1,5 +1,5 @@
-// An arena problem as the planner sees it: independent components over time, and in each component time cut
-// into sections within which the same buffers can be alive together.
+// The planner's model of an arena problem: components that do not overlap in time, each divided into
+// sections, within each of which all buffers can be alive at one moment.
 //
 //   time      0    3    5        9   12         15    18
 //             |----a----|                        |--d--|
@@ -8,8 +8,8 @@
 //   sections  0    1    2        3
 //   components <---------- 0 ---------->         <- 1 ->
 //
-// Components share no moment, so each is planned alone and the arena is as high as the highest of them.
-// Buffers of size 0 are left out: they overlap nothing.
+// Components share no moment, so each is planned separately, and the highest determines the arena's height.
+// Buffers of size 0 are omitted: they overlap nothing.
 #pragma once
 #include <tidegate/planning/arena.hpp>
 
@@ -35,7 +35,7 @@ struct ArenaComponent {
   std::vector<ArenaItem> items;             // by first section, then by buffer
   std::vector<std::uint64_t> section_bytes; // sum of the sizes alive, by section
   std::uint64_t lower_bound_bytes = 0;      // the largest of them
-  std::uint64_t granule_bytes = 1;          // divides every height worth considering
+  std::uint64_t granule_bytes = 1;          // divides every height that a plan needs
 };
 
 struct ArenaModel {
@@ -56,14 +56,13 @@ enum class ArenaKey : std::uint8_t {
 };
 using ArenaOrder = std::array<ArenaKey, 3>;
 
-// The items with the largest first key first, then the largest second key and so on; equal ones as in
-// `items`.
+// Returns the items sorted by decreasing keys, the first key first; equal items keep their order.
 std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const ArenaOrder& order);
 
-// The number of pairs of items that are alive together: the cost of a heuristic that looks at them all.
+// Returns the number of pairs of items alive together: the cost of a heuristic that visits every pair.
 std::uint64_t overlapping_pairs(const ArenaComponent& component);
 
-// The smallest multiple of the power of two `alignment` that is at least `value`, or nothing above 64 bits.
+// Rounds `value` up to a multiple of `alignment`, a power of two; nothing beyond 64 bits.
 inline std::optional<std::uint64_t> aligned_up(std::uint64_t value, std::uint64_t alignment) {
   const std::uint64_t result = (value + (alignment - 1)) & ~(alignment - 1);
   return result >= value ? std::optional(result) : std::nullopt;

@@ -12,18 +12,18 @@
 namespace tidegate::planning {
 namespace {
 
-// Pairs of overlapping items that the heuristics look at; about half a second.
+// Upper bound on pairs of overlapping items that the heuristics visit: about half a second.
 constexpr std::uint64_t heuristic_work = 25'000'000;
 
-// Beyond these the exact search is hopeless, and setting it up would only take time.
+// Larger components are not searched: the exact search cannot succeed, and its setup takes time.
 constexpr std::size_t most_items_to_search = 4096;
 constexpr std::uint64_t most_pairs_to_search = 2'000'000;
 
-// A component on its way to a plan.
+// The state of a component during planning.
 struct Progress {
   const ArenaComponent* component = nullptr;
-  std::optional<ArenaLayout> layout;    // the best one; nothing while none below 2^64 is known
-  std::uint64_t proved_above_bytes = 0; // no layout is lower than this
+  std::optional<ArenaLayout> layout;    // the best layout; nothing while none below 2^64 is known
+  std::uint64_t proved_above_bytes = 0; // no layout is lower
   bool gave_up = false;
 
   [[nodiscard]] std::uint64_t height() const { return layout ? layout->height_bytes : u64_max; }
@@ -45,14 +45,14 @@ public:
                         .layout = arena_heuristics(component, enough, work),
                         .proved_above_bytes = component.lower_bound_bytes});
     }
-    // The highest components first: once one is settled, those below it need no search.
+    // Start with the highest components: once one is settled, lower ones need no search.
     std::vector<Progress*> highest_first;
     for (Progress& part : parts_) {
       highest_first.push_back(&part);
     }
     std::stable_sort(highest_first.begin(), highest_first.end(),
                      [](const Progress* a, const Progress* b) { return a->height() > b->height(); });
-    std::uint64_t settled = enough; // no need for any component to be lower than this
+    std::uint64_t settled = enough; // no component needs to be lower
     for (Progress* part : highest_first) {
       if (part->height() <= settled) {
         break;
@@ -79,13 +79,12 @@ private:
             .search_nodes = nodes_};
   }
 
-  // Searches a component for a layout below `height`, with up to `effort` of the effort left, and records the
-  // result.
+  // Searches a component for a layout of at most `height` with up to `effort`, and records the result.
   void attempt(Progress& part, const ArenaOverlaps& overlaps, std::uint64_t height, std::uint64_t effort) {
     const ArenaComponent& component = *part.component;
     const std::uint64_t granule = component.granule_bytes;
     height -= height % granule;
-    // A node takes time in proportion to the items, so on a large component it costs more than one.
+    // The time of a node grows with the number of items, so a node of a large component costs more than one.
     const std::uint64_t cost = 1 + component.items.size() / 64;
     ArenaAttempt found =
         search_arena(component, overlaps, height, effort / cost, options_.threads, options_.techniques);
@@ -108,16 +107,16 @@ private:
            overlapping_pairs(component) <= most_pairs_to_search;
   }
 
-  // Gets a component below the capacity, if the effort suffices.
+  // Lowers a component to the capacity, if the effort suffices.
   void fit(Progress& part, std::uint64_t capacity) {
     if (searchable(*part.component)) {
       attempt(part, arena_overlaps(*part.component), capacity, effort_left_);
     }
   }
 
-  // Makes a component as low as possible, but not lower than `floor`. Half of the effort goes into the lowest
-  // height, which is most often the answer; the rest bisects the range above it, where a height that the
-  // search did not reach counts as out of reach, though that is not proved.
+  // Minimises the height of a component, but not below `floor`. Half of the effort goes to `floor` itself,
+  // which most often succeeds; the rest bisects the heights above it, treating an undecided height as
+  // impossible, although that is not proved.
   void lower(Progress& part, std::uint64_t floor) {
     if (!searchable(*part.component)) {
       part.gave_up = true;
@@ -126,7 +125,7 @@ private:
     const std::uint64_t granule = part.component->granule_bytes;
     const ArenaOverlaps overlaps = arena_overlaps(*part.component);
     const std::uint64_t start = floor - floor % granule;
-    std::uint64_t low = start; // the lowest height still hoped for
+    std::uint64_t low = start; // the lowest height not yet given up
     while (low < part.height() && effort_left_ > 0) {
       const std::uint64_t height = part.height();
       const std::uint64_t granules_between = (height - 1 - low) / granule;
@@ -135,7 +134,7 @@ private:
       if (part.height() < height) {
         continue;
       }
-      if (granule > height - target) { // the next height is not below the one reached, or leaves 64 bits
+      if (granule > height - target) { // the next height is not lower than the best, or exceeds 64 bits
         break;
       }
       low = target + granule;
@@ -203,7 +202,7 @@ std::string describe(const ArenaError& error) {
     return error.field == "offset"
                ? fmt::format("buffer {} and those alive around it were not laid out within 64-bit offsets",
                              error.buffer)
-               : fmt::format("the sum of the sizes alive when buffer {} starts leaves 64 bits", error.buffer);
+               : fmt::format("the sum of the sizes alive when buffer {} starts exceeds 64 bits", error.buffer);
   case ArenaErrorCode::arena_over_capacity:
     return error.proof == ArenaProof::meets_bound
                ? fmt::format("{} bytes are alive at one moment and the capacity is {} bytes",

@@ -12,19 +12,18 @@
 namespace tidegate::planning {
 namespace {
 
-// The strategies of a portfolio differ in the item that goes first among several.
+// The strategies of a portfolio differ in the choice among items with the same rest.
 struct ArenaStrategy {
-  std::vector<std::uint32_t> rank_of_item; // a permutation; smaller ranks go first
-  bool niche = false;                      // an item that fits between its neighbours goes before rank
+  std::vector<std::uint32_t> rank_of_item; // a permutation; the lowest rank goes first
+  bool niche = false;                      // an item that fits between its neighbours precedes the rank
 
   friend bool operator==(const ArenaStrategy&, const ArenaStrategy&) = default;
 };
 
-// The exact search with one strategy. The stack of decisions is explicit, so the search can be stopped and
-// continued.
+// The exact search with one strategy. Its stack is explicit, so the search can pause and resume.
 class ArenaSearch {
 public:
-  // All but the techniques must outlive the search.
+  // All arguments except the techniques must outlive the search.
   ArenaSearch(const ArenaComponent& component, const ArenaOverlaps& overlaps, const ArenaStrategy& strategy,
               std::uint64_t capacity_bytes, const ArenaTechniques& techniques)
       : component_(component), overlaps_(overlaps), strategy_(strategy), techniques_(techniques),
@@ -34,7 +33,7 @@ public:
     }
   }
 
-  // Goes on until there is a verdict or about `nodes` more decisions have been taken.
+  // Continues until there is a verdict or about `nodes` more decisions have been made.
   ArenaVerdict run(std::uint64_t nodes) {
     const std::uint64_t last_node = nodes > u64_max - nodes_ ? u64_max : nodes_ + nodes;
     while (verdict_ == ArenaVerdict::running && nodes_ < last_node) {
@@ -56,7 +55,7 @@ public:
 private:
   struct Decision {
     std::uint32_t item = 0;
-    bool skipped = false; // placing it has failed, for first_conflicts_ at this depth
+    bool skipped = false; // placing it failed, with the conflict in first_conflicts_ at this depth
     std::size_t mark = 0; // of the branch before the decision
   };
 
@@ -68,8 +67,8 @@ private:
     }
   }
 
-  // The branch has failed because of the decisions in its conflict. Drops the decisions that this settles;
-  // the last one left is skipped now.
+  // The branch failed because of the decisions in its conflict. Discards the decisions that this settles and
+  // skips the item of the last one left.
   void backtrack() {
     ArenaItemSet conflict = branch_.conflict();
     while (!decisions_.empty()) {
@@ -97,8 +96,8 @@ private:
     verdict_ = ArenaVerdict::impossible;
   }
 
-  // Chooses the next item to decide about: the lowest, and the strategy chooses among those that rest as low.
-  // Returns nothing when no item is undecided.
+  // Chooses the next item to decide: the lowest rest first, ties by the strategy. Returns nothing if no item
+  // is undecided.
   std::optional<std::uint32_t> choose() const {
     const auto count = static_cast<std::uint32_t>(component_.items.size());
     std::optional<std::uint32_t> lowest;
@@ -116,10 +115,10 @@ private:
     return rest_a != rest_b ? rest_a < rest_b : strategy_.rank_of_item[a] < strategy_.rank_of_item[b];
   }
 
-  // The niche is the run of sections around the item that are no higher than its rest. Among the items that
-  // rest as low and reach into it, the one that touches most of the niche's sides goes first; a side counts
-  // more when the item ends at the height of its neighbour there, so that buffers handed over from one to the
-  // next lie side by side.
+  // The niche is the run of sections around the item whose tops are not above its rest. Among the items with
+  // the same rest that reach into it, the one that touches most of the niche's sides goes first; a side
+  // counts more if the item ends at the height of its neighbour there, so that buffers handed over from one
+  // to the next are adjacent.
   std::uint32_t best_in_niche(std::uint32_t item) const {
     const std::uint64_t rest = branch_.rest(item);
     const auto sections = static_cast<std::uint32_t>(component_.section_bytes.size());
@@ -152,7 +151,7 @@ private:
         chosen = other;
       }
     };
-    // The items alive in the first section, then those that start in the others.
+    // First the items alive in the first section, then those that start in the others.
     for (const std::uint32_t other : overlaps_.in(begin)) {
       look_at(other);
     }
@@ -179,9 +178,9 @@ struct Preorder {
   bool niche;
 };
 
-// Chosen out of 56, one after the other: those that together solve most at the least cost of
-// google/minimalloc's instances, the same mirrored in time and the generated families of the tests, with 20
-// 000 decisions for each. The published portfolio has three orders, by width, area and total.
+// Selected greedily from 56 preorders: those that together solve most of google/minimalloc's instances, their
+// mirror images in time and the generated families of the tests, at the least cost, with 20 000 decisions
+// each. The published portfolio has three orders, by width, area and total.
 constexpr std::array<Preorder, 6> preorders{{{{ArenaKey::end, ArenaKey::size, ArenaKey::area}, false},
                                              {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, true},
                                              {{ArenaKey::total, ArenaKey::width, ArenaKey::area}, false},
@@ -198,7 +197,7 @@ std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaOrd
   return result;
 }
 
-// The strategies that differ on this component.
+// Returns the strategies that are distinct for this component.
 std::vector<ArenaStrategy> strategies(const ArenaComponent& component, const ArenaTechniques& techniques) {
   std::vector<ArenaStrategy> result;
   for (const Preorder& preorder : preorders) {
@@ -214,8 +213,8 @@ std::vector<ArenaStrategy> strategies(const ArenaComponent& component, const Are
   return result;
 }
 
-// The first slice lets a search that meets little trouble come to its end. Slices grow so that easy
-// components cost little and threads have enough to do on hard ones.
+// The first slice lets an easy search finish. Slices grow so that easy components cost little and hard ones
+// keep the threads busy.
 constexpr std::uint64_t first_slice_per_item = 2;
 constexpr std::uint64_t longest_slice = 8192;
 constexpr std::uint64_t slice_worth_a_thread = 2048;
@@ -259,7 +258,7 @@ private:
     return result;
   }
 
-  // Every search gets its slice, except those after one that has its verdict.
+  // Gives every search a slice, except those after one that already has a verdict.
   void round(std::uint64_t slice, unsigned threads) {
     std::atomic<std::size_t> next = 0;
     std::atomic<std::size_t> decided = searches_.size();
@@ -291,7 +290,7 @@ private:
   const std::uint64_t capacity_;
   const ArenaTechniques& techniques_;
   std::vector<ArenaStrategy> strategies_;
-  std::vector<std::optional<ArenaSearch>> searches_; // each is made when its first turn comes
+  std::vector<std::optional<ArenaSearch>> searches_; // constructed at their first slice
   std::vector<ArenaVerdict> verdicts_;
 };
 

@@ -17,8 +17,8 @@ constexpr std::size_t most_sizes_tried = 48;
 constexpr std::size_t functions_kept = 5;
 constexpr std::size_t cliques_kept = 4;
 
-// In units of the sizes' greatest common divisor, and without as many low bits as keep all items within 63
-// bits. What fits still fits: a sum of numbers rounded down is at most the sum rounded down.
+// Weighs in units of the sizes' greatest common divisor, and drops as many low bits as needed to fit all
+// items into 63 bits. Feasible groups stay feasible: the sum of rounded numbers is at most the rounded sum.
 Measure bytes_measure(const PackingProblem& problem) {
   const std::uint64_t divisor = std::max<std::uint64_t>(
       std::accumulate(problem.size.begin(), problem.size.end(), std::uint64_t{0},
@@ -38,7 +38,7 @@ Measure bytes_measure(const PackingProblem& problem) {
 }
 
 // The function of Carlier, Clautiaux and Moukrim (Computers & Operations Research 34(8), 2007): counts whole
-// units of a size, for items over half the capacity the units that they leave no room for.
+// units of a size; for an item over half the capacity, the units that do not fit next to it.
 std::uint64_t counted_units(std::uint64_t weight, std::uint64_t capacity, std::uint64_t unit) {
   if (weight > capacity - weight) {
     return 2 * (capacity / unit - (capacity - weight) / unit);
@@ -54,7 +54,7 @@ Measure unit_measure(const Measure& bytes, std::uint64_t unit) {
   return measure;
 }
 
-// At most `most_sizes_tried` of the different sizes, evenly spread.
+// Returns at most `most_sizes_tried` of the distinct sizes, evenly spread.
 std::vector<std::uint64_t> sample_of_sizes(std::vector<std::uint64_t> sizes) {
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
@@ -67,11 +67,11 @@ std::vector<std::uint64_t> sample_of_sizes(std::vector<std::uint64_t> sizes) {
   return sizes;
 }
 
-// Units worth trying: the sizes up to half the capacity, and small parts of the capacity.
+// Returns the units to try: the sizes up to half the capacity, and small fractions of the capacity.
 std::vector<std::uint64_t> units(const Measure& bytes) {
   std::vector<std::uint64_t> result = sample_of_sizes(bytes.weight);
   for (std::uint64_t& unit : result) {
-    unit = std::min(unit, bytes.capacity - unit + 1); // one more than what a large item leaves
+    unit = std::min(unit, bytes.capacity - unit + 1); // for a large item, one more than the bytes it leaves
   }
   for (std::uint64_t parts = 2; parts <= 12; ++parts) {
     result.push_back(bytes.capacity / parts);
@@ -85,7 +85,7 @@ std::vector<std::uint64_t> units(const Measure& bytes) {
   return result;
 }
 
-// Indices of the best rated, best first.
+// Returns the indices of the best ratings, best first.
 std::vector<std::size_t> best_of(const std::vector<double>& rating, std::size_t kept) {
   std::vector<std::size_t> order(rating.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -163,7 +163,7 @@ std::vector<Clique> cliques(const PackingProblem& problem) {
   }
   std::vector<double> rating;
   for (const std::uint64_t size : sample_of_sizes(problem.size)) {
-    // Up to half the capacity, so that two full items do not fit together.
+    // At most half the capacity, so that two full items do not fit together.
     const std::uint64_t half = problem.capacity / 2 + problem.capacity % 2;
     const std::uint64_t threshold = std::clamp<std::uint64_t>(size, 1, half);
     result.push_back(clique_of(problem, threshold));
@@ -184,8 +184,8 @@ std::uint64_t ceiling(std::uint64_t weight, std::uint64_t capacity) {
   return weight / capacity + (weight % capacity != 0 ? 1 : 0);
 }
 
-// The heads that follow from all ancestors of an item: for every h, those with head >= h fit between h and
-// the item. `weight_at[h]` collects the ancestors' weight by head.
+// Computes heads from all ancestors of an item: for every h, the ancestors with head >= h must fit between h
+// and the item. `weight_at[h]` collects the ancestors' weight by head.
 std::vector<std::uint32_t> ancestor_heads(const PackingProblem& problem, const LowerBounds& known) {
   const BitMatrix above = ancestors(problem);
   std::vector<std::uint32_t> head(problem.count());
@@ -220,8 +220,8 @@ std::vector<std::uint32_t> heads(const PackingProblem& problem, const LowerBound
                                                     : longest_path_heads(problem);
 }
 
-// For every h and every t, items with head >= h and tail >= t: a table of weights, summed from the far
-// corner. With too many different heads and tails for a table, only t = 0 and h = 0.
+// Bounds the groups for every pair of h and t by the weight of the items with head >= h and tail >= t, from a
+// table summed from the far corner. If the table would be too large, only for t = 0 and for h = 0.
 std::uint64_t window_bound(const GroupBounds& bounds, const Measure& measure, std::uint64_t bound) {
   const std::size_t count = bounds.head.size();
   const std::size_t head_values = *std::max_element(bounds.head.begin(), bounds.head.end()) + std::size_t{1};
@@ -273,7 +273,7 @@ std::uint64_t clique_bound(const Clique& clique) {
   return chain + full;
 }
 
-// Heads, tails and all that follows from them, under every measure known.
+// Computes heads, tails and the bounds that follow from them under all measures.
 void bound_groups(const PackingProblem& problem, const PackingProblem& reverse, LowerBounds& bounds) {
   bounds.groups.head = heads(problem, bounds);
   bounds = mirrored(std::move(bounds));
@@ -312,7 +312,7 @@ LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& re
   }
   bounds.measures = measures(problem);
   bounds.cliques = cliques(problem);
-  WideBytes total = 0; // without the rounding of the measure
+  WideBytes total = 0; // exact, unlike the rounded measure
   for (const std::uint64_t size : problem.size) {
     total += size;
   }

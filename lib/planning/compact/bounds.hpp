@@ -1,15 +1,15 @@
-// Ways to weigh items that bound a packing from below.
+// Weights of items that bound the number of groups from below.
 //
-// A *measure* weighs items so that no feasible group weighs more than its capacity; then all groups together
-// weigh at most their number times that. The bytes are one. Dual feasible functions of the bytes are others:
-// they count awkward sizes for more than their share, "waves over half the budget" being the plainest
-// (Lueker, FOCS 1983; surveyed by Clautiaux, Alves, Valerio de Carvalho, Annals of Operations Research 179,
-// 2010).
+// A *measure* weighs items so that no feasible group weighs more than the measure's capacity; so the number
+// of groups is at least the total weight over the capacity. The bytes are one measure. Dual feasible
+// functions of the bytes are others: they count awkward sizes for more than their share; the simplest counts
+// waves over half the budget (Lueker, FOCS 1983; surveyed by Clautiaux, Alves, Valerio de Carvalho, Annals of
+// Operations Research 179, 2010).
 //
 // A *clique* is a set of items no two of which can share a group. Chains are cliques by precedence, items
-// over half the capacity by size, and the two join: with a threshold a, every item above capacity - a
-// ("full") is alone among the items of at least a, so the full items and a chain of other items of at least a
-// all need groups of their own.
+// over half the capacity by size, and the two combine: with a threshold a, an item above capacity - a
+// ("full") cannot share a group with any item of at least a, so the full items and a chain of other items of
+// at least a all need separate groups.
 #pragma once
 #include "planning/compact/problem.hpp"
 
@@ -19,57 +19,57 @@
 namespace tidegate::planning {
 
 struct Measure {
-  std::vector<std::uint64_t> weight; // by item; all of them add up to less than 2^64
-  std::uint64_t capacity = 1;        // no group that fits its bytes weighs more
+  std::vector<std::uint64_t> weight; // by item; the sum is below 2^64
+  std::uint64_t capacity = 1;        // no feasible group weighs more
 };
 
-// The bytes, the items over half the capacity, and those dual feasible functions under which all items
-// together weigh most. Large problems get the first two only.
+// Returns the bytes, the items over half the capacity, and the dual feasible functions with the largest total
+// weight. For large problems, only the first two.
 std::vector<Measure> measures(const PackingProblem& problem);
 
 struct Clique {
-  std::vector<std::uint8_t> full; // 1 for an item that shares with no other item over the threshold
+  std::vector<std::uint8_t> full; // 1 for an item that shares no group with an item over the threshold
   std::vector<std::uint32_t>
       above; // the longest chain of other items over the threshold that ends above an item
-  std::vector<std::uint32_t> below;  // and one that begins below it
+  std::vector<std::uint32_t> below;  // the longest one that begins after it
   std::vector<std::uint8_t> counted; // 1 for these other items
 };
 
-// The cliques of those thresholds that give the largest ones.
+// Returns the cliques of the thresholds that yield the largest ones.
 std::vector<Clique> cliques(const PackingProblem& problem);
 
-// How many groups a packing needs at least, before, after and around each item.
+// Lower bounds on the number of groups before, after and around each item.
 //
-//     groups   | h before |   whatever lies between   | t after |
+//     groups   | h before |    the items in between   | t after |
 //
-// Items with head >= h and tail >= t must all fit between, so under every measure h + t + ceil(weight /
-// capacity) groups are needed; the head of an item is itself such a bound over its ancestors, and cliques
+// Items with head >= h and tail >= t must all fit in between, so under every measure h + t + ceil(weight /
+// capacity) groups are needed. The head of an item is itself such a bound over its ancestors, and cliques
 // among them count too (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012; for assembly lines Scholl
 // and Becker, EJOR 168(3), 2006).
 
-// Items with bits for ancestors up to here: n^2 / 8 bytes and about n^2 steps for each measure.
+// Upper bound on items with a bit matrix of ancestors: n^2 / 8 bytes, and about n^2 steps per measure.
 inline constexpr std::uint32_t most_items_with_closure = 3000;
 
 struct GroupBounds {
-  std::vector<std::uint32_t> head; // groups strictly before the item's, at least
-  std::vector<std::uint32_t> tail; // groups strictly after the item's, at least
-  std::uint64_t groups = 0;        // all groups, at least
+  std::vector<std::uint32_t> head; // lower bound on groups strictly before the item's
+  std::vector<std::uint32_t> tail; // lower bound on groups strictly after the item's
+  std::uint64_t groups = 0;        // lower bound on all groups
 };
 
-// Whatever is known about how little a packing can do with. All of it holds for every packing.
+// All lower bounds; they hold for every packing.
 struct LowerBounds {
   std::vector<Measure> measures;
   std::vector<Clique> cliques;
   GroupBounds groups;
 };
 
-// By the longest path alone.
+// Heads by the longest path alone.
 std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem);
 
 // `reverse` is mirrored(problem).
 LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& reverse);
 
-// The same for the mirrored problem.
+// Returns the bounds of the mirrored problem.
 LowerBounds mirrored(LowerBounds bounds);
 
 } // namespace tidegate::planning

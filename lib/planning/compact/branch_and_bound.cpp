@@ -28,7 +28,7 @@ struct Node {
   std::uint64_t hash = 0;
 };
 
-// A node in the queue of its depth; less is more promising, ties go to the older one.
+// A node in the queue of its depth; smaller is more promising, ties go to the older node.
 struct Waiting {
   float score = 0;
   std::uint32_t node = 0;
@@ -81,8 +81,8 @@ private:
     queues_[0].push({});
   }
 
-  // What the next group must achieve so that the rest can still fit: the tests are the bounds over the items
-  // not yet packed, by tail, written as the least weight that a load must take away.
+  // Fills in the requirements of the next group so that the rest can still fit: the bounds over the unpacked
+  // items, by tail, as the least weight that a load must remove.
   bool prepare(std::uint32_t node, LoadChoice& choice) {
     const std::span<const std::uint64_t> done = packed(node);
     const std::uint32_t depth = nodes_[node].depth;
@@ -94,7 +94,7 @@ private:
       }
       const std::uint32_t tail = bounds_.tail[item];
       if (depth + tail >= target) {
-        return false; // too late for it
+        return false; // its latest group has passed
       }
       choice.add_open(item, tail);
       const std::span<const std::uint32_t> above = problem_.predecessors[item];
@@ -121,7 +121,7 @@ private:
       }
       add_child(node, loads.load(), loads.score());
       if (nodes_[node].depth + 1 >= best_groups_ || finished()) {
-        break; // nothing that follows can be better than what was just found
+        break; // no later node can improve on the packing just found
       }
     }
     truncated_ = truncated_ || loads.gave_up();

@@ -28,7 +28,7 @@ public:
     dissolve_lightest();
   }
 
-  // True when the pool is empty.
+  // Returns true if the pool is empty.
   bool run() {
     constexpr std::uint64_t order_kept = 64; // insertions
     constexpr int wanderings = 20;
@@ -54,15 +54,15 @@ public:
   }
 
 private:
-  // Groups after `after` and before `before` are open to an item: -1 and the number of groups are outside.
-  // Its nearest relatives keep it from those two, until they are pushed out.
+  // The groups open to an item are those after `after` and before `before`; -1 and the number of groups are
+  // outside. The item's nearest relatives bound the window until they are ejected.
   struct Window {
     std::int64_t after = -1;
     std::int64_t before = 0;
-    std::vector<std::uint32_t> nearest; // in the group `after` or in the group `before`
+    std::vector<std::uint32_t> nearest; // items in the group `after` or in the group `before`
   };
 
-  // The cheapest way found to make room.
+  // The cheapest ejection found.
   struct PushOut {
     std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t ties = 0;
@@ -103,7 +103,7 @@ private:
     });
   }
 
-  // Looks through relatives in the pool at theirs: what they wait for, the item waits for as well.
+  // Visits relatives through those in the pool: an item also waits for what a relative in the pool waits for.
   template <class Visit>
   void visit_relatives(std::uint32_t item, const ItemLists& relatives, Visit visit) {
     std::vector<std::uint32_t>& open = stack_;
@@ -172,8 +172,8 @@ private:
     return static_cast<std::uint64_t>(std::sqrt(static_cast<double>(refusals_[item])) * (1 + unit * size));
   }
 
-  // Puts the item, which fits nowhere, in the place of others. False when even pushing out two of a group
-  // makes no room.
+  // Puts an item that fits nowhere in the place of others. Returns false if not even ejecting two items of a
+  // group makes room.
   bool push_out_for(std::uint32_t item) {
     ++refusals_[item];
     note_nearest(item);
@@ -232,7 +232,7 @@ private:
       }
       for (std::size_t j = i + 1; j < may_leave_.size(); ++j) {
         const std::uint32_t second = may_leave_[j];
-        // Either alone would do better.
+        // If one of them suffices, the pair is not needed.
         if (size - room > problem_.size[first] && size - room > problem_.size[second] &&
             size - room - problem_.size[first] <= problem_.size[second]) {
           consider(group, cost + cost_of(first) + cost_of(second), {first, second}, best);
@@ -254,7 +254,7 @@ private:
     best.items.insert(best.items.end(), more.begin(), more.end());
   }
 
-  // Moves items, or lets two trade places, wherever that happens to be possible.
+  // Moves items, or swaps two, at random where feasible.
   void wander(int moves) {
     for (; moves > 0; --moves) {
       const auto item = static_cast<std::uint32_t>(below(problem_.count()));
@@ -297,8 +297,8 @@ private:
     }
   }
 
-  // Any order of the groups that keeps the dependencies, those through the pool included: an item of the pool
-  // stands for a group of its own.
+  // Chooses any order of the groups that keeps the dependencies, including those through the pool: each item
+  // of the pool counts as a group.
   void order_anew() {
     const std::size_t groups = members_.size();
     std::vector<std::uint32_t> node_of = group_of_;
@@ -317,7 +317,7 @@ private:
     }
     std::vector<std::vector<std::uint32_t>> members;
     std::vector<std::uint64_t> load;
-    const bool stay_close = below(2) == 0; // to what was placed last
+    const bool stay_close = below(2) == 0; // to the group placed last
     while (!ready.empty()) {
       const std::size_t chosen =
           stay_close ? ready.size() - 1 - below(std::min<std::size_t>(ready.size(), 2)) : below(ready.size());
@@ -353,9 +353,9 @@ private:
   std::vector<std::uint32_t> group_of_; // or in_pool
   std::vector<std::vector<std::uint32_t>> members_;
   std::vector<std::uint64_t> load_;
-  std::vector<std::uint32_t> pool_;     // the last one is next
-  std::vector<std::uint64_t> refusals_; // times an item found no place, plus one
-  Window window_;                       // these four only save allocations
+  std::vector<std::uint32_t> pool_;     // the last one is placed next
+  std::vector<std::uint64_t> refusals_; // one more than the times that an item found no place
+  Window window_;                       // these four are members only to save allocations
   std::vector<std::uint32_t> stack_;
   std::vector<std::uint32_t> must_leave_, may_leave_;
 };

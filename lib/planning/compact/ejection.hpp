@@ -1,9 +1,9 @@
-// Saves groups: one is dissolved and its items, the pool, are fitted in elsewhere.
+// Saves groups: dissolves a group and fits its items, the pool, into the others.
 //
-// An item that fits nowhere pushes others out, which enter the pool in its stead: those that are cheapest to
-// push out, where an item is the dearer the larger it is and the more often it found no place (Nagata and
-// Braysy, Operations Research Letters 37(5), 2009, who save vehicles so). In between, items move and trade
-// places at random, and groups change their order where no dependency forbids it.
+// An item that fits nowhere ejects others into the pool: those that are cheapest to eject, where the price of
+// an item grows with its size and with the number of times it found no place (Nagata and Braysy, Operations
+// Research Letters 37(5), 2009, who save vehicles in this way). In between, items move and swap at random,
+// and groups change their order as far as dependencies permit.
 #pragma once
 #include "planning/compact/problem.hpp"
 
@@ -11,8 +11,8 @@
 
 namespace tidegate::planning {
 
-// `packing` with as many groups less as could be saved; stops at `lower` groups or when `effort` is used up,
-// of which a step is an item looked at.
+// Returns `packing` with as many groups removed as possible; stops at `lower` groups or when `effort` is used
+// up. A step is one item visited.
 Packing with_groups_saved(const PackingProblem& problem, Packing packing, std::uint64_t lower,
                           std::uint64_t& effort);
 

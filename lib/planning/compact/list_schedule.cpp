@@ -9,8 +9,8 @@
 namespace tidegate::planning {
 namespace {
 
-// Finds the first slot that holds a number of at most some limit. A complete binary tree in one array: node i
-// has the children 2 i and 2 i + 1 and holds the smaller of them; the slots are the leaves.
+// Finds the first slot that holds at most a given number. A complete binary tree in one array: node i has the
+// children 2 i and 2 i + 1 and holds the smaller of their values; the slots are the leaves.
 class TournamentTree {
 public:
   static constexpr std::uint64_t nothing = std::numeric_limits<std::uint64_t>::max();
@@ -33,7 +33,7 @@ public:
 
   bool any(std::uint64_t limit) const { return least_[1] <= std::min(limit, nothing - 1); }
 
-  // Call when any(limit).
+  // Requires any(limit).
   std::size_t first(std::uint64_t limit) const {
     limit = std::min(limit, nothing - 1);
     std::size_t node = 1;
@@ -43,7 +43,7 @@ public:
     return node - leaves_;
   }
 
-  // The first slot from `from` on; the caller knows that there is one.
+  // Returns the first such slot at or after `from`, which must exist.
   std::size_t first_from(std::size_t from, std::uint64_t limit) const {
     std::size_t node = leaves_ + from;
     while (least_[node] > limit) {
@@ -63,8 +63,8 @@ private:
   std::vector<std::uint64_t> least_;
 };
 
-// 2^64 - 1 bytes pass for one byte less, since that number means nothing to the tree; the schedules look
-// again.
+// Stores 2^64 - 1 bytes as one byte less, because the tree reserves that number; the schedules check the real
+// size.
 std::uint64_t storable(std::uint64_t size) {
   return std::min(size, TournamentTree::nothing - 1);
 }
@@ -117,7 +117,7 @@ Packing schedule_by_item(const PackingProblem& problem, std::span<const std::uin
   const std::uint32_t count = problem.count();
   Packing packing{.group_of = std::vector<std::uint32_t>(count)};
   std::vector<std::uint32_t> earliest(count);
-  TournamentTree used(count); // bytes; slots past packing.groups count as empty
+  TournamentTree used(count); // bytes; slots past packing.groups are empty groups
   for (std::uint32_t group = 0; group < count; ++group) {
     used.set(group, 0);
   }

@@ -1,4 +1,4 @@
-// List schedules: fast packings that follow one order of preference.
+// List schedules: fast packings by a fixed order of preference.
 //
 // Two forms. *Group by group*: fill a group with the most preferred items that are ready and fit, close it,
 // and only then release what waited for its items. *Item by item*: place each item into the earliest group
@@ -18,7 +18,7 @@ Packing schedule_by_group(const PackingProblem& problem, std::span<const std::ui
 // `preference` must list predecessors before their successors.
 Packing schedule_by_item(const PackingProblem& problem, std::span<const std::uint32_t> preference);
 
-// Longest tail first, then largest, then the wave listed first; lists predecessors first.
+// Longest tail first, then largest, then lowest wave; lists predecessors first.
 std::vector<std::uint32_t> by_tail_then_size(const PackingProblem& problem,
                                              std::span<const std::uint32_t> tail);
 

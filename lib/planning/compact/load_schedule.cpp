@@ -63,7 +63,7 @@ bool LoadChoice::close() {
   size_from_.assign(candidates_.size() + 1, 0);
   for (std::size_t i = candidates_.size(); i-- > 0;) {
     place_of_[candidates_[i].item] = static_cast<std::uint32_t>(i);
-    // Saturating: only compared with the room of a group.
+    // Saturates; it is only compared with the room of a group.
     if (__builtin_add_overflow(size_from_[i + 1], candidates_[i].size, &size_from_[i])) {
       size_from_[i] = std::numeric_limits<std::uint64_t>::max();
     }
@@ -99,7 +99,7 @@ bool LoadEnumeration::next() {
     take_what_fits(0);
     const auto is_forced = [](const Candidate& candidate) { return candidate.forced; };
     const auto forced = std::count_if(choice_.candidates_.begin(), choice_.candidates_.end(), is_forced);
-    // The forced ones come first, so the first that is missing has found no room.
+    // Forced candidates come first, so a missing one did not fit.
     going_on = !taken_.empty() &&
                (forced == 0 || state_[static_cast<std::size_t>(forced) - 1] == State::taken) &&
                std::all_of(state_.begin(), state_.begin() + forced,
@@ -129,7 +129,7 @@ void LoadEnumeration::take_what_fits(std::size_t from) {
   steps_ += choice_.candidates_.size() - from + 1;
 }
 
-// Leaves out the last item taken and fills up behind it. False when every load has been visited.
+// Leaves out the last item taken and refills from there. Returns false after the last load.
 bool LoadEnumeration::retreat() {
   while (!taken_.empty() && !choice_.candidates_[taken_.back()].forced) {
     const std::uint32_t last = taken_.back();
@@ -141,7 +141,7 @@ bool LoadEnumeration::retreat() {
     refused_.push_back(last);
     state_[last] = State::refused;
     ++steps_;
-    // When all that follows leaves room for a refused item, no load from here on is maximal.
+    // If all following items together leave room for a refused one, no further load is maximal.
     const std::uint64_t following = choice_.size_from_[last + std::size_t{1}];
     const bool can_fill = std::all_of(refused_.begin(), refused_.end(), [&](std::uint32_t candidate) {
       return room_ < following || room_ - following < choice_.candidates_[candidate].size;
@@ -154,7 +154,7 @@ bool LoadEnumeration::retreat() {
   return false;
 }
 
-// An item waits while one that could stand for it, of the same size, was refused.
+// An item is blocked if an item of the same size that can replace it was refused.
 bool LoadEnumeration::is_blocked(std::size_t candidate) const {
   const std::span<const std::uint32_t> others = replacements_.of(choice_.candidates_[candidate].item);
   return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
@@ -169,7 +169,7 @@ bool LoadEnumeration::is_maximal() const {
                      [&](std::uint32_t candidate) { return choice_.candidates_[candidate].size > room_; });
 }
 
-// Some item of the load could give its place to a better one that was left out.
+// Returns true if a better item that was left out can replace an item of the load.
 bool LoadEnumeration::is_dominated() const {
   return std::any_of(taken_.begin(), taken_.end(), [&](std::uint32_t candidate) {
     const Candidate& own = choice_.candidates_[candidate];
@@ -182,7 +182,7 @@ bool LoadEnumeration::is_dominated() const {
   });
 }
 
-// The tests of the lower bound over what stays behind, and the score.
+// Tests the lower bounds of the remaining items, and computes the score.
 bool LoadEnumeration::leaves_what_fits() {
   score_ = 0;
   for (std::size_t i = 0; i < choice_.open_weight_.size(); ++i) {
@@ -225,11 +225,11 @@ struct ReadyItem {
   }
 };
 
-// The most valuable load of one group: depth first, densest items first, with what the rest could add at most
-// as the bound. Its stack is explicit, since a group may hold a great many items.
+// Finds the most valuable load of one group: depth first, densest items first, bounded by the value that the
+// rest can add. The stack is explicit, because a group may hold very many items.
 class LoadSearch {
 public:
-  // `ready` by density. The result is places in `ready`, in rising order.
+  // `ready` is sorted by density. Returns indices into `ready`, ascending.
   const std::vector<std::uint32_t>& best_load(const std::vector<ReadyItem>& ready, std::uint64_t capacity,
                                               std::uint64_t most_choices, std::uint64_t& choices) {
     remember_suffixes(ready);
@@ -267,7 +267,7 @@ public:
   }
 
 private:
-  // Of the ready items from one place on.
+  // Totals of the ready items from an index on.
   struct Suffix {
     double value = 0;
     std::uint64_t least_size = std::numeric_limits<std::uint64_t>::max();
@@ -329,7 +329,7 @@ private:
                       .size = size});
   }
 
-  // The load, and whatever else still fits: a search that was cut short may have left room.
+  // Takes the load and anything else that fits: a search that was cut short may have left room.
   void choose(const std::vector<std::uint32_t>& load) {
     members_.clear();
     rest_.clear();
@@ -385,9 +385,9 @@ std::optional<Packing> schedule_by_load(const PackingProblem& problem, std::span
 
 namespace {
 
-enum class Urgency : std::uint8_t { bytes_behind, root_of_bytes_behind, tail };
+enum class Urgency : std::uint8_t { bytes_after, root_of_bytes_after, tail };
 
-// How much each thing counts in the worth of an item whose bytes, in groups, are s:
+// Weights of the terms in the value of an item of s bytes, in units of a group:
 //
 //     s + of_size s^2 + of_urgency urgency + of_followers s (followers / most followers), with some noise
 struct Weights {
@@ -405,7 +405,7 @@ public:
     constexpr double scale = 1.0 / 9'007'199'254'740'992.0; // 2^-53
     return least + (most - least) * static_cast<double>(engine_() >> 11U) * scale;
   }
-  // Evenly over so many steps by a tenth, upwards from `least`.
+  // Uniform over `steps` steps of a tenth, upwards from `least`.
   double magnitude(double least, int steps) {
     for (int step = static_cast<int>(between(0, steps)); step > 0; --step) {
       least *= 1.1;
@@ -429,7 +429,7 @@ Weights drawn(Draws& draws) {
   return weights;
 }
 
-// Near those that were best so far.
+// Returns weights near the best ones so far.
 Weights varied(Draws& draws, Weights weights) {
   for (double* weight : {&weights.of_size, &weights.of_urgency, &weights.of_followers}) {
     *weight *= draws.chance(0.5) ? draws.magnitude(0.6, 11) : 1;
@@ -438,27 +438,27 @@ Weights varied(Draws& draws, Weights weights) {
   return weights;
 }
 
-// What does not change from schedule to schedule, for one direction of time.
+// The constants of all schedules in one direction of time.
 struct End {
   const PackingProblem* problem = nullptr;
   const std::vector<std::uint32_t>* tail = nullptr;
-  std::vector<double> size;         // in groups
-  std::vector<double> bytes_behind; // of all descendants, in groups
-  std::vector<double> followers;    // descendants, as a share of the most
+  std::vector<double> size;        // in groups
+  std::vector<double> bytes_after; // of all descendants, in groups
+  std::vector<double> followers;   // descendants, as a share of the most
 };
 
-// With too many items to follow every descendant the tails speak for them.
-void look_behind(End& end, const PackingProblem& reverse) {
+// With too many items to count every descendant, uses the tails instead.
+void measure_descendants(End& end, const PackingProblem& reverse) {
   const std::uint32_t count = end.problem->count();
-  end.bytes_behind.assign(end.tail->begin(), end.tail->end());
-  end.followers = end.bytes_behind;
+  end.bytes_after.assign(end.tail->begin(), end.tail->end());
+  end.followers = end.bytes_after;
   if (count <= most_items_with_closure) {
     const BitMatrix descendants = ancestors(reverse); // items counted from the other end
     for (std::uint32_t item = 0; item < count; ++item) {
-      end.bytes_behind[item] = 0;
+      end.bytes_after[item] = 0;
       end.followers[item] = 0;
       for_each_bit(descendants.row(count - 1 - item), [&](std::uint32_t other) {
-        end.bytes_behind[item] += end.size[count - 1 - other];
+        end.bytes_after[item] += end.size[count - 1 - other];
         end.followers[item] += 1;
       });
     }
@@ -475,21 +475,21 @@ End end_of(const PackingProblem& problem, const PackingProblem& reverse, const L
     end.size.push_back(static_cast<double>(size) /
                        static_cast<double>(std::max<std::uint64_t>(problem.capacity, 1)));
   }
-  look_behind(end, reverse);
+  measure_descendants(end, reverse);
   return end;
 }
 
 double urgency(const End& end, std::uint32_t item, Urgency kind) {
   switch (kind) {
-  case Urgency::bytes_behind: return end.bytes_behind[item] + end.size[item];
-  case Urgency::root_of_bytes_behind: return std::sqrt(end.bytes_behind[item]);
+  case Urgency::bytes_after: return end.bytes_after[item] + end.size[item];
+  case Urgency::root_of_bytes_after: return std::sqrt(end.bytes_after[item]);
   case Urgency::tail: break;
   }
   return (*end.tail)[item];
 }
 
 std::vector<double> values(const End& end, const Weights& weights, Draws& draws) {
-  constexpr double least = 1e-6; // even an item of no bytes is worth packing
+  constexpr double least = 1e-6; // so that packing an item of 0 bytes pays
   std::vector<double> result(end.size.size());
   for (std::uint32_t item = 0; item < result.size(); ++item) {
     const double size = end.size[item];

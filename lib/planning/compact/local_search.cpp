@@ -19,7 +19,7 @@ constexpr std::uint64_t largest_total = std::uint64_t{1} << 62U; // so that chan
 
 struct Move {
   std::uint32_t item = no_item;
-  std::uint32_t partner = no_item; // trades places with the item
+  std::uint32_t partner = no_item; // swaps with the item
   std::uint32_t to = 0;
   std::int64_t change = std::numeric_limits<std::int64_t>::max(); // of the overload
 };
@@ -181,8 +181,8 @@ private:
   std::uint64_t& effort_;
   std::vector<std::vector<std::uint32_t>> members_;
   std::vector<std::uint64_t> load_;
-  std::vector<std::uint32_t> first_, last_; // the slack of each item, as the others stand
-  std::vector<std::uint64_t> moved_;        // until when the item stays where it is
+  std::vector<std::uint32_t> first_, last_; // each item's slack at the current positions
+  std::vector<std::uint64_t> moved_;        // step until which the item may not move
   std::int64_t overload_ = 0;
   std::int64_t best_ = 0;
   std::uint64_t now_ = 0;
@@ -202,7 +202,7 @@ bool repair(const PackingProblem& problem, Packing& packing, std::uint64_t& effo
 
 namespace {
 
-// No capacity below this one can do.
+// Returns a lower bound on the capacity of every packing.
 std::uint64_t least_peak(const PackingProblem& problem, std::uint32_t groups) {
   WideBytes total = 0;
   std::uint64_t largest = 0;
@@ -213,11 +213,11 @@ std::uint64_t least_peak(const PackingProblem& problem, std::uint32_t groups) {
   return std::max(largest, static_cast<std::uint64_t>((total + groups - 1) / groups));
 }
 
-// A packing that fits the problem's capacity, if one is found.
+// Searches for a packing that fits the problem's capacity.
 std::optional<Packing> packing_that_fits(const PackingProblem& problem,
                                          std::span<const std::uint32_t> by_tail, const Packing& start,
                                          std::uint64_t& effort) {
-  constexpr std::uint64_t steps_per_item = 8; // of a list schedule, roughly
+  constexpr std::uint64_t steps_per_item = 8; // approximate cost of a list schedule
   Packing scheduled = schedule_by_group(problem, by_tail);
   if (scheduled.groups != start.groups) {
     scheduled = schedule_by_item(problem, by_tail);
@@ -244,9 +244,9 @@ Packing lower_peak(PackingProblem problem, std::span<const std::uint32_t> tail, 
                    std::uint64_t effort) {
   constexpr std::uint64_t fine_enough = 4096; // of the peak
   const std::vector<std::uint32_t> by_tail = by_tail_then_size(problem, tail);
-  std::uint64_t hopeless = least_peak(problem, packing.groups) - 1; // or not found
+  std::uint64_t hopeless = least_peak(problem, packing.groups) - 1; // impossible, or not reached
   std::uint64_t peak = peak_bytes(problem, packing);
-  // The lower bound itself first: it is often reached.
+  // Try the lower bound first: it is often reached.
   std::uint64_t tried = hopeless + 1;
   while (tried < peak && effort > 0) {
     problem.capacity = tried;

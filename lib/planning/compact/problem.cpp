@@ -10,7 +10,7 @@
 namespace tidegate::planning {
 namespace {
 
-// Lists with each entry of `lists` the other way round. In rising order, since it walks the items in order.
+// Transposes the relation; the new lists are in ascending order, because the items are visited in order.
 ItemLists transposed(const ItemLists& lists) {
   const std::size_t count = lists.begin.size() - 1;
   ItemLists result{.begin = std::vector<std::uint32_t>(count + 2),
@@ -30,7 +30,7 @@ ItemLists transposed(const ItemLists& lists) {
   return result;
 }
 
-// Drops repetitions from lists whose entries are in rising order.
+// Removes repetitions from lists in ascending order.
 void drop_repetitions(ItemLists& lists) {
   std::uint32_t kept = 0;
   for (std::size_t item = 0; item + 1 < lists.begin.size(); ++item) {
@@ -72,7 +72,7 @@ PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t
     item_of[layer_order[item]] = item;
     problem.size.push_back(fused_bytes(dag.waves[layer_order[item]]).value());
   }
-  // By predecessor in any order first; transposing sorts, twice sorts both.
+  // First by predecessor in any order; transposing sorts, transposing twice sorts both.
   ItemLists given{.begin = std::vector<std::uint32_t>(layer_order.size() + 2),
                   .items = std::vector<std::uint32_t>(dag.dependencies.size())};
   for (const Dependency& dependency : dag.dependencies) {
@@ -226,8 +226,9 @@ SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t>
     sub.problem.size.push_back(problem.size[sub.items[i]]);
     sub.problem.wave.push_back(problem.wave[sub.items[i]]);
   }
-  // The nearest items of the sub-problem above each item. Items are in an order that keeps dependencies, so
-  // that nothing before the first or behind the last item of the sub-problem lies between two of them.
+  // For each item, its nearest predecessors in the sub-problem. Items are in an order that keeps the
+  // dependencies, so a path between two items of the sub-problem stays between the first and the last of
+  // them.
   std::vector<std::vector<std::uint32_t>> above(problem.count());
   std::vector<std::vector<std::uint32_t>> predecessors;
   std::vector<std::vector<std::uint32_t>> successors(sub.items.size());
@@ -265,7 +266,7 @@ Packing restricted(const Packing& packing, const SubProblem& sub) {
 
 std::optional<Packing> in_order(const PackingProblem& problem, const Packing& groups) {
   const ItemLists members = items_by_group(groups);
-  std::vector<std::uint32_t> waiting_for(groups.groups); // dependencies, not groups
+  std::vector<std::uint32_t> waiting_for(groups.groups); // counts dependencies, not groups
   std::vector<std::uint32_t> ready;
   for (std::uint32_t item = 0; item < problem.count(); ++item) {
     waiting_for[groups.group_of[item]] += static_cast<std::uint32_t>(problem.predecessors[item].size());

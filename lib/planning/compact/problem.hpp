@@ -1,4 +1,4 @@
-// The steps that a search may still take.
+// The packing problem that `compact` solves, and the budget of steps that its searches share.
 #pragma once
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -16,15 +16,14 @@ inline void spend(std::uint64_t& effort, std::uint64_t steps) {
   effort -= std::min(effort, steps);
 }
 
-// The problem that `compact` solves, stripped of everything else: pack items into as few groups of one
-// capacity as possible, every predecessor in a strictly earlier group. It is bin packing with precedence
-// constraints, BPP-P (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012).
+// Pack items into as few groups of one capacity as possible, every predecessor in a strictly earlier group:
+// bin packing with precedence constraints, BPP-P (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012).
 //
-// Items are the waves in layer order, so that predecessors have smaller indices and a loop over the items in
-// order needs no recursion. The problem is symmetric in time: turned around, its solutions read backwards are
-// the solutions. Everything here that works forwards is used backwards by mirroring the problem.
+// Items are the waves in layer order, so predecessors have smaller indices and a loop over the items needs no
+// recursion. The problem is symmetric in time: the solutions of the mirrored problem, read backwards, are the
+// solutions. Every forward algorithm is used backwards by mirroring the problem.
 
-// Lists of items for each item, flat.
+// A flat list of items for each item.
 struct ItemLists {
   std::vector<std::uint32_t> begin{0};
   std::vector<std::uint32_t> items;
@@ -35,23 +34,23 @@ struct ItemLists {
 };
 
 struct PackingProblem {
-  std::uint64_t capacity = 0;      // bytes of a group
-  std::vector<std::uint64_t> size; // bytes of an item, at most the capacity
-  std::vector<std::uint32_t> wave; // which wave an item is
-  ItemLists successors;            // without repetitions, in rising order
+  std::uint64_t capacity = 0;      // bytes per group
+  std::vector<std::uint64_t> size; // bytes per item, at most the capacity
+  std::vector<std::uint32_t> wave; // wave of each item
+  ItemLists successors;            // without repetitions, ascending
   ItemLists predecessors;
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(size.size()); }
 };
 
-// The problem of a DAG whose layers are `layer_order` and whose waves all fit `capacity`.
+// Makes the problem of a DAG with the layers `layer_order`, whose waves all fit `capacity`.
 PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t> layer_order,
                                std::uint64_t capacity);
 
-// The same problem with time reversed: item i becomes item count - 1 - i.
+// Reverses time: item i becomes item count - 1 - i.
 PackingProblem mirrored(const PackingProblem& problem);
 
-// An answer: the group of each item.
+// A solution: the group of each item.
 struct Packing {
   std::vector<std::uint32_t> group_of;
   std::uint32_t groups = 0;
@@ -59,13 +58,13 @@ struct Packing {
 
 Packing mirrored(const Packing& packing);
 
-// Closes the gaps that moving items has left.
+// Renumbers the groups without the empty ones.
 Packing without_empty_groups(Packing packing);
 
-// The bytes of the fullest group.
+// Returns the bytes of the fullest group.
 std::uint64_t peak_bytes(const PackingProblem& problem, const Packing& packing);
 
-// The items of each group, in rising order.
+// Returns the items of each group in ascending order.
 ItemLists items_by_group(const Packing& packing);
 
 // One bit for each pair of items.
@@ -110,32 +109,33 @@ void for_each_bit(std::span<const std::uint64_t> row, Function function) {
 // Row i holds the ancestors of item i.
 BitMatrix ancestors(const PackingProblem& problem);
 
-// Splits a packing problem into parts that no group ever mixes.
+// Splits a packing problem into parts that no group mixes.
 //
-// Two items may meet in a group when both fit it and neither depends on the other; a part holds the items
-// that can meet, directly or through others. Waves before and after a point that all of them wait for are in
-// different parts, and where budgets are tight a wave that can meet no other is a part of its own. Parts can
-// be packed one by one: what comes out has the fewest groups if each part has, unless no order of the groups
-// keeps the dependencies between the parts.
+// Two items can meet in a group if both fit and neither depends on the other; a part holds the items that can
+// meet, directly or through others. Waves before and after a point that all of them wait for are in different
+// parts, and under a tight budget a wave that can meet no other is a part on its own. Packing each part
+// optimally yields the fewest groups overall, unless no order of the groups keeps the dependencies between
+// the parts.
 
-// Row i has the items that may meet item i.
+// Row i holds the items that can meet item i.
 BitMatrix may_meet(const PackingProblem& problem);
 
-// The items of each part, in rising order. Looks at every pair of items: for up to most_items_with_closure.
+// Returns the items of each part in ascending order. Visits every pair of items: only for up to
+// most_items_with_closure.
 ItemLists parts(const PackingProblem& problem);
 
-// Some of the items by themselves. What depends on another through items left out depends on it directly.
+// A subset of the items. A dependency through omitted items becomes a direct one.
 struct SubProblem {
   PackingProblem problem;
-  std::vector<std::uint32_t> items; // the original of each, in rising order
+  std::vector<std::uint32_t> items; // original of each item, ascending
 };
 
 SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t> items);
 
-// What a packing of the problem makes of the sub-problem; groups that this leaves empty are dropped.
+// Restricts a packing to the sub-problem, without the groups that become empty.
 Packing restricted(const Packing& packing, const SubProblem& sub);
 
-// The groups, given in any order, in one that keeps the dependencies; nothing when there is none.
+// Orders groups so that the dependencies hold; nothing if that is impossible.
 std::optional<Packing> in_order(const PackingProblem& problem, const Packing& groups);
 
 } // namespace tidegate::planning
