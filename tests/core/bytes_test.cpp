@@ -1,4 +1,4 @@
-// Byte counts as text and from text.
+// Parsing and formatting of byte counts.
 #include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
@@ -92,7 +92,7 @@ TEST_CASE("fractions must come out as whole bytes") {
   CHECK(refusal("1.0000000000000000001EB") == "\"1.0000000000000000001EB\" is not a whole number of bytes");
 }
 
-TEST_CASE("what passes 64 bits is refused, not wrapped") {
+TEST_CASE("counts beyond 64 bits are refused, not wrapped") {
   CHECK(parse_bytes("18446744073709551615") == largest);
   CHECK(parse_bytes("18.446744073709551615EB") == largest);
   CHECK(parse_bytes("15.5EiB") == std::uint64_t{31} << 59U);

@@ -1,4 +1,4 @@
-// Times as people write them.
+// Parsing and formatting of durations.
 #include "core/duration.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ std::string refusal(std::string_view text) {
   return parsed.error().message + "; " + parsed.error().fix;
 }
 
-TEST_CASE("a number with a unit, or of the usual unit") {
+TEST_CASE("a number with a unit, or in the default unit") {
   CHECK(parse_duration("10", second) == 10 * second);
   CHECK(parse_duration("10s", second) == 10 * second);
   CHECK(parse_duration("2m", second) == 120 * second);
@@ -27,7 +27,7 @@ TEST_CASE("a number with a unit, or of the usual unit") {
   CHECK(parse_duration("0", second) == 0);
 }
 
-TEST_CASE("what is not a duration is refused with what is one") {
+TEST_CASE("other texts are refused with an example of a duration") {
   const std::string fix = "write a duration such as 10s, 2m, 1.5h or 150ms";
   for (const char* const text : {"", "s", "-1s", "1x", "1 ", "1s ", "1e3s", "nan", "inf", "1,5s"}) {
     CHECK(refusal(text) == '"' + std::string(text) + "\" is not a duration; " + fix);
@@ -36,7 +36,7 @@ TEST_CASE("what is not a duration is refused with what is one") {
   CHECK(refusal("99999999999999999999999") == "\"99999999999999999999999\" is more than a year; " + fix);
 }
 
-TEST_CASE("times in three digits") {
+TEST_CASE("durations are formatted with three digits") {
   CHECK(short_time_text(0) == "0 us");
   CHECK(short_time_text(51'400) == "51.4 us");
   CHECK(short_time_text(999'400) == "999 us");

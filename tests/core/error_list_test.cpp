@@ -1,4 +1,4 @@
-// Several errors as one: the first with the others behind it.
+// Several errors combined: the first one with the others attached.
 #include <tidegate/core/error.hpp>
 
 #include <doctest/doctest.h>
@@ -15,13 +15,13 @@ Error error(std::string message, ErrorCode code = ErrorCode::invalid_program) {
 
 } // namespace
 
-TEST_CASE("nothing wrong is no error") {
+TEST_CASE("an empty list is a success") {
   ErrorList errors;
   CHECK(errors.check(Result<int>(3)));
   CHECK(errors.result());
 }
 
-TEST_CASE("the first error has the others, also those of others") {
+TEST_CASE("the first error carries the others, including those of others") {
   ErrorList inner;
   inner.add(error("b"));
   inner.add(error("c"));
@@ -38,7 +38,7 @@ TEST_CASE("the first error has the others, also those of others") {
   CHECK(result.error().others[2].message == "d");
 }
 
-TEST_CASE("what follows from an error that is told elsewhere is not told again, and is no success") {
+TEST_CASE("a consequence of an error reported elsewhere is neither reported nor a success") {
   ErrorList follower;
   follower.add(already_reported());
   REQUIRE_FALSE(follower.result());
@@ -50,7 +50,7 @@ TEST_CASE("what follows from an error that is told elsewhere is not told again, 
   CHECK(errors.result().error().others.empty());
 }
 
-TEST_CASE("no more are told than a reader can use") {
+TEST_CASE("the number of reported errors is limited") {
   ErrorList errors;
   for (std::size_t i = 0; i < 2 * ErrorList::most; ++i) {
     errors.add(error(std::to_string(i)));
@@ -60,7 +60,7 @@ TEST_CASE("no more are told than a reader can use") {
   CHECK(errors.result().error().others.back().message == "99");
 }
 
-TEST_CASE("the exit code is that of the worst") {
+TEST_CASE("the exit code is that of the most severe error") {
   ErrorList errors;
   errors.add(error("a", ErrorCode::cycle));
   errors.add(error("b", ErrorCode::cannot_write));

@@ -8,7 +8,7 @@
 
 using namespace tidegate;
 
-TEST_CASE("every code has a name of its own") {
+TEST_CASE("every code has its own name") {
   std::set<std::string_view> names(error_code_names.begin(), error_code_names.end());
   CHECK(names.size() == error_code_names.size());
   CHECK(error_code_names.size() == static_cast<std::size_t>(ErrorCode::internal_error) + 1);
@@ -47,7 +47,7 @@ TEST_CASE("text: a place, a pointer and a fix") {
                            "  fix: did you mean \"queue_len\"?");
 }
 
-TEST_CASE("text: what is not known is left out") {
+TEST_CASE("text: unknown parts are omitted") {
   CHECK(describe({.code = ErrorCode::overflow, .message = "too much"}) ==
         "tidegate: error: too much [overflow]");
   CHECK(describe({.code = ErrorCode::overflow, .message = "too much", .source = "a", .pointer = ""}) ==

@@ -1,4 +1,4 @@
-// The line of a source that an error stands in.
+// The source line of an error, with a caret.
 #include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
@@ -6,7 +6,7 @@
 namespace tidegate {
 namespace {
 
-TEST_CASE("the caret stands under the place") {
+TEST_CASE("the caret is under the column") {
   CHECK(describe_excerpt("  out[i] = foo;", 12, 12) == "  12 |   out[i] = foo;\n"
                                                        "     |            ^");
   CHECK(describe_excerpt("int x", 3, {}) == "  3 | int x");
@@ -23,7 +23,7 @@ TEST_CASE("columns count characters; a tab takes one, and nothing reaches a term
                                                     "    |           ^");
 }
 
-TEST_CASE("of a long line what is around the place") {
+TEST_CASE("a long line is cut to the surroundings of the column") {
   const std::string line = std::string(200, 'a') + "!" + std::string(200, 'b');
   CHECK(describe_excerpt(line, 1, 201) == "  1 | …" + std::string(79, 'a') + "!" + std::string(59, 'b') +
                                               "…\n    | " + std::string(80, ' ') + "^");
@@ -51,7 +51,7 @@ TEST_CASE("columns of bytes become columns of characters") {
   CHECK(column("", 0) == 1);
 }
 
-TEST_CASE("a line that nobody has written by hand is not quoted") {
+TEST_CASE("binary and very long lines are not quoted") {
   const auto excerpt = [](std::size_t length) {
     return with_excerpt({.source = "a.json", .line = 1, .column = 3}, std::string(length, 'x') + "\n")
         .excerpt;
@@ -61,7 +61,7 @@ TEST_CASE("a line that nobody has written by hand is not quoted") {
   CHECK_FALSE(with_excerpt({.line = 1}, std::string_view("{\0", 2)).excerpt);
 }
 
-TEST_CASE("in an error it stands below the message") {
+TEST_CASE("an error shows the excerpt below its message") {
   CHECK(describe({.code = ErrorCode::kernel_source,
                   .message = "no",
                   .fix = "mend",

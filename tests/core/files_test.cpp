@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder that goes away with the test.
+// A temporary folder that the destructor removes.
 class Folder {
 public:
   Folder() {
@@ -98,7 +98,7 @@ TEST_CASE("devices are written directly") {
   CHECK(fs::is_character_file("/dev/null"));
 }
 
-TEST_CASE("nobody waits for the other end of a named pipe where a file is needed") {
+TEST_CASE("a named pipe in place of a file is refused without waiting for its other end") {
   const Folder folder;
   const std::string pipe = folder.file("pipe");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -117,16 +117,16 @@ TEST_CASE("nobody waits for the other end of a named pipe where a file is needed
   CHECK(*read_all("/dev/null", 10) == "");
 }
 
-TEST_CASE("pipes without a name are files like others, and a named one with a reader is written") {
+TEST_CASE("unnamed pipes are read like files, and a named pipe with a reader is written") {
   std::array<int, 2> ends{};
   REQUIRE(::pipe(ends.data()) == 0);
-  const std::string behind = "/dev/fd/" + std::to_string(ends[0]);
+  const std::string unnamed = "/dev/fd/" + std::to_string(ends[0]);
   auto output = Output::open("/dev/fd/" + std::to_string(ends[1]), FileKinds::no_named_pipes);
   REQUIRE(output);
   CHECK(output->write("text"));
   *output = std::move(*Output::open("/dev/null"));
   ::close(ends[1]);
-  CHECK(*read_all(behind, 10) == "text");
+  CHECK(*read_all(unnamed, 10) == "text");
   ::close(ends[0]);
 
   const Folder folder;
@@ -165,10 +165,10 @@ TEST_CASE("whole files are read, up to a limit") {
   CHECK(too_large.error().code == ErrorCode::input_too_large);
   put(folder.file("empty"), "");
   CHECK(read_all(folder.file("empty"), 10) == "");
-  CHECK(read_all("/proc/self/status", 100'000)->starts_with("Name:")); // a file that says it has no size
+  CHECK(read_all("/proc/self/status", 100'000)->starts_with("Name:")); // this file reports size 0
 }
 
-TEST_CASE("what cannot be read is an error with the name of the file") {
+TEST_CASE("an unreadable file is an error with its name") {
   const Folder folder;
   const auto missing = read_all(folder.file("none"), 10);
   REQUIRE_FALSE(missing);
@@ -179,7 +179,7 @@ TEST_CASE("what cannot be read is an error with the name of the file") {
   CHECK(directory.error().fix == "name a file in that folder");
 }
 
-TEST_CASE("standard streams have a name of their own") {
+TEST_CASE("standard streams have a display name") {
   CHECK(display_name("-") == "standard input");
   CHECK(display_name("a.json") == "a.json");
 }

@@ -1,5 +1,5 @@
-// NumPy files. The whole files below are what numpy.save and numpy.lib.format.write_array of NumPy 1.24
-// wrote, with the padding between header and data as spaces(n).
+// NumPy files. The complete files below were written by numpy.save and numpy.lib.format.write_array of NumPy
+// 1.24; spaces(n) is the padding between header and data.
 #include "core/npy.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ void check_array(const std::string& file, ElementType type, const Shape& shape, 
   CHECK(text_of(array->bytes) == data);
 }
 
-// A file of version 1.0 with this header.
+// Returns a file of version 1.0 with this header.
 std::string with_header(const std::string& header, const std::string& data = "") {
   const std::string length{static_cast<char>(header.size() & 0xffU), static_cast<char>(header.size() >> 8U)};
   return "\x93NUMPY\1\0"s + length + header + data;
@@ -103,7 +103,7 @@ TEST_CASE("big-endian arrays come out in the order of this machine") {
               ElementType::f64, {1}, "\x00\x00\x00\x00\x00\x00\xf0?"s);
 }
 
-TEST_CASE("every element type is read, whichever way its order is written") {
+TEST_CASE("every element type is read in every notation of its byte order") {
   const std::vector<std::string> codes{"i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"};
   for (std::size_t i = 0; i < codes.size(); ++i) {
     const auto type = static_cast<ElementType>(i);
@@ -124,7 +124,7 @@ TEST_CASE("a header may be written in any of Python's ways") {
               ElementType::f32, {1, 2}, data);
 }
 
-TEST_CASE("order by columns is refused where it makes a difference") {
+TEST_CASE("column-major order is refused if it differs from row-major") {
   CHECK(refusal("\x93NUMPY\x01\x00v\x00{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2), }"s +
                 spaces(59) + "\n\x00\x02\x01\x03"s) == "the array of shape (2, 2) is stored by columns");
   for (const auto& [shape, dimensions] : {std::pair{"(1, 4)", Shape{1, 4}}, {"(4, 1)", {4, 1}}}) {
@@ -202,7 +202,7 @@ TEST_CASE("arrays of other types are refused by name") {
   CHECK(kind("('<f4', (2,))") == "an array of structures cannot be read");
 }
 
-TEST_CASE("the shape is checked before anything is done with it") {
+TEST_CASE("the shape is checked before it is used") {
   const std::string huge = "(4294967296, 4294967296)";
   CHECK(refusal(with_shape(huge)) == "an array of shape " + huge + " does not fit 64 bits of address space");
   CHECK(refusal(with_shape("(4611686018427387904,)")) ==
@@ -220,14 +220,14 @@ TEST_CASE("the shape is checked before anything is done with it") {
   CHECK(shape_damage("(,)") == bad_size + "or ')', got \",)}\"");
   CHECK(shape_damage("((((((((1,),") == bad_size + "or ')', got \"(((((((1,),}\"");
   CHECK(shape_damage("(0x10,)") == "expected ',', got \"x10,)}\"");
-  CHECK(shape_damage("(3)") == "expected ',', got \")}\""); // a number to Python
+  CHECK(shape_damage("(3)") == "expected ',', got \")}\""); // in Python, a number
   CHECK(shape_damage("(3 3)") == "expected ',', got \"3)}\"");
   CHECK(shape_damage("3") == "expected '(', got \"3}\"");
   CHECK(shape_damage("[3]") == "expected '(', got \"[3]}\"");
   CHECK(shape_damage("(3.0,)") == "expected ',', got \".0,)}\"");
 }
 
-TEST_CASE("a damaged header says what was expected where") {
+TEST_CASE("the error of a damaged header states what was expected and found") {
   CHECK(damage("") == "expected '{', got its end");
   CHECK(damage("[]") == "expected '{', got \"[]\"");
   CHECK(damage("{") == "expected a string, got its end");

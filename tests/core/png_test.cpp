@@ -1,4 +1,4 @@
-// Pictures in PNG files: there and back, and what is no PNG.
+// PNG files: round trips, and files that are not PNG.
 #include "core/png.hpp"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ TEST_CASE("a picture comes back as it was") {
       CHECK(refusal(parse_png(*file, 5, 4)) ==
             "bad_array: the picture has 5 x 3 pixels, the image 5 x 4; give the image the size [5, 3], or "
             "another file");
-      for (std::size_t end = 0; end + 12 < file->size(); end += 7) { // without the last chunk it is whole
+      for (std::size_t end = 0; end + 12 < file->size(); end += 7) { // the last chunk is not needed
         CHECK_FALSE(parse_png(file->substr(0, end), 5, 3));
       }
     }
@@ -55,7 +55,7 @@ TEST_CASE("a picture comes back as it was") {
         "bad_array: not a valid PNG file: Not a PNG file; write the picture again");
 }
 
-// Palettes, few bits and interlacing: files as other programs write them.
+// Palettes, low bit depths and interlacing: files of other programs.
 TEST_CASE("pictures of every kind become samples of 8 or 16 bits") {
   using namespace std::string_view_literals;
   SUBCASE("two colours of a palette, one bit a pixel") {

@@ -1,4 +1,4 @@
-// Other programs as filters, with what every system has.
+// Other programs as filters, with programs that every system has.
 #include "core/program.hpp"
 
 #include <doctest/doctest.h>
@@ -19,29 +19,29 @@ Error refusal(const std::vector<std::string>& command, std::string_view input = 
 
 } // namespace
 
-TEST_CASE("input goes through whole, however much it is") {
+TEST_CASE("input of any size is passed completely") {
   std::string input;
   while (input.size() < 5'000'000) {
     input += "line " + std::to_string(input.size()) + '\0' + "\xff\n";
   }
   const auto output = filter({"cat"}, input);
   REQUIRE(output);
-  CHECK((*output == input)); // in parentheses: a failure does not print it
+  CHECK((*output == input)); // in parentheses, so that a failure does not print it
   CHECK(filter({"cat"}, "") == "");
 }
 
-TEST_CASE("a program may leave its input alone, and write more than it reads") {
+TEST_CASE("a program may ignore its input and write more than it reads") {
   CHECK(filter({"true"}, std::string(5'000'000, 'x')) == "");
   const auto output = filter({"head", "-c", "5000000", "/dev/zero"}, "");
   REQUIRE(output);
   CHECK((*output == std::string(5'000'000, '\0')));
 }
 
-TEST_CASE("arguments arrive as they are") {
+TEST_CASE("arguments arrive unchanged") {
   CHECK(filter({"printf", "%s|%s|%s", "a b", "\"$HOME'", ""}, "") == "a b|\"$HOME'|");
 }
 
-TEST_CASE("a program that is not there") {
+TEST_CASE("a missing program") {
   const Error error = refusal({"tidegate-no-such-program", "-x"}, "input");
   CHECK(error.code == ErrorCode::missing_program);
   CHECK(error.message == "there is no program tidegate-no-such-program on PATH");

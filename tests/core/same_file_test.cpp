@@ -1,4 +1,4 @@
-// Which file a path means, and that outputs do not replace inputs.
+// Identity of files, and the refusal to overwrite inputs.
 #include "../temporary_folder.hpp"
 #include "core/files.hpp"
 
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What is said when `output` is written and `input` is read; "" when both are well.
+// Returns the error of writing `output` while reading `input`, or "".
 std::string refusal(const std::string& input, const std::string& output) {
   const auto kept =
       refuse_overwriting({.inputs = {{input, "the input", {}}}, .outputs = {{output, "-o", {}}}});
@@ -39,7 +39,7 @@ TEST_CASE("paths without detours") {
   CHECK(canonical_path(".") == fs::current_path());
 }
 
-TEST_CASE("what lies in a folder") {
+TEST_CASE("files inside a folder") {
   CHECK(is_inside("/a/b", "/a"));
   CHECK(is_inside("/a/b/c", "/a"));
   CHECK(is_inside("/a", "/a"));
@@ -49,7 +49,7 @@ TEST_CASE("what lies in a folder") {
   CHECK_FALSE(is_inside("/b/a", "/a"));
 }
 
-TEST_CASE("an output does not replace an input, however it is spelled") {
+TEST_CASE("an output does not replace an input under any spelling of its path") {
   const test::TemporaryFolder folder;
   const std::string input = folder.write("in", "x");
   folder.write("other", "x");
@@ -67,7 +67,7 @@ TEST_CASE("an output does not replace an input, however it is spelled") {
   }
 }
 
-TEST_CASE("a folder that is not there has no parent") {
+TEST_CASE("a missing folder has no parent") {
   const test::TemporaryFolder folder;
   const std::string input = folder.write("in", "x");
   fs::create_symlink("nosuch/../in", folder.file("link"));
@@ -86,7 +86,7 @@ TEST_CASE("a folder that is not there has no parent") {
   CHECK(*read_all(input, 10) == "x");
 }
 
-TEST_CASE("two outputs are two files, also where there is none yet") {
+TEST_CASE("two outputs must be two files, even if neither exists yet") {
   const test::TemporaryFolder folder;
   fs::create_directory_symlink(".", folder.file("here"));
   fs::create_directory(folder.file("sub"));
@@ -102,7 +102,7 @@ TEST_CASE("two outputs are two files, also where there is none yet") {
   CHECK_FALSE(refused("new", "sub/new"));
 }
 
-TEST_CASE("an output of a document is refused at its place") {
+TEST_CASE("the error of an output names its place in the document") {
   const test::TemporaryFolder folder;
   const std::string file = folder.write("in", "x");
   const auto kept =
@@ -114,7 +114,7 @@ TEST_CASE("an output of a document is refused at its place") {
             " [invalid_program]\n  at: /buffers/x/output\n  fix: name another file");
 }
 
-TEST_CASE("streams, devices and pipes are nobody's to destroy") {
+TEST_CASE("streams, devices and pipes cannot be overwritten") {
   const test::TemporaryFolder folder;
   CHECK(refusal("-", "-") == "");
   CHECK(refusal("/dev/null", "/dev/null") == "");

@@ -26,7 +26,7 @@ TEST_CASE("no trailing spaces, no rows") {
   CHECK(render_table({}).empty());
 }
 
-TEST_CASE("columns of numbers stand to the right, by characters") {
+TEST_CASE("columns of numbers are right-aligned by characters") {
   std::vector<std::vector<std::string>> rows{
       {"n", "größe", "text"}, {"10", "1", "x"}, {"7"}, {"…", "123456", "y"}};
   align_right(rows, {0, 1, 5});
@@ -41,7 +41,7 @@ TEST_CASE("columns of numbers stand to the right, by characters") {
   CHECK(none.empty());
 }
 
-TEST_CASE("bold only where it is wanted") {
+TEST_CASE("bold only if colour is on") {
   CHECK(bold("x", false) == "x");
   CHECK(bold("x", true) == "\x1b[1mx\x1b[0m");
 }

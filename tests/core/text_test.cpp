@@ -27,7 +27,7 @@ TEST_CASE("a word that resembles nothing has no nearest name") {
                                                     "global_offset"};
   CHECK(nearest_name("op", handles) == "op_handle");
   CHECK(nearest_name("input", handles) == "input_handle");
-  CHECK_FALSE(nearest_name("global", handles)); // two begin so
+  CHECK_FALSE(nearest_name("global", handles)); // two candidates begin with it
   CHECK_FALSE(nearest_name("inp", handles));
   CHECK_FALSE(nearest_name("zz", names));
   CHECK_FALSE(nearest_name(std::string(100000, 'q'), names));
@@ -47,7 +47,7 @@ TEST_CASE("lists of names read as English") {
   CHECK(one_of({}).empty());
 }
 
-TEST_CASE("input in messages is short, and otherwise as it is") {
+TEST_CASE("input in messages is shortened, but not changed") {
   CHECK(in_quotes("plain") == "\"plain\"");
   CHECK(in_quotes("tab\tand\x1b[31m") == "\"tab\tand\x1b[31m\"");
   CHECK(in_quotes("größe") == "\"größe\"");
@@ -58,20 +58,20 @@ TEST_CASE("input in messages is short, and otherwise as it is") {
   CHECK(shortened("").empty());
 }
 
-TEST_CASE("what no terminal should get is shown as an escape") {
+TEST_CASE("characters unsafe for terminals are escaped") {
   CHECK(printable("plain, größe → 😀") == "plain, größe → 😀");
   CHECK(printable(std::string_view("a\0b\n\r\t", 6)) == "a\\x00b\\x0a\\x0d\\x09");
   CHECK(printable("\x1b[31mred\x1b]0;title\x07") == "\\x1b[31mred\\x1b]0;title\\x07");
   CHECK(printable("\x7f") == "\\x7f");
-  CHECK(printable("\u009b31m\u0085\u00a0") == "\\u009b31m\\u0085\u00a0"); // C1; the first past it stays
+  CHECK(printable("\u009b31m\u0085\u00a0") == "\\u009b31m\\u0085\u00a0"); // C1 controls; U+00A0 stays
   CHECK(printable("\u202aa\u202eb\u2066c\u2069d\u200f\u061c") ==
         "\\u202aa\\u202eb\\u2066c\\u2069d\\u200f\\u061c");
   CHECK(printable("\u2028\u2029") == "\\u2028\\u2029");
   CHECK(printable("\u200d\u2027\u202f\u2065\u206a") == "\u200d\u2027\u202f\u2065\u206a"); // their neighbours
-  CHECK(printable("\xff\xc3|\xe2\x80") == "\\xff\\xc3|\\xe2\\x80");                       // no UTF-8
+  CHECK(printable("\xff\xc3|\xe2\x80") == "\\xff\\xc3|\\xe2\\x80");                       // invalid UTF-8
 }
 
-TEST_CASE("what is printable stays as it is") {
+TEST_CASE("printable text does not change") {
   const std::string once = printable("a\x1b\u202e\xff\\b");
   CHECK(printable(once) == once);
 }

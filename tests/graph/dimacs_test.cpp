@@ -16,12 +16,12 @@ TEST_CASE("arcs with their weights") {
   CHECK_FALSE(loaded->graph.symmetric);
 }
 
-TEST_CASE("it is known by its content, whatever its name") {
+TEST_CASE("the format is recognised by content under any file name") {
   CHECK(load_text("road", "c x\np sp 1 0\n")->facts->format == FileFormat::dimacs);
   CHECK(load_text("road", "p sp 1 0\n")->facts->format == FileFormat::dimacs);
 }
 
-TEST_CASE("what is no DIMACS file of shortest paths") {
+TEST_CASE("files that are not DIMACS shortest-path graphs") {
   constexpr const char* header =
       "\n  fix: write \"p sp VERTICES ARCS\" before the arcs, and begin comment lines with c";
   const auto of = [](const std::string& text) { return refusal("a.gr", text); };

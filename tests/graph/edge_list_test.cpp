@@ -6,7 +6,7 @@
 using namespace tidegate;
 using namespace tidegate::test;
 
-TEST_CASE("vertices count from 0 up to the greatest that is named") {
+TEST_CASE("vertices count from 0 up to the greatest number in the file") {
   const auto loaded = load_text("a.txt", "# Nodes: 3\n% KONECT\n0\t5\n5 2\n\n2 2\n");
   REQUIRE(loaded);
   CHECK(vertex_count(loaded->graph) == 6);
@@ -15,7 +15,7 @@ TEST_CASE("vertices count from 0 up to the greatest that is named") {
   CHECK(vertex_count(load_text("a.txt", "# nothing\n")->graph) == 0);
 }
 
-TEST_CASE("undirected edges stand in both rows, loops in one") {
+TEST_CASE("undirected edges are in both rows, loops in one") {
   const auto loaded = load_text("a.el", "0 1\n1 1\n", {.undirected = true, .build = {.in_rows = true}});
   REQUIRE(loaded);
   CHECK(pairs(loaded->graph.out) == Pairs{{0, 1}, {1, 0}, {1, 1}});
@@ -24,7 +24,7 @@ TEST_CASE("undirected edges stand in both rows, loops in one") {
   CHECK(in_rows(loaded->graph) == &loaded->graph.out);
 }
 
-TEST_CASE("the first edge says what the others have") {
+TEST_CASE("the first edge determines the columns of the others") {
   const auto weights = [](const std::string& text) {
     return load_text("a.wel", text, {.weights = WeightUse::as_given})->graph.out.weights;
   };
@@ -46,7 +46,7 @@ TEST_CASE("the first edge says what the others have") {
         "  fix: correct it, or the size that the file states");
 }
 
-TEST_CASE("decimal numbers are the nearest doubles, however they are written") {
+TEST_CASE("decimal numbers in any notation become the nearest doubles") {
   std::mt19937_64 random(1);
   std::string text = "0 0 0.0\n";
   std::vector<float> wanted{0};
@@ -68,7 +68,7 @@ TEST_CASE("decimal numbers are the nearest doubles, however they are written") {
         wanted);
 }
 
-TEST_CASE("what is no graph at all") {
+TEST_CASE("files that are not graphs") {
   constexpr const char* fix =
       "\n  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges (two numbers a line, a blank "
       "between them), plain or compressed by gzip";
@@ -80,7 +80,7 @@ TEST_CASE("what is no graph at all") {
             fix);
 }
 
-TEST_CASE("a vertex far out takes no memory that is not there") {
+TEST_CASE("a large vertex number does not allocate more memory than there is") {
   CHECK(refusal("a.txt", "0 4000000000\n", {.build = {.most_bytes = 1U << 20U}}) ==
         "tidegate: a.txt: error: a graph of 4000000001 vertices and 1 edge needs 29.8 GiB of memory to "
         "build; 1 MiB are available [input_too_large]\n"

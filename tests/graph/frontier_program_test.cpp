@@ -1,4 +1,4 @@
-// What a frontier program may say, and what it means.
+// Checks and meaning of frontier programs.
 #include "graph/program.hpp"
 #include "graph_support.hpp"
 
@@ -48,7 +48,7 @@ TEST_CASE("one graph, from a file or generated") {
         invalid("bfs does not use weights", "/graph/weights", "leave weights out"));
 }
 
-TEST_CASE("sources as the algorithm takes them, and in range") {
+TEST_CASE("sources match the algorithm and are in range") {
   const auto with = [](Algorithm algorithm, std::size_t sources) {
     return [=](FrontierProgram& p) {
       p.algorithm = algorithm;

@@ -1,4 +1,4 @@
-// Generated graphs: the same everywhere.
+// Generated graphs are the same everywhere.
 #include "graph_support.hpp"
 #include <tidegate/graph/generate.hpp>
 
@@ -12,7 +12,7 @@ Rows rows_of(const GeneratorSpec& spec, LoadOptions options = {}) {
   return generate_graph(spec, options)->out;
 }
 
-// A number that any other graph has hardly.
+// A hash of a graph; other graphs hardly ever have the same.
 std::uint64_t fingerprint(const Rows& rows) {
   std::uint64_t hash = rows.vertices();
   const auto add = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3U; };
@@ -89,7 +89,7 @@ TEST_CASE("rmat has few vertices with many edges, uniform none") {
 }
 
 TEST_CASE("equal seeds give equal graphs on every machine") {
-  // The numbers are those of another implementation, in Python.
+  // The expected values come from an independent Python implementation.
   const LoadOptions weighted{.weights = WeightUse::u32};
   CHECK(fingerprint(rows_of({.rmat = RmatSpec{.scale = 10, .seed = 1, .max_weight = 255}}, weighted)) ==
         8580272887980775067U);
@@ -101,7 +101,7 @@ TEST_CASE("equal seeds give equal graphs on every machine") {
         fingerprint(rows_of({.rmat = RmatSpec{.scale = 10, .seed = 2}})));
 }
 
-TEST_CASE("graphs that cannot be") {
+TEST_CASE("impossible graphs") {
   CHECK(refused({}) == "tidegate: error: generate has 0 of rmat, grid and uniform [invalid_program]\n"
                        "  fix: give exactly one of them");
   CHECK(
@@ -123,7 +123,7 @@ TEST_CASE("graphs that cannot be") {
   CHECK(refused({.uniform = UniformSpec{.vertices = 0, .edges = 1}}) ==
         "tidegate: error: a graph without vertices has no edges [invalid_program]\n  at: /uniform/vertices\n"
         "  fix: give it vertices");
-  // More than 2^31 edges are counted, and not begun where they do not fit.
+  // More than 2^31 edges are counted, but not generated if they do not fit.
   const GeneratorSpec large{.rmat = RmatSpec{.scale = 28, .edge_factor = 16}};
   CHECK(generated_size(large)->edges == std::uint64_t{1} << 32U);
   CHECK(generate_graph(large, {.build = {.most_bytes = 1U << 30U}}).error().code ==

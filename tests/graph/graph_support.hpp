@@ -1,4 +1,4 @@
-// What the tests of graphs share.
+// Helpers of the graph tests.
 #pragma once
 
 #include "../temporary_folder.hpp"
@@ -26,7 +26,7 @@ inline Pairs pairs(const Rows& rows) {
   return edges;
 }
 
-// The graph of these edges, with in rows.
+// Returns the graph of these edges, with in rows.
 inline Graph graph_of(std::uint32_t vertices, const Pairs& edges, bool undirected = false,
                       const std::vector<std::uint32_t>& weights = {}) {
   EdgeChunk chunk;
@@ -42,7 +42,7 @@ inline Graph graph_of(std::uint32_t vertices, const Pairs& edges, bool undirecte
   return *build_graph(std::move(chunks), {.in_rows = true, .threads = 1});
 }
 
-// Loads a file with this text, on two threads and in blocks so small that lines fall across them.
+// Loads a file with this text on two threads, in blocks so small that lines cross them.
 inline Result<LoadedGraph> load_text(const std::string& name, const std::string& text,
                                      LoadOptions options = {}) {
   const TemporaryFolder folder;
@@ -56,7 +56,7 @@ inline Result<LoadedGraph> load_text(const std::string& name, const std::string&
   return loaded;
 }
 
-// What is said of a file that is refused.
+// Returns the error of a file that is refused.
 inline std::string refusal(const std::string& name, const std::string& text,
                            const LoadOptions& options = {}) {
   const auto loaded = load_text(name, text, options);

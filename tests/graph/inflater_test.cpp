@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t seed = 20261123;
 
-// A member of a gzip file, with a name and a comment in its header.
+// Returns a gzip member with a name and a comment in its header.
 std::string member(const std::string& text, int level, int strategy) {
   std::string packed(text.size() + text.size() / 100 + 4096, '\0');
   z_stream stream{};
@@ -50,7 +50,7 @@ std::string lines(std::mt19937& rng, int count) {
   return text;
 }
 
-// The text of a file; nothing where it is refused.
+// Returns the text of a file, or nothing if it is refused.
 std::optional<std::string> text_of(const std::string& path, std::size_t block_bytes) {
   auto blocks = TextBlocks::open(path, block_bytes);
   REQUIRE(blocks);
@@ -92,7 +92,7 @@ TEST_CASE("a member that is cut off is refused") {
   const TemporaryFolder folder;
   for (const int level : {0, 6}) {
     const std::string packed = member(lines(rng, 40), level, Z_DEFAULT_STRATEGY);
-    for (std::size_t size = 2; size < packed.size(); ++size) { // of fewer bytes none says that it is gzip
+    for (std::size_t size = 2; size < packed.size(); ++size) { // with one byte it is not recognised as gzip
       CHECK_FALSE(text_of(folder.write("a.gz", packed.substr(0, size)), 64));
     }
   }
@@ -110,7 +110,7 @@ TEST_CASE("a member with a wrong bit is refused, or gives the same text") {
     CAPTURE(i);
     CAPTURE(at);
     const auto found = text_of(folder.write("a.gz", packed + packed), 1U << 16U);
-    CHECK((!found || *found == text + text)); // a bit of the header that says nothing
+    CHECK((!found || *found == text + text)); // some header bits have no effect
     read += found ? 1 : 0;
   }
   CHECK(read < 200);

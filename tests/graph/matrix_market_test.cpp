@@ -1,4 +1,4 @@
-// Matrix Market files: every banner of a coordinate matrix, and what is refused.
+// Matrix Market files: every supported banner, and what is refused.
 #include "graph_support.hpp"
 
 using namespace tidegate;
@@ -45,7 +45,7 @@ TEST_CASE("every field and symmetry of a coordinate matrix") {
   }
 }
 
-TEST_CASE("comments, blank lines, carriage returns and blanks are where they like") {
+TEST_CASE("comments, blank lines, carriage returns and blanks may be anywhere") {
   const auto loaded =
       load_text("a.mtx", "%%MatrixMarket  matrix\tcoordinate integer general \r\n% a comment\r\n\r\n"
                          "  3 3 2  \r\n\r\n%and one\n 1\t3   7 \r\n  3 1 8");
@@ -72,7 +72,7 @@ TEST_CASE("a matrix without entries, and one without rows") {
   CHECK(vertex_count(load_text("a.mtx", matrix("coordinate pattern symmetric", "0 0 0"))->graph) == 0);
 }
 
-TEST_CASE("weights are as given, whole, or floats") {
+TEST_CASE("weights are as in the file, integers, or floats") {
   const std::string whole = matrix("coordinate integer general", "2 2 1\n1 2 16777217\n");
   const std::string real = matrix("coordinate real general", "2 2 2\n1 2 0.1\n2 1 -0.0\n");
   const std::string pattern = matrix("coordinate pattern general", "2 2 1\n1 2\n");
@@ -92,7 +92,7 @@ TEST_CASE("weights are as given, whole, or floats") {
         Integers{300});
 }
 
-TEST_CASE("weights that are taken have to be weights") {
+TEST_CASE("weights must be valid if they are used") {
   const auto of = [](const std::string& banner, const std::string& entry, WeightUse use) {
     return refused(matrix("coordinate " + banner, "3 3 2\n2 1 0\n" + entry + "\n"), {.weights = use});
   };
@@ -123,7 +123,7 @@ TEST_CASE("weights that are taken have to be weights") {
   CHECK(of("integer general", "3 1 -12", WeightUse::ignored) == "it is loaded");
 }
 
-TEST_CASE("banners that are no graph's") {
+TEST_CASE("banners of matrices that are not graphs") {
   constexpr const char* begin = "\n  fix: begin with \"%%MatrixMarket matrix coordinate pattern|integer|real "
                                 "general|symmetric|skew-symmetric\"";
   const auto banner = [](const std::string& words) {
@@ -156,7 +156,7 @@ TEST_CASE("banners that are no graph's") {
             begin);
 }
 
-TEST_CASE("sizes that are none") {
+TEST_CASE("invalid sizes") {
   const auto size = [](const std::string& line) {
     return refused(matrix("coordinate pattern general", line));
   };
@@ -185,7 +185,7 @@ TEST_CASE("sizes that are none") {
         "  fix: vertices are numbers of 32 bits");
 }
 
-TEST_CASE("entries that are none") {
+TEST_CASE("invalid entries") {
   const auto entries = [](const std::string& field, const std::string& lines) {
     return refused(matrix("coordinate " + field + " general", "3 3 2\n1 1 1\n" + lines));
   };
@@ -230,7 +230,7 @@ TEST_CASE("entries that are none") {
         "  fix: leave it out");
 }
 
-TEST_CASE("as many entries as the size says") {
+TEST_CASE("the number of entries matches the size line") {
   const auto of = [](const std::string& rest) { return refused(matrix("coordinate pattern general", rest)); };
   CHECK(of("3 3 3\n1 1\n2 2\n") ==
         "tidegate: a.mtx:4: error: line 2 states 3 entries, and the file has 2 [bad_graph]\n"

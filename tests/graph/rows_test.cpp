@@ -65,7 +65,7 @@ TEST_CASE("rows that take many buckets are those of the edges, and of themselves
   constexpr std::uint32_t vertices = 50000;
   EdgeChunks edges{.vertices = vertices, .chunks = {}, .weights = WeightType::none, .both_directions = false};
   std::vector<std::uint64_t> degrees(vertices);
-  std::uint64_t sum = 0; // of the edges, in any order
+  std::uint64_t sum = 0; // of the edges, independent of their order
   const auto mixed = [](Vertex source, Vertex target) {
     const std::uint64_t edge = (std::uint64_t{source} << 32U | target) * 0x9e3779b97f4a7c15U;
     return (edge ^ edge >> 29U) * 0xbf58476d1ce4e5b9U;
@@ -104,7 +104,7 @@ TEST_CASE("bytes are counted beyond 2^32 edges, and beyond 64 bits") {
   CHECK(build_bytes(1000, ~std::uint64_t{0}, WeightType::u32, false) == ~std::uint64_t{0});
 }
 
-TEST_CASE("what a graph is like") {
+TEST_CASE("the statistics of a graph") {
   const Graph graph = graph_of(7, {{0, 1}, {0, 1}, {1, 0}, {2, 2}, {4, 3}, {3, 3}});
   const GraphSummary summary = summarise(graph);
   CHECK(summary.vertices == 7);

@@ -1,4 +1,4 @@
-// The definitions, on graphs that are small enough to see.
+// The serial algorithms on graphs small enough to check by hand.
 #include "graph_support.hpp"
 #include <tidegate/graph/serial.hpp>
 
@@ -53,8 +53,8 @@ TEST_CASE("components are named by their smallest vertex, edges counting both wa
   CHECK(components(graph_of(6, {{3, 1}, {1, 3}, {4, 3}, {5, 0}})) == Words{0, 1, 2, 1, 1, 0});
 }
 
-TEST_CASE("ranks have the sum 1, and those of a star are known") {
-  // Two vertices that point to a third, which points to nobody: x = (1 - d + d z) / 3, z = x + 2 d x.
+TEST_CASE("ranks have the sum 1, and those of a star match the formula") {
+  // Two vertices point to a third, which has no edges: x = (1 - d + d z) / 3, z = x + 2 d x.
   const Graph star = graph_of(3, {{0, 2}, {1, 2}});
   const PageRanks result = page_ranks(star, {.tolerance = 1e-14});
   const double x = 1 / (3 + 2 * 0.85);

@@ -29,7 +29,7 @@ const std::map<std::string, Sizes> sound{{"bips98_606.mtx", {7135, 34738, 542}},
                                          {"skew_int32.mtx", {6, 20, 1}},
                                          {"west0067.mtx", {67, 294, 1}}};
 
-// File, and what is said of it behind its name.
+// File, and its error after the file name.
 const std::map<std::string, std::string> malformed{
     {"complex.mtx", ":1:23: error: the format \"array\" is not supported"},
     {"empty.mtx", ":4: error: the matrix has 3 rows and 4 columns; an adjacency matrix is square"},
@@ -49,7 +49,7 @@ const std::map<std::string, std::string> malformed{
 
 } // namespace
 
-TEST_CASE("every graph loads as it is, or is refused with its line" *
+TEST_CASE("every graph loads, or is refused with its line" *
           doctest::skip(!std::filesystem::is_directory(folder))) {
   std::set<std::string> seen;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -23,7 +23,7 @@ std::string compressed(const std::string& text) {
   return packed;
 }
 
-// All blocks of a file in one, each checked to be whole lines.
+// Returns all blocks of a file joined, after checking that each consists of whole lines.
 Result<std::string> whole(const std::string& path, std::size_t block_bytes) {
   auto blocks = TextBlocks::open(path, block_bytes);
   REQUIRE(blocks);
@@ -68,7 +68,7 @@ TEST_CASE("the blocks of a file are its lines, plain and inflated") {
   CHECK(*whole(folder.write("open end", "1 2\n3"), 3) == "1 2\n3\n");
 }
 
-TEST_CASE("members of gzip follow each other, with zeros behind") {
+TEST_CASE("gzip members follow each other, with zeros after them") {
   const TemporaryFolder folder;
   const std::string path =
       folder.write("members", compressed("0 1\n1") + compressed(" 2\n") + std::string(100, '\0'));
@@ -94,7 +94,7 @@ TEST_CASE("gzip data that are damaged or cut off") {
   CHECK_FALSE(of(packed + "garbage"));
 }
 
-TEST_CASE("a line without an end is no line") {
+TEST_CASE("a line that is too long is refused") {
   const TemporaryFolder folder;
   const auto loaded = load_graph(folder.write("long", "0 1\n" + std::string(3U << 20U, '1')), {});
   REQUIRE_FALSE(loaded);
@@ -102,7 +102,7 @@ TEST_CASE("a line without an end is no line") {
   CHECK(loaded.error().line == 2);
 }
 
-TEST_CASE("the first flaw of a file is named, at its line, whichever thread meets one first") {
+TEST_CASE("the first fault of a file is reported with its line, on any number of threads") {
   for (const std::size_t block_bytes : {32U, 1000U, 1U << 20U}) {
     for (const unsigned threads : {1U, 2U, 5U}) {
       std::string text;
@@ -120,7 +120,7 @@ TEST_CASE("the first flaw of a file is named, at its line, whichever thread meet
   }
 }
 
-TEST_CASE("a folder, a file that is not there, and numbers of any length") {
+TEST_CASE("a folder, a missing file, and numbers of any length") {
   const TemporaryFolder folder;
   CHECK(load_graph(folder.path(), {}).error().code == ErrorCode::cannot_read);
   CHECK(load_graph(folder.file("nowhere"), {}).error().code == ErrorCode::cannot_read);

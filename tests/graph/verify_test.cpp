@@ -1,4 +1,4 @@
-// The checks accept what is right on random graphs, and name what is wrong in results that were changed.
+// The checks accept correct results on random graphs, and name the fault in modified ones.
 #include "../test_scale.hpp"
 #include "graph_support.hpp"
 #include <tidegate/graph/generate.hpp>
@@ -127,7 +127,7 @@ TEST_CASE("wrong distances") {
       "triangle at 3-4: vertex 4 has the distance 4294967295; through vertex 3 at 3 and an edge of 5 it is 8");
   CHECK(distances({0, 4, 1, 3, 7, none, none}) ==
         "loose_distance at 4: vertex 4 has the distance 7, but no path from a source has that length");
-  // Two that support each other over edges of weight 0, and nobody reaches.
+  // Two vertices support each other over edges of weight 0, but no source reaches them.
   CHECK(distances({0, 4, 1, 3, 8, 2, 2}) ==
         "loose_distance at 5: vertex 5 has the distance 2, but no path from a source has that length");
   const Graph heavy = graph_of(3, {{0, 1}, {1, 2}}, false, {0xffffffff, 1});
@@ -176,8 +176,8 @@ TEST_CASE("wrong ranks") {
   CHECK(of(none_at_all).starts_with("rank_range at 1: the rank of vertex 1 is nan"));
 }
 
-// As of a scale-free graph with 16 million vertices: floats cannot add up a hub's edges better.
-TEST_CASE("ranks of hubs may be off by what floats cannot hold") {
+// As in a scale-free graph with 16 million vertices: floats cannot add a hub's edges more exactly.
+TEST_CASE("ranks of hubs may differ by rounding errors") {
   constexpr std::uint32_t leaves = 20'000;
   Pairs edges;
   for (Vertex v = 1; v <= leaves; ++v) {
@@ -195,7 +195,7 @@ TEST_CASE("ranks of hubs may be off by what floats cannot hold") {
   Floats hub = ranks;
   hub[0] *= 1.003F;
   CHECK(text(check_ranks(star, hub, options)).starts_with("residual at 0"));
-  for (Vertex v = 1; v <= leaves; ++v) { // each within the tolerance, and all together not
+  for (Vertex v = 1; v <= leaves; ++v) { // each within the tolerance, but not in total
     ranks[v] += v % 2 == 0 ? 9e-8F : -9e-8F;
   }
   CHECK(text(check_ranks(star, ranks, options))
@@ -226,7 +226,7 @@ TEST_CASE("the first difference of two results, and a violation as an error") {
   CHECK(error.message == "result_differs: the levels differ at vertex 0: 1 instead of 0");
 }
 
-TEST_CASE("on random graphs what the definitions give is right, and what is changed is not") {
+TEST_CASE("on random graphs the serial results pass and modified ones fail") {
   for (unsigned seed = 1; seed <= 200U / test::scale; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -261,7 +261,7 @@ TEST_CASE("on random graphs what the definitions give is right, and what is chan
     if (options.weights == WeightUse::u32) {
       Words lengths;
       for (const std::uint64_t length : shortest_distances_u32(graph, sources)) {
-        lengths.push_back(static_cast<std::uint32_t>(length)); // far_away becomes none
+        lengths.push_back(static_cast<std::uint32_t>(length)); // far_away becomes unreached
       }
       REQUIRE(text(check_distances(graph, sources, lengths)) == "right");
       REQUIRE(check_distances(graph, sources, changed(lengths, random, some)));

@@ -1,4 +1,4 @@
-// Evidence: what it reports, when it is complete, and which of its fields contradict a recommendation.
+// Evidence: its contents, its completeness, and fields that contradict a recommendation.
 #include "support.hpp"
 #include <tidegate/policy/evidence.hpp>
 
@@ -97,7 +97,7 @@ TEST_CASE("evidence reports the effective request and its recommendation") {
                                                .output_parity_required = true}));
 }
 
-// One change to sound evidence and the field that a check should then name.
+// A change to valid evidence, and the field that a check must name.
 template <class Evidence>
 struct Change {
   std::string_view field;

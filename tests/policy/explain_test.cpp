@@ -1,4 +1,4 @@
-// Explanations: the exact sentences of characteristic requests; outcomes and numbers are the decision's.
+// Explanations: the exact sentences of characteristic requests, with the decision's outcomes and numbers.
 #include "support.hpp"
 #include <tidegate/policy/explain.hpp>
 
@@ -236,7 +236,7 @@ TEST_CASE("every topology rule has its name and its sentence") {
   }
 }
 
-// Every name that a trace may give a number, with the value it then has.
+// Every name of a trace number, with its value.
 std::map<std::string, std::uint64_t> known_numbers(const LaunchPolicy& policy,
                                                    const LaunchDecision& decision) {
   const LaunchRequest& effective = decision.effective;
@@ -276,7 +276,7 @@ std::map<std::string, std::uint64_t> known_numbers(const LaunchPolicy& policy,
           {"dispatch_grid_x", geometry.dispatch_grid[0]}};
 }
 
-// The outcome of every step, in order, read off the decision.
+// The outcome of every step in order, taken from the decision.
 std::vector<std::array<std::string, 2>> outcomes(const LaunchDecision& decision) {
   const LaunchRecommendation& made = decision.recommendation;
   const auto text = [](auto value) { return std::string(name(value)); };
@@ -323,7 +323,7 @@ TEST_CASE("random requests: every step in order, with the decision's outcome and
       REQUIRE(step.outcome == expected[i][1]);
       REQUIRE_FALSE(step.rule.empty());
       REQUIRE_FALSE(step.because.empty());
-      REQUIRE(step.because.back() != '.'); // a clause that the reader's own sentence can take up
+      REQUIRE(step.because.back() != '.'); // a clause that can be part of a sentence
       REQUIRE(step.because.find("  ") == std::string::npos);
       REQUIRE_FALSE(step.numbers.empty());
       for (const TraceNumber& number : step.numbers) {

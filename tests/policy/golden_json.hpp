@@ -1,4 +1,4 @@
-// The structs of the policy library as the golden vectors write them: read_*() from JSON, to_json() back.
+// The structs of the policy library in the format of the golden vectors: read_*() from JSON, to_json() back.
 #pragma once
 
 #include "policy/sizing.hpp"

@@ -36,7 +36,8 @@ std::vector<Json> vectors_of(const std::string& kind) {
   return vectors;
 }
 
-// `answer` turns an input into {"ok": …} or {"error": …}. Compared as text, 1, 1.0 and true differ.
+// `answer` maps an input to {"ok": …} or {"error": …}. Results are compared as text, so 1, 1.0 and true
+// differ.
 void check_vectors(const std::string& kind, const std::function<Json(const Json& input)>& answer) {
   for (const Json& vector : vectors_of(kind)) {
     INFO(kind, " ", vector.at("id").get<std::string>());
@@ -94,7 +95,7 @@ TEST_CASE("golden vectors: recommend") {
   });
 }
 
-// `gather` makes the evidence of a policy and a decision.
+// `gather` computes the evidence of a policy and a decision.
 template <class Gather>
 void check_evidence(const std::string& kind, const Gather& gather) {
   check_vectors(kind, [&](const Json& input) {

@@ -1,4 +1,4 @@
-// Every policy error as the reader sees it: its whole text, its place in the document and its typed fields.
+// Every policy error: its complete text, its place in the document and its typed fields.
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
@@ -76,7 +76,7 @@ TEST_CASE("a policy error carries the fields of its code and no others") {
   CHECK(overflow.field.value_or("") == "hit_capacity");
   CHECK_FALSE(overflow.requested.has_value());
   CHECK_FALSE(overflow.available.has_value());
-  CHECK_FALSE(overflow.pointer.has_value()); // computed, so no place in the document
+  CHECK_FALSE(overflow.pointer.has_value()); // computed, so it has no place in the document
 
   const Error memory = to_error({ErrorCode::device_out_of_memory, "ignored", 2, 1});
   CHECK_FALSE(memory.field.has_value());

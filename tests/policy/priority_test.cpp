@@ -1,4 +1,4 @@
-// Requeue accounting at the end of its counters, the drain recommendation in order, and sibling diffusion.
+// Requeue accounting at the limits of its counters, the drain recommendation, and sibling diffusion.
 #include "support.hpp"
 #include <tidegate/policy/priority.hpp>
 
@@ -112,7 +112,7 @@ TEST_CASE("diffusion shrinks every stalk by its own share, iteration by iteratio
   CHECK(same_bits(diffuse_priorities({}, {}, 0.5, 2), {}));
 }
 
-TEST_CASE("diffusion of lengths that differ gives the stalks back") {
+TEST_CASE("diffusion of different lengths returns the stalks") {
   const Values stalks{3.0, 1.0};
   CHECK(same_bits(diffuse_priorities(stalks, Values{1.0}, 0.5, 4), stalks));
   CHECK(same_bits(diffuse_priorities(stalks, Values{1.0, 1.0, 1.0}, 0.5, 4), stalks));
@@ -120,14 +120,14 @@ TEST_CASE("diffusion of lengths that differ gives the stalks back") {
 }
 
 TEST_CASE("diffusion multiplies damping and restriction first") {
-  // 1e200 · 1e200 overflows; restriction times stalk would have stayed finite.
+  // 1e200 · 1e200 overflows; restriction times stalk would stay finite.
   constexpr double infinity = std::numeric_limits<double>::infinity();
   CHECK(same_bits(diffuse_priorities(Values{1e-200}, Values{1e200}, 1e200, 1), {-infinity}));
-  // -0.0 - 0.0 keeps its sign, 0.0 - 0.0 has none to lose.
+  // -0.0 - 0.0 keeps its sign; 0.0 - 0.0 has none.
   CHECK(same_bits(diffuse_priorities(Values{-0.0, 0.0}, Values{-0.5, 0.5}, 1.0, 1), {-0.0, 0.0}));
 }
 
-TEST_CASE("diffusion that has settled ends early, however many iterations are asked for") {
+TEST_CASE("diffusion stops early once it has converged") {
   CHECK(same_bits(diffuse_priorities(Values{1.0, 5.0}, Values{1.0, 0.0}, 1.0, u32_max), {0.0, 5.0}));
   const Values stuck =
       diffuse_priorities(Values{std::numeric_limits<double>::quiet_NaN()}, Values{1.0}, 0.5, u32_max);

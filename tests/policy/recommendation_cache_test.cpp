@@ -1,4 +1,4 @@
-// The recommendation cache: hits, misses, the whole key, who goes first, and a naive model of it.
+// The recommendation cache: hits, misses, keys, eviction order, and a comparison with a naive model.
 #include "support.hpp"
 #include <tidegate/policy/recommendation_cache.hpp>
 
@@ -20,7 +20,7 @@ LaunchRequest queue_of(std::uint32_t queue_len) {
   return LaunchRequest::direct(queue_len, 64, 256);
 }
 
-// Whether the cache answered from an entry.
+// Returns true if the cache answered from an entry.
 bool hits(RecommendationCache& cache, const LaunchRequest& request, const LaunchPolicy& policy = {}) {
   const std::uint64_t before = cache.statistics().hits;
   const auto cached = cache.recommend(policy, request);
@@ -105,7 +105,7 @@ TEST_CASE("an error is a miss every time and takes no entry") {
   CHECK(error_of(cache.recommend({}, impossible)) == "zero_adapter_limit {max_workgroup_size_x}");
 }
 
-TEST_CASE("an error does not push an entry out of a full cache") {
+TEST_CASE("an error evicts no entry from a full cache") {
   RecommendationCache cache;
   fill(cache, 1, capacity);
   LaunchRequest impossible = queue_of(300);
@@ -115,21 +115,21 @@ TEST_CASE("an error does not push an entry out of a full cache") {
   CHECK((cache.statistics() == CacheStatistics{capacity, 1, capacity + 1}));
 }
 
-TEST_CASE("the entry that was not used for the longest time goes first") {
+TEST_CASE("the least recently used entry is evicted first") {
   RecommendationCache cache;
   fill(cache, 1, capacity);
   CHECK((cache.statistics() == CacheStatistics{capacity, 0, capacity}));
-  CHECK(hits(cache, queue_of(1)));           // now 2 is the oldest
-  CHECK_FALSE(hits(cache, queue_of(1'000))); // pushes 2 out
+  CHECK(hits(cache, queue_of(1)));           // makes 2 the oldest
+  CHECK_FALSE(hits(cache, queue_of(1'000))); // evicts 2
   CHECK((cache.statistics() == CacheStatistics{capacity, 1, capacity + 1}));
   CHECK(hits(cache, queue_of(1)));
   CHECK(hits(cache, queue_of(3)));
-  CHECK_FALSE(hits(cache, queue_of(2))); // pushes 4 out
+  CHECK_FALSE(hits(cache, queue_of(2))); // evicts 4
   CHECK(hits(cache, queue_of(5)));
   CHECK_FALSE(hits(cache, queue_of(4)));
 }
 
-TEST_CASE("a sweep over one pair more than there is room for never hits") {
+TEST_CASE("a sweep over one pair more than the capacity never hits") {
   RecommendationCache cache;
   for (int sweep = 0; sweep < 3; ++sweep) {
     fill(cache, 1, capacity + 1);
@@ -162,7 +162,7 @@ TEST_CASE("a recommendation with a previous topology neither reads nor fills the
   CHECK((cache.statistics() == CacheStatistics{1, 0, 1}));
 }
 
-TEST_CASE("a cleared cache knows nothing, and two caches share nothing") {
+TEST_CASE("a cleared cache is empty, and two caches share nothing") {
   RecommendationCache cache;
   RecommendationCache other;
   fill(cache, 1, 10);
@@ -173,7 +173,7 @@ TEST_CASE("a cleared cache knows nothing, and two caches share nothing") {
   CHECK(hits(other, queue_of(1)));
 }
 
-// The cache as a list that is searched from the front.
+// The cache as a list with linear search.
 class NaiveCache {
 public:
   PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request) {
@@ -211,7 +211,7 @@ TEST_CASE("random look-ups agree with the naive model") {
   const std::uint64_t used_seed = seed();
   INFO("TIDEGATE_SEED=", used_seed);
   Random random(used_seed);
-  // A few more pairs than there is room for; neighbours share their policy or their request.
+  // A few more pairs than the capacity; neighbours share their policy or their request.
   std::vector<std::pair<LaunchPolicy, LaunchRequest>> pairs;
   while (pairs.size() < 200) {
     const bool first = pairs.empty();
@@ -229,7 +229,7 @@ TEST_CASE("random look-ups agree with the naive model") {
       cache.clear();
       model = {};
     }
-    // Half of the look-ups go to a quarter of the pairs, so that the order of use matters.
+    // Half of the look-ups use a quarter of the pairs, so that the order of use matters.
     const auto& [policy, request] = pairs[random.between(0, random.chance(50) ? 49 : pairs.size() - 1)];
     const std::uint64_t hits_before = cache.statistics().hits;
     const auto answer = cache.recommend(policy, request);
@@ -239,7 +239,7 @@ TEST_CASE("random look-ups agree with the naive model") {
     all_hits += cache.statistics().hits - hits_before;
     full += cache.statistics().entries == capacity ? 1U : 0U;
   }
-  CHECK(all_hits > 10'000); // both sides of the cache were exercised
+  CHECK(all_hits > 10'000); // both hits and misses occurred
   CHECK(full > 10'000);
 }
 

@@ -1,5 +1,4 @@
-// What the tests of the policy library share: errors as short text, the seed, and random requests and
-// policies.
+// Helpers of the policy tests: errors as short text, the seed, random requests and policies.
 #pragma once
 
 #include <tidegate/policy/launch_policy.hpp>
@@ -31,7 +30,7 @@ std::string error_of(const PolicyResult<T>& result) {
   return std::string(name(error.code)) + " {" + detail + "}";
 }
 
-// The seed of a randomised test: TIDEGATE_SEED repeats a failure, otherwise every run draws its own.
+// The seed of a randomised test: TIDEGATE_SEED repeats a failure; otherwise each run draws another one.
 inline std::uint64_t seed() {
   if (const char* given = std::getenv("TIDEGATE_SEED")) {
     return std::strtoull(given, nullptr, 10);
@@ -51,11 +50,11 @@ public:
   T pick(std::initializer_list<T> values) {
     return values.begin()[between(0, values.size() - 1)];
   }
-  // 0, or a number of up to `bits` bits in which every length is equally likely.
+  // 0, or a number of up to `bits` bits with uniformly distributed length.
   std::uint32_t magnitude(unsigned bits) {
     return static_cast<std::uint32_t>(between(0, (std::uint64_t{1} << between(0, bits)) - 1));
   }
-  // One below, at or above `value`.
+  // A number just below, at or above `value`.
   template <class T>
   T near(T value) {
     return static_cast<T>(static_cast<std::uint64_t>(value) + between(0, 2) - 1);
@@ -66,7 +65,7 @@ public:
     return drawn < topology_names.size() ? std::optional(static_cast<Topology>(drawn)) : std::nullopt;
   }
 
-  // Half of them standard, the others with a few thresholds moved.
+  // Half of the policies are the standard one; the others change a few thresholds.
   LaunchPolicy policy() {
     LaunchPolicy policy;
     if (chance(50)) {
@@ -90,7 +89,7 @@ public:
     return policy;
   }
 
-  // Mostly answerable, with densities and pressures gathered around the standard thresholds and their bands.
+  // Mostly valid, with densities and pressures near the standard thresholds and their bands.
   LaunchRequest request() {
     const auto signal = [this] {
       return chance(40) ? std::uint16_t{0}
