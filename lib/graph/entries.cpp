@@ -31,7 +31,7 @@ inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-struct EntryFlaw {
+struct EntryFault {
   enum class Kind : std::uint8_t {
     keyword,      // the word before an entry is missing
     vertex,       // not a number
@@ -58,7 +58,7 @@ struct EntryFlaw {
 
 // Returns bad_graph with the fault's line and column; its line begins at `line` and has the number
 // `line_number`.
-Error to_error(const EntryFlaw& flaw, const EntryRules& rules, const char* line, std::uint64_t line_number);
+Error to_error(const EntryFault& fault, const EntryRules& rules, const char* line, std::uint64_t line_number);
 
 namespace {
 
@@ -153,7 +153,7 @@ public:
       }
       at = entry(keyword(at));
       if (at == nullptr) {
-        block_.error = to_error(flaw_, rules_, line, block_.lines + 1);
+        block_.error = to_error(fault_, rules_, line, block_.lines + 1);
         break;
       }
     }
@@ -169,7 +169,7 @@ public:
 
 private:
   using Value = std::conditional_t<column == ValueColumn::real, double, std::int64_t>;
-  using Kind = EntryFlaw::Kind;
+  using Kind = EntryFault::Kind;
 
   static Number number(Value value) {
     if constexpr (column == ValueColumn::real) {
@@ -200,7 +200,7 @@ private:
     if (rules_.keyword == '\0') {
       return at;
     }
-    return *at == rules_.keyword && is_blank(at[1]) ? skip_blanks(at + 1) : flaw(Kind::keyword, at);
+    return *at == rules_.keyword && is_blank(at[1]) ? skip_blanks(at + 1) : fault(Kind::keyword, at);
   }
 
   const char* entry(const char* at) {
@@ -210,7 +210,7 @@ private:
       return nullptr;
     }
     if (rules_.skew && edge.source == edge.target) {
-      return flaw(Kind::on_diagonal, at);
+      return fault(Kind::on_diagonal, at);
     }
     std::uint32_t weight = unit_weight(rules_.weights);
     if constexpr (column != ValueColumn::none) {
@@ -221,7 +221,7 @@ private:
     }
     at = skip_blanks(at);
     if (*at != '\n') {
-      return flaw(Kind::line_end, at);
+      return fault(Kind::line_end, at);
     }
     last_vertex_ = std::max({last_vertex_, edge.source, edge.target});
     block_.chunk.edges.push_back(edge);
@@ -233,17 +233,17 @@ private:
 
   // Skips the blanks between two parts of an entry.
   const char* gap(const char* at, std::size_t next) {
-    return is_blank(*at) ? skip_blanks(at + 1) : flaw(Kind::gap, at, next);
+    return is_blank(*at) ? skip_blanks(at + 1) : fault(Kind::gap, at, next);
   }
 
   [[gnu::always_inline]] const char* vertex(const char* at, std::size_t part, Vertex& vertex) {
     if (!is_digit(*at)) {
-      return flaw(Kind::vertex, at, part);
+      return fault(Kind::vertex, at, part);
     }
     std::uint64_t number = 0;
     const char* const end = take_digits(at, number);
     if (number < rules_.first_vertex || number > rules_.last_vertex || end - at > most_digits) {
-      return flaw(Kind::vertex_range, at, part);
+      return fault(Kind::vertex_range, at, part);
     }
     vertex = static_cast<Vertex>(number - rules_.first_vertex);
     return end;
@@ -261,22 +261,22 @@ private:
     if (rules_.weights == WeightType::none) {
       return end;
     }
-    flaw_.edge = edge;
+    fault_.edge = edge;
     if (value < 0 || (rules_.skew && value != 0)) {
-      return flaw(value < 0 ? Kind::negative : Kind::opposite_negative, at);
+      return fault(value < 0 ? Kind::negative : Kind::opposite_negative, at);
     }
     if (rules_.weights == WeightType::f32) {
       const auto narrow = static_cast<float>(value);        // rounds to nearest
       weight = std::bit_cast<std::uint32_t>(narrow + 0.0F); // turns -0 into 0
-      return std::isfinite(narrow) ? end : flaw(Kind::beyond_f32, at);
+      return std::isfinite(narrow) ? end : fault(Kind::beyond_f32, at);
     }
     if constexpr (column == ValueColumn::real) {
       if (value != std::trunc(value)) {
-        return flaw(Kind::not_whole, at);
+        return fault(Kind::not_whole, at);
       }
     }
     if (value > static_cast<Value>(std::numeric_limits<std::uint32_t>::max())) {
-      return flaw(Kind::beyond_u32, at);
+      return fault(Kind::beyond_u32, at);
     }
     weight = static_cast<std::uint32_t>(value);
     return end;
@@ -287,17 +287,17 @@ private:
     const bool negative = *at == '-';
     const char* const digits = at + (negative || *at == '+' ? 1 : 0);
     if (!is_digit(*digits)) {
-      return flaw(Kind::integer, at);
+      return fault(Kind::integer, at);
     }
     std::uint64_t magnitude = 0;
     const char* const end = take_digits(digits, magnitude);
     if (!is_blank(*end) && *end != '\n') {
-      return flaw(Kind::integer, at);
+      return fault(Kind::integer, at);
     }
     value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
     if (end - digits > most_digits || magnitude > most + (negative ? 1 : 0) || value < rules_.least_value ||
         value > rules_.greatest_value) {
-      return flaw(Kind::integer_range, at);
+      return fault(Kind::integer_range, at);
     }
     return end;
   }
@@ -309,15 +309,15 @@ private:
     }
     const auto [end, code] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (code == std::errc::invalid_argument || (!is_blank(*end) && *end != '\n')) {
-      return flaw(Kind::real, at);
+      return fault(Kind::real, at);
     }
-    return code == std::errc() && std::isfinite(value) ? end : flaw(Kind::not_finite, at);
+    return code == std::errc() && std::isfinite(value) ? end : fault(Kind::not_finite, at);
   }
 
-  const char* flaw(Kind kind, const char* at, std::size_t part = 0) {
-    flaw_.kind = kind;
-    flaw_.at = at;
-    flaw_.part = part;
+  const char* fault(Kind kind, const char* at, std::size_t part = 0) {
+    fault_.kind = kind;
+    fault_.at = at;
+    fault_.part = part;
     return nullptr;
   }
 
@@ -326,7 +326,7 @@ private:
   BlockEntries block_;
   Vertex last_vertex_ = 0;
   Value least_ = std::numeric_limits<Value>::max(), greatest_ = std::numeric_limits<Value>::lowest();
-  EntryFlaw flaw_;
+  EntryFault fault_;
 };
 
 BlockEntries scan(std::string_view text, const EntryRules& rules) {
@@ -339,9 +339,9 @@ BlockEntries scan(std::string_view text, const EntryRules& rules) {
 }
 
 // Collects the blocks that the threads have scanned, and stops the threads after an error.
-class Findings {
+class ScannedBlocks {
 public:
-  explicit Findings(std::uint64_t most_entries) : most_entries_(most_entries) {}
+  explicit ScannedBlocks(std::uint64_t most_entries) : most_entries_(most_entries) {}
 
   void add(BlockEntries block) {
     const std::lock_guard lock(mutex_);
@@ -384,13 +384,13 @@ void merge(ValueRange& all, const ValueRange& more) {
 
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, unsigned threads) {
-  Findings findings(rules.most_entries);
+  ScannedBlocks scanned(rules.most_entries);
   on_threads(blocks.ended() ? 1 : thread_count(threads), [&](unsigned thread) {
     if (thread == 0) {
-      findings.add(scan(first, rules));
+      scanned.add(scan(first, rules));
     }
     TextBlock block;
-    while (!findings.stopped()) {
+    while (!scanned.stopped()) {
       const auto more = blocks.next(block);
       BlockEntries found;
       if (!more) {
@@ -404,11 +404,11 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
         return;
       }
       found.index = block.index + 1; // `first` has index 0
-      findings.add(std::move(found));
+      scanned.add(std::move(found));
     }
   });
   Entries entries{.chunks = {}, .count = 0, .last_vertex = {}, .values = {}, .lines = lines_before};
-  for (BlockEntries& block : findings.take()) {
+  for (BlockEntries& block : scanned.take()) {
     if (block.error) {
       if (block.error->line) {
         *block.error->line += entries.lines;
@@ -446,21 +446,21 @@ Wording expected(std::string_view what, std::string_view word) {
                                                    : "give an edge on each line, as the header says"};
 }
 
-std::string_view part_name(const EntryFlaw& flaw, const EntryRules& rules) {
-  return flaw.part < rules.ends.size() ? rules.ends[flaw.part] : "value";
+std::string_view part_name(const EntryFault& fault, const EntryRules& rules) {
+  return fault.part < rules.ends.size() ? rules.ends[fault.part] : "value";
 }
 
-Wording in_words(const EntryFlaw& flaw, const EntryRules& rules) {
-  using Kind = EntryFlaw::Kind;
-  const std::string_view word = word_at(flaw.at);
+Wording in_words(const EntryFault& fault, const EntryRules& rules) {
+  using Kind = EntryFault::Kind;
+  const std::string_view word = word_at(fault.at);
   const std::string number = shortened(word);
-  const std::string_view part = part_name(flaw, rules);
-  const std::uint64_t from = flaw.edge.source + rules.first_vertex;
-  const std::uint64_t to = flaw.edge.target + rules.first_vertex;
+  const std::string_view part = part_name(fault, rules);
+  const std::uint64_t from = fault.edge.source + rules.first_vertex;
+  const std::uint64_t to = fault.edge.target + rules.first_vertex;
   constexpr std::string_view correct_range = "correct it, or the size that the file states";
   constexpr std::string_view other_weights =
       "shift the weights, or choose an algorithm that does not use them";
-  switch (flaw.kind) {
+  switch (fault.kind) {
   case Kind::keyword: return expected(fmt::format("\"{}\" and an edge, or a comment", rules.keyword), word);
   case Kind::vertex: return expected(fmt::format("the {}, a whole number", part), word);
   case Kind::vertex_range:
@@ -508,13 +508,14 @@ Wording in_words(const EntryFlaw& flaw, const EntryRules& rules) {
 
 } // namespace
 
-Error to_error(const EntryFlaw& flaw, const EntryRules& rules, const char* line, std::uint64_t line_number) {
-  auto [message, fix] = in_words(flaw, rules);
+Error to_error(const EntryFault& fault, const EntryRules& rules, const char* line,
+               std::uint64_t line_number) {
+  auto [message, fix] = in_words(fault, rules);
   return {.code = ErrorCode::bad_graph,
           .message = std::move(message),
           .fix = std::move(fix),
           .line = line_number,
-          .column = character_count({line, static_cast<std::size_t>(flaw.at - line)}) + 1};
+          .column = character_count({line, static_cast<std::size_t>(fault.at - line)}) + 1};
 }
 
 } // namespace tidegate::graphs

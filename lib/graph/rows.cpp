@@ -80,7 +80,7 @@ Buckets choose_buckets(std::uint64_t vertices, std::uint64_t edges) {
 }
 
 // The edges grouped by bucket, in any order within a bucket.
-struct Dealt {
+struct BucketedEdges {
   Buckets buckets;
   std::vector<std::uint64_t> begins; // first edge of each bucket, then the number of edges
   std::unique_ptr<Edge[]> edges;
@@ -103,7 +103,7 @@ struct Portions {
 };
 
 template <class Source>
-Dealt deal(const Source& source, Buckets buckets, bool weighted, unsigned threads) {
+BucketedEdges distribute(const Source& source, Buckets buckets, bool weighted, unsigned threads) {
   constexpr std::size_t portions_of_a_thread = 8;
   const Portions<Source> portions{source, threads * portions_of_a_thread};
   std::vector<std::vector<std::uint64_t>> places(portions.count); // counts, then next write positions
@@ -112,28 +112,28 @@ Dealt deal(const Source& source, Buckets buckets, bool weighted, unsigned thread
     portions.for_each(portion, [&](Vertex from, Vertex, std::uint32_t) { ++counts[from >> buckets.shift]; });
     places[portion] = std::move(counts);
   });
-  Dealt dealt{.buckets = buckets, .begins = {}, .edges = {}, .weights = {}};
+  BucketedEdges bucketed{.buckets = buckets, .begins = {}, .edges = {}, .weights = {}};
   std::uint64_t edges = 0;
   for (std::size_t bucket = 0; bucket < buckets.count; ++bucket) {
-    dealt.begins.push_back(edges);
+    bucketed.begins.push_back(edges);
     for (auto& counts : places) {
       edges += std::exchange(counts[bucket], edges);
     }
   }
-  dealt.begins.push_back(edges);
-  dealt.edges = std::make_unique_for_overwrite<Edge[]>(edges);
-  dealt.weights = weighted ? std::make_unique_for_overwrite<std::uint32_t[]>(edges) : nullptr;
+  bucketed.begins.push_back(edges);
+  bucketed.edges = std::make_unique_for_overwrite<Edge[]>(edges);
+  bucketed.weights = weighted ? std::make_unique_for_overwrite<std::uint32_t[]>(edges) : nullptr;
   for_each_index(threads, portions.count, [&](std::size_t portion) {
     std::vector<std::uint64_t>& place = places[portion];
     portions.for_each(portion, [&](Vertex from, Vertex to, std::uint32_t weight) {
       const std::uint64_t at = place[from >> buckets.shift]++;
-      dealt.edges[at] = {from, to};
+      bucketed.edges[at] = {from, to};
       if (weighted) {
-        dealt.weights[at] = weight;
+        bucketed.weights[at] = weight;
       }
     });
   });
-  return dealt;
+  return bucketed;
 }
 
 template <class Value>
@@ -157,13 +157,13 @@ void store_weights(Weights& weights, std::uint64_t at, std::uint32_t bits) {
 }
 
 // Writes the rows of one bucket by a counting sort.
-void fill_rows(const Dealt& dealt, std::size_t bucket, Rows& rows) {
-  const std::uint64_t begin = dealt.begins[bucket];
-  const std::uint64_t size = dealt.begins[bucket + 1] - begin;
-  const std::uint64_t first = std::uint64_t{bucket} << dealt.buckets.shift;
+void fill_rows(const BucketedEdges& bucketed, std::size_t bucket, Rows& rows) {
+  const std::uint64_t begin = bucketed.begins[bucket];
+  const std::uint64_t size = bucketed.begins[bucket + 1] - begin;
+  const std::uint64_t first = std::uint64_t{bucket} << bucketed.buckets.shift;
   const std::uint64_t last =
-      std::min<std::uint64_t>(first + (std::uint64_t{1} << dealt.buckets.shift), rows.vertices());
-  const std::span edges(dealt.edges.get() + begin, size);
+      std::min<std::uint64_t>(first + (std::uint64_t{1} << bucketed.buckets.shift), rows.vertices());
+  const std::span edges(bucketed.edges.get() + begin, size);
 
   std::vector<std::uint64_t> place(last - first); // next write position of each row; at last, its end
   for (const Edge& edge : edges) {
@@ -175,7 +175,7 @@ void fill_rows(const Dealt& dealt, std::size_t bucket, Rows& rows) {
     before += std::exchange(place[v - first], before);
   }
   const std::span neighbours = std::span(rows.neighbours).subspan(begin, size);
-  if (!dealt.weights) {
+  if (!bucketed.weights) {
     for (const Edge& edge : edges) {
       neighbours[place[edge.source - first]++] = edge.target;
     }
@@ -186,7 +186,7 @@ void fill_rows(const Dealt& dealt, std::size_t bucket, Rows& rows) {
   std::vector<std::uint64_t> pairs(size);
   for (std::uint64_t i = 0; i < size; ++i) {
     pairs[place[edges[i].source - first]++] =
-        std::uint64_t{edges[i].target} << 32U | dealt.weights[begin + i];
+        std::uint64_t{edges[i].target} << 32U | bucketed.weights[begin + i];
   }
   sort_rows(std::span(pairs), std::span<const std::uint64_t>(place));
   for (std::uint64_t i = 0; i < size; ++i) {
@@ -201,16 +201,18 @@ Rows build(const Source& source, std::uint64_t vertices, std::uint64_t edges, We
   constexpr std::uint64_t edges_worth_a_thread = std::uint64_t{1} << 16U;
   const auto threads = static_cast<unsigned>(
       std::min<std::uint64_t>(thread_count(most_threads), edges / edges_worth_a_thread + 1));
-  Dealt dealt = deal(source, choose_buckets(vertices, edges), weights != WeightType::none, threads);
+  BucketedEdges bucketed =
+      distribute(source, choose_buckets(vertices, edges), weights != WeightType::none, threads);
   Rows rows;
-  rows.offsets.assign(vertices + 1, dealt.begins.back());
-  rows.neighbours.resize(dealt.begins.back());
+  rows.offsets.assign(vertices + 1, bucketed.begins.back());
+  rows.neighbours.resize(bucketed.begins.back());
   if (weights == WeightType::u32) {
-    rows.weights = std::vector<std::uint32_t>(dealt.begins.back());
+    rows.weights = std::vector<std::uint32_t>(bucketed.begins.back());
   } else if (weights == WeightType::f32) {
-    rows.weights = std::vector<float>(dealt.begins.back());
+    rows.weights = std::vector<float>(bucketed.begins.back());
   }
-  for_each_index(threads, dealt.buckets.count, [&](std::size_t bucket) { fill_rows(dealt, bucket, rows); });
+  for_each_index(threads, bucketed.buckets.count,
+                 [&](std::size_t bucket) { fill_rows(bucketed, bucket, rows); });
   return rows;
 }
 

@@ -30,8 +30,8 @@ public:
 
   // Returns true if the pool is empty.
   bool run() {
-    constexpr std::uint64_t order_kept = 64; // insertions
-    constexpr int wanderings = 20;
+    constexpr std::uint64_t insertions_per_order = 64;
+    constexpr int random_moves = 20;
     for (std::uint64_t turn = 1; !pool_.empty() && effort_ > 0; ++turn) {
       const std::uint32_t item = pool_.back();
       pool_.pop_back();
@@ -39,10 +39,10 @@ public:
         continue;
       }
       if (push_out_for(item)) {
-        wander(wanderings);
+        move_at_random(random_moves);
       }
-      if (turn % order_kept == 0) {
-        order_anew();
+      if (turn % insertions_per_order == 0) {
+        reorder_groups();
       }
     }
     return pool_.empty();
@@ -185,7 +185,7 @@ private:
     }
     if (best.group == in_pool) {
       pool_.insert(pool_.begin(), item);
-      order_anew();
+      reorder_groups();
       return false;
     }
     for (const std::uint32_t other : best.items) {
@@ -255,7 +255,7 @@ private:
   }
 
   // Moves items, or swaps two, at random where feasible.
-  void wander(int moves) {
+  void move_at_random(int moves) {
     for (; moves > 0; --moves) {
       const auto item = static_cast<std::uint32_t>(below(problem_.count()));
       if (group_of_[item] == in_pool) {
@@ -299,7 +299,7 @@ private:
 
   // Chooses any order of the groups that keeps the dependencies, including those through the pool: each item
   // of the pool counts as a group.
-  void order_anew() {
+  void reorder_groups() {
     const std::size_t groups = members_.size();
     std::vector<std::uint32_t> node_of = group_of_;
     for (std::size_t i = 0; i < pool_.size(); ++i) {
