@@ -68,10 +68,6 @@ T next_below(T value) {
 // Formats the element_bytes(type) bytes at `at` as a number; f16 as its bits.
 std::string element_text(ElementType type, const std::byte* at);
 
-// Counter-based random numbers: number i is a function of i and the seed, independent of how many are drawn
-// and by which thread. Source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators (OOPSLA
-// 2014): SplitMix64 reaches any of its states in one step.
-//
 // Stafford's mixer 13: a bijection in which every input bit flips each output bit about half the time.
 constexpr std::uint64_t mixed(std::uint64_t bits) {
   bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -79,6 +75,9 @@ constexpr std::uint64_t mixed(std::uint64_t bits) {
   return bits ^ (bits >> 31U);
 }
 
+// Counter-based random numbers: number i is a function of i and the seed, independent of how many are drawn
+// and by which thread. Source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators (OOPSLA
+// 2014): SplitMix64 reaches any of its states in one step.
 class RandomNumbers {
 public:
   // Mixes the seed, because sequences with nearby starts overlap.
