@@ -174,12 +174,7 @@ Result<void> read_policy(RecommendSettings& settings) {
         wrong_usage("standard input cannot be the policy and the request", "name a file for one of them"));
   }
   settings.route.other_inputs.push_back({*settings.policy_file, "the policy", {}});
-  TIDEGATE_TRY(const auto text, commands::read_document(*settings.policy_file));
-  auto policy = documents::decode<policy::LaunchPolicy>(text);
-  if (!policy) {
-    return tl::unexpected(commands::at_document(std::move(policy.error()), *settings.policy_file, text));
-  }
-  settings.recommend.policy = *policy;
+  TIDEGATE_TRY(settings.recommend.policy, commands::read_as<policy::LaunchPolicy>(*settings.policy_file));
   return {};
 }
 

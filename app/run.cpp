@@ -39,15 +39,6 @@ std::string program_folder(const std::string& program_path) {
   return folder.empty() ? "." : folder.string();
 }
 
-Result<GivenPlan> read_plan(std::string_view json) {
-  return documents::decode<documents::FrontierMemoryPlan>(json).map(
-      [](const documents::FrontierMemoryPlan& document) {
-        GivenPlan given{.plan = memory_plan(document), .made_with = {.strategy = document.strategy}};
-        given.made_with.objective = document.objective.value_or(given.made_with.objective);
-        return given;
-      });
-}
-
 documents::RunReportDocument run_document(engine::RunReport report, const PlanOptions& plan_options) {
   documents::RunReportDocument document;
   document.memory.figures = report.memory;
@@ -229,13 +220,10 @@ Result<void> read_plan(RunSettings& settings) {
                                 .message = "standard input cannot be the plan and the program",
                                 .fix = "name a file for one of them"});
   }
-  TIDEGATE_TRY(const auto text, commands::read_document(*settings.plan));
-  auto plan = commands::read_plan(text);
-  if (!plan) {
-    return tl::unexpected(commands::at_document(std::move(plan.error()), *settings.plan, text));
-  }
-  settings.options.compile.plan = std::move(plan->plan);
-  settings.plan_options = plan->made_with;
+  TIDEGATE_TRY(const auto plan, commands::read_as<documents::FrontierMemoryPlan>(*settings.plan));
+  settings.options.compile.plan = commands::memory_plan(plan);
+  settings.plan_options.strategy = plan.strategy;
+  settings.plan_options.objective = plan.objective.value_or(settings.plan_options.objective);
   return {};
 }
 

@@ -2,12 +2,14 @@
 // work.
 #pragma once
 #include "core/files.hpp"
+#include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidegate::commands {
@@ -44,5 +46,16 @@ Result<std::string> read_document(const std::string& input);
 
 // The error, and its others, with their places in the document that was read from `input`, and their lines.
 Error at_document(Error error, const std::string& input, std::string_view document);
+
+// Reads and decodes a document; an error names the place in the file.
+template <class T>
+Result<T> read_as(const std::string& file) {
+  TIDEGATE_TRY(const std::string text, read_document(file));
+  auto decoded = documents::decode<T>(text);
+  if (!decoded) {
+    return tl::unexpected(at_document(std::move(decoded.error()), file, text));
+  }
+  return *std::move(decoded);
+}
 
 } // namespace tidegate::commands

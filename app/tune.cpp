@@ -67,16 +67,6 @@ std::string verdict_text(const KnobReport& knob) {
   return {};
 }
 
-template <class T>
-Result<T> read_as(const std::string& file) {
-  TIDEGATE_TRY(const std::string text, read_document(file));
-  auto decoded = documents::decode<T>(text);
-  if (!decoded) {
-    return tl::unexpected(at_document(std::move(decoded.error()), file, text));
-  }
-  return *std::move(decoded);
-}
-
 std::string hash_of(const device::DeviceInfo& device, std::string_view program_key) {
   std::string key = device_key(device);
   key += program_key;
