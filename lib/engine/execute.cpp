@@ -28,7 +28,7 @@ Result<std::vector<WrittenFile>> write_outputs(const ResolvedProgram& program, c
                                 : write_output(buffer.spec, outputs[i], program.folder));
     if (buffer.spec.output) {
       written.push_back(
-          written_file(beside(program.folder, *buffer.spec.output),
+          written_file(path_in(program.folder, *buffer.spec.output),
                        fmt::format("{} {}", buffer.image ? "image" : "buffer", in_quotes(buffer.name))));
     }
   }

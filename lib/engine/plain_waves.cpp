@@ -83,11 +83,11 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
       source->erase(0, 3);
     }
     // A line of its own before the first, so that logs name the file as people know it.
-    const auto& [before, behind] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;
+    const auto& [before, after] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;
     auto built =
         device::build_program(session,
                               fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program), before,
-                                          program.units[unit].path, *source, behind,
+                                          program.units[unit].path, *source, after,
                                           given != instead.end() ? "" : size_checks(program, waves, unit)),
                               driver_options(program.units[unit], program.folder));
     if (!built) {

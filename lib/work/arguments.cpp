@@ -45,7 +45,7 @@ std::vector<StatedNumbers> stated_numbers(const ArgumentSpec& argument) {
   return stated;
 }
 
-// What the argument is, for a sentence: "float4", "a structure".
+// Names the kind of the argument for a sentence: "float4", "a structure".
 std::string stated_text(const ArgumentSpec& argument) {
   if (const auto numbers = stated_numbers(argument); !numbers.empty()) {
     const std::size_t width = numbers.front().numbers->size();
@@ -68,7 +68,7 @@ ProgramArgument value_argument(const TypeLayout& layout) {
           .alignment = static_cast<std::uint32_t>(layout.alignment)};
 }
 
-// Numbers one behind the other, each in the room of its type.
+// Stores numbers consecutively, each with the size of its type.
 Result<void> store_numbers(std::span<const Number> numbers, ElementType type, std::byte* at,
                            const std::string& pointer) {
   for (const Number& number : numbers) {
@@ -80,7 +80,7 @@ Result<void> store_numbers(std::span<const Number> numbers, ElementType type, st
   return {};
 }
 
-// Writes values into a type's room, member by member.
+// Writes values into the bytes of a type, member by member.
 class Filler {
 public:
   explicit Filler(std::span<std::byte> room) : room_(room) {}
@@ -240,7 +240,7 @@ Result<ProgramArgument> resolve_bytes(const std::string& text, const Parameter& 
                                       const TranslationUnit& unit, const std::string& pointer) {
   TIDEGATE_TRY(std::vector<std::byte> bytes, parsed_bytes(text, pointer + "/bytes"));
   const auto layout = opencl_c::layout_of(unit, parameter.tokens);
-  if (!layout) { // the device's compiler compares the size; any alignment is kept
+  if (!layout) { // the device's compiler compares the size; the largest alignment is safe
     constexpr std::uint32_t largest = 128;
     return ProgramArgument{
         .kind = ProgramArgument::Kind::value, .value = std::move(bytes), .alignment = largest};
@@ -338,7 +338,7 @@ Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const Parame
                         pointer + "/enum")
                : Result<ProgramArgument>(refused());
   }
-  // Numbers, of the parameter's own type; an enumeration is int or uint, whatever is given for it.
+  // Numbers must have the parameter's own type. An enumeration is int or uint, whichever the program states.
   const StatedNumbers stated = stated_numbers(argument).front();
   const auto type = opencl_c::arithmetic_type(layout->name);
   const bool integer = stated.type == ElementType::i32 || stated.type == ElementType::u32;
@@ -363,11 +363,12 @@ namespace {
 using opencl_c::AddressSpace;
 using opencl_c::Parameter;
 
-// What the kernel takes a buffer for, where that is more than another sign: "double". Empty otherwise.
+// Returns the element type that the kernel expects if it differs by more than its sign: "double"; else
+// nothing.
 Result<std::string> other_type(const ProgramBuffer& buffer, const Parameter& parameter,
                                const std::string& declaration, const std::string& pointer) {
   const auto type = opencl_c::arithmetic_type(parameter.type);
-  if (!type) { // structures and void may be made of anything
+  if (!type) { // structures and void accept any elements
     return std::string();
   }
   const ElementType wanted = *element_type_of(type->scalar);
@@ -445,20 +446,20 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
   if (said != 1) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_program,
-              .message = fmt::format("an argument is one thing, and this says {}", said),
+              .message = fmt::format("an argument needs exactly one value, this one has {}", said),
               .fix = fmt::format("for {} give {}", in_quotes(declaration), wanted_argument(parameter, unit)),
               .pointer = pointer});
   }
   if (argument.iteration && !states_one_number(argument)) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = "iteration is said of something that is no single number",
+                                .message = "iteration needs an argument that is a single number",
                                 .fix = "leave it out, or give one number such as {\"u32\": 0}",
                                 .pointer = pointer + "/iteration"});
   }
   if ((argument.access || argument.reinterpret) && !argument.buffer) {
     const std::string key = argument.access ? "access" : "reinterpret";
     return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = key + " is said of something that is no buffer",
+                                .message = key + " needs a buffer",
                                 .fix = "leave it out",
                                 .pointer = pointer + "/" + key});
   }

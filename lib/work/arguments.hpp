@@ -1,4 +1,4 @@
-// One argument of a wave against the parameter of its kernel.
+// Checks one argument of a wave against the parameter of its kernel, and resolves it.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 #include "work/image_arguments.hpp"
@@ -14,33 +14,31 @@
 
 namespace tidegate::engine {
 
-// Arguments by value: numbers, enumerators, structures by their members, and plain bytes.
-
-// How many values of any kind an argument states.
+// Number of values of any kind that an argument states.
 std::size_t count_values(const ArgumentSpec& argument);
 
-// Whether it is one number: {"f32": 1}.
+// True for a single number: {"f32": 1}.
 bool states_one_number(const ArgumentSpec& argument);
 
-// The value that `argument` states, as clSetKernelArg takes it. argument_mismatch when the parameter takes
-// another, out_of_range for numbers that its type does not hold, unknown_name for members and enumerators.
+// Returns the stated value as clSetKernelArg takes it. Errors: argument_mismatch if the parameter takes
+// another type, out_of_range for numbers that its type cannot hold, unknown_name for members and enumerators.
 Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
                                       const opencl_c::TranslationUnit& unit, const std::string& pointer);
 
-// What a program would have to say for this parameter: {"f32": …}.
+// The argument that a program would state for this parameter: {"f32": …}.
 std::string wanted_argument(const opencl_c::Parameter& parameter, const opencl_c::TranslationUnit& unit);
 
-// An argument_mismatch at this place of the program.
+// Makes an argument_mismatch at this place of the program.
 Error argument_mismatch(std::string message, std::string fix, const std::string& pointer);
 
-// The element type that a scalar of OpenCL C has in programs: f32 for "float".
+// The element type of an OpenCL C scalar: f32 for "float".
 std::optional<ElementType> element_type_of(std::string_view scalar);
 
-// The buffer that a name means, as an index.
+// Returns the index of the named buffer.
 using FindBuffer = std::function<Result<std::uint32_t>(const std::string& name, const std::string& pointer)>;
 
-// argument_mismatch, with what the program gives and what the kernel takes, when the two do not agree.
-// `pointer` is the argument's place in the program.
+// Resolves an argument at its place `pointer` in the program. Error: argument_mismatch with both types when
+// argument and parameter differ.
 Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
                                          const opencl_c::TranslationUnit& unit,
                                          std::span<const ProgramBuffer> buffers,

@@ -58,8 +58,8 @@ Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer
 
 } // namespace
 
-// Never the "-" that stands for a standard stream.
-std::string beside(const std::string& folder, const std::string& file) {
+// Never returns "-", which means a standard stream.
+std::string path_in(const std::string& folder, const std::string& file) {
   return folder == "." ? file : (std::filesystem::path(folder) / file).string();
 }
 
@@ -67,7 +67,7 @@ Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec
                               const std::string& path) {
   constexpr std::size_t header_room = std::size_t{1} << 20U; // far more than numpy.save writes
   const bool npy = is_npy(path);
-  // Past what fits, the file is not read to its end to find out how large it is.
+  // Reading stops at `most`: a larger file is wrong, whatever its size.
   const std::size_t most = contents.size() + (npy ? header_room : 0);
   auto file = read_all(path, most);
   if (!file && file.error().code != ErrorCode::input_too_large) {
@@ -93,7 +93,7 @@ Result<void> write_output(const BufferSpec& buffer, std::span<const std::byte> c
   if (!buffer.output) {
     return {};
   }
-  auto file = Output::open(beside(folder, *buffer.output), FileKinds::no_named_pipes);
+  auto file = Output::open(path_in(folder, *buffer.output), FileKinds::no_named_pipes);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
   }
@@ -107,8 +107,8 @@ Result<void> write_output(const BufferSpec& buffer, std::span<const std::byte> c
 
 namespace {
 
-// Wide enough for the sum and the difference of any two 64-bit integers. __extension__: ISO C++ has no such
-// types.
+// Wide enough for the sum and difference of any two 64-bit integers. ISO C++ lacks the types, hence
+// __extension__.
 __extension__ typedef __int128 Integer;
 __extension__ typedef unsigned __int128 UnsignedInteger;
 
@@ -133,23 +133,18 @@ auto with_type(ElementType type, Function function) {
   return function(double{});
 }
 
-// --- Numbers ---
-
-// The nearest float of type T, infinite where there is none.
+// The nearest float of type T, or infinity.
 template <class T>
 T rounded(auto value) {
   if constexpr (std::same_as<T, Half>) {
-    return half_from(static_cast<double>(value)); // what is past 2^53 is infinite anyway
+    return half_from(static_cast<double>(value)); // numbers above 2^53 become infinite anyway
   } else {
     return static_cast<T>(value);
   }
 }
 
-// Without std::trunc, whose static form picks its code by the processor and links only beside the shared C
-// library.
 bool is_whole(double value) {
-  double whole = 0;
-  return std::modf(value, &whole) == 0;
+  return std::trunc(value) == value;
 }
 
 std::optional<Integer> as_integer(const Number& number) {
@@ -219,9 +214,7 @@ Error does_not_fit(const Number& number, ElementType type) {
       std::move(fix));
 }
 
-// --- Contents by rule ---
-
-// Element i becomes element(i). A copy of bytes per element, which the compiler turns into a store.
+// Sets element i to element(i). memcpy with a constant size compiles to a store.
 template <class T>
 void generate(Contents& contents, const auto& element) {
   const std::uint64_t count = contents.size() / sizeof(T);
@@ -268,13 +261,13 @@ Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type
       return tl::unexpected(iota_leaves(type, static_cast<std::uint64_t>(inside + 1)));
     }
   }
-  const auto low_start = static_cast<std::uint64_t>(*start); // modulo 2^64 the elements come out the same
+  const auto low_start = static_cast<std::uint64_t>(*start); // elements are equal modulo 2^64
   const auto low_step = static_cast<std::uint64_t>(*step);
   generate<T>(contents, [=](std::uint64_t i) { return static_cast<T>(low_start + i * low_step); });
   return {};
 }
 
-// Computed in double precision, then rounded once.
+// Computes in double precision and rounds once.
 template <class T>
 Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type, const Iota& iota) {
   for (const Number& number : {iota.start, iota.step}) {
@@ -286,7 +279,7 @@ Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type
   const double step = as_double(iota.step);
   const auto element = [=](std::uint64_t i) { return rounded<T>(start + static_cast<double>(i) * step); };
   const auto leaves = [&](std::uint64_t i) { return !std::isfinite(to_double(element(i))); };
-  std::uint64_t inside = 0; // the elements run one way, so that the first one outside can be bisected for
+  std::uint64_t inside = 0; // the progression is monotonic: bisect for the first element outside
   std::uint64_t outside = count;
   if (outside > 0 && leaves(outside - 1)) {
     for (--outside; outside - inside > 1;) {
@@ -304,8 +297,8 @@ Error empty_random_range(const std::string& low, const std::string& high, Elemen
                       "give a low below the high");
 }
 
-// A multiply and a shift map 64 random bits to the range; of w values none is likelier than another by more
-// than w in 2^64 (Lemire, 2019, without its rejection).
+// A multiply and a shift map 64 random bits to the range. For w values the bias is at most w in 2^64 (Lemire,
+// 2019, without rejection).
 template <std::integral T>
 Result<void> fill_random(Contents& contents, ElementType type, const Random& random) {
   using Limits = std::numeric_limits<T>;
@@ -316,7 +309,7 @@ Result<void> fill_random(Contents& contents, ElementType type, const Random& ran
     return tl::unexpected(does_not_fit(low_number, type));
   }
   const auto high = random.high ? as_integer(*random.high) : Integer{Limits::max()} + 1;
-  if (!high || *high > Integer{Limits::max()} + 1) { // the high itself is never taken
+  if (!high || *high > Integer{Limits::max()} + 1) { // `high` is exclusive
     return tl::unexpected(does_not_fit(*random.high, type));
   }
   if (*low >= *high) {
@@ -331,7 +324,7 @@ Result<void> fill_random(Contents& contents, ElementType type, const Random& ran
   return {};
 }
 
-// Rounding may leave [low, high) at either end; the nearest value of T inside is taken then.
+// Rounding may leave [low, high) at either end; the nearest value of T inside replaces it.
 template <class T>
 Result<void> fill_random(Contents& contents, ElementType type, const Random& random) {
   const Number low_number = random.low.value_or(std::uint64_t{0});
@@ -356,7 +349,7 @@ Result<void> fill_random(Contents& contents, ElementType type, const Random& ran
   return {};
 }
 
-// As many elements as there is room for of the contents that the buffer gets by a rule.
+// Fills as many elements as `contents` has room for. With no room it only checks the rule.
 Result<void> fill_by_rule(Contents& contents, const BufferSpec& buffer) {
   const BufferInit& init = *buffer.init;
   if (init.fill) {
@@ -374,7 +367,7 @@ Result<void> fill_contents(Contents& contents, const BufferSpec& buffer, const s
   if (!buffer.init) {
     return {};
   }
-  return buffer.init->file ? read_buffer_file(contents, buffer, beside(folder, *buffer.init->file))
+  return buffer.init->file ? read_buffer_file(contents, buffer, path_in(folder, *buffer.init->file))
                            : fill_by_rule(contents, buffer);
 }
 

@@ -1,3 +1,4 @@
+// Dependencies between waves: derived ones, phases, a topological order, and the rules that reach each group.
 #include "work/dependencies.hpp"
 
 #include "work/resolved_program.hpp"
@@ -24,7 +25,7 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
                                                     std::size_t buffer_count) {
   struct History {
     std::optional<std::uint32_t> writer;
-    std::vector<std::uint32_t> readers; // since then
+    std::vector<std::uint32_t> readers; // since the last write
   };
   std::vector<History> histories(buffer_count);
   std::vector<ResolvedDependency> dependencies;
@@ -71,7 +72,7 @@ std::vector<std::uint32_t> program_order(const ResolvedProgram& program) {
     after[dependency.before].push_back(dependency.after);
     ++waits[dependency.after];
   }
-  // Waves wait for none of a later phase: as long as one of a phase is left, one of it is ready.
+  // No wave waits for a later phase, so while waves of a phase remain, one of them is ready.
   using Place = std::pair<WavePhase, std::uint32_t>;
   std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
   for (std::uint32_t wave = 0; wave < waits.size(); ++wave) {
@@ -95,7 +96,7 @@ std::vector<std::uint32_t> program_order(const ResolvedProgram& program) {
 
 namespace {
 
-// Every last wave of a phase before every first one of the next.
+// Each last wave of a phase precedes each first wave of the next.
 void add_phase_order(const ResolvedProgram& program, planning::WaveDag& dag) {
   std::vector<bool> has_before(program.waves.size());
   std::vector<bool> has_after(program.waves.size());
@@ -154,7 +155,7 @@ Lineage trace_lineage(const ResolvedProgram& program, const planning::WaveGroups
   std::vector<std::uint32_t> rules(program.waves.size());
   for (std::size_t group = 0; group < groups.group_count(); ++group) {
     std::uint32_t region = 0;
-    for (const std::uint32_t wave : groups.group(group)) { // what it descends from ran in earlier groups
+    for (const std::uint32_t wave : groups.group(group)) { // ancestors ran in earlier groups
       rules[wave] = program.waves[wave].rules;
       for (const std::uint32_t ancestor : before[wave]) {
         rules[wave] |= rules[ancestor];

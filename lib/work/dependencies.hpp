@@ -1,4 +1,4 @@
-// From which source rules the work of each group of waves descends.
+// Traces which source rules each group of waves derives from.
 #pragma once
 #include "work/resolved_program.hpp"
 #include <tidegate/planning/wave_dag.hpp>
@@ -9,8 +9,8 @@
 namespace tidegate::engine {
 
 struct Lineage {
-  std::vector<std::uint32_t> regions; // by group: the union over its waves and all their ancestors
-  std::uint64_t items = 0;            // waves that descend from any rule
+  std::vector<std::uint32_t> regions; // by group: bit set of the rules of its waves and all their ancestors
+  std::uint64_t items = 0;            // waves with a rule, their own or an ancestor's
 };
 
 Lineage trace_lineage(const ResolvedProgram& program, const planning::WaveGroups& groups);

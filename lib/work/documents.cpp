@@ -1,3 +1,4 @@
+// JSON fields of wave programs: one table drives decoder, encoder, schema and reference.
 #include "work/documents.hpp"
 
 #include <tidegate/policy/documents.hpp>
@@ -97,7 +98,7 @@ struct Description<WaveProgram> {
 
 namespace {
 
-constexpr std::string_view note_meaning = "for people; nothing follows from it";
+constexpr std::string_view note_meaning = "for people; has no effect";
 
 constexpr Field iota_fields[] = {
     defaulted<&Iota::start>("start", "the first element"),
@@ -106,8 +107,8 @@ constexpr Field iota_fields[] = {
 
 constexpr Field random_fields[] = {
     required<&Random::seed>("seed", "equal seeds give equal contents"),
-    optional<&Random::low>("low", "the least value; left out 0, for integers the least of the type"),
-    optional<&Random::high>("high", "what all values are below; left out 1, for integers all of the type"),
+    optional<&Random::low>("low", "lowest value; left out 0, for integers the lowest of the type"),
+    optional<&Random::high>("high", "exclusive upper bound; left out 1, for integers all of the type"),
 };
 
 constexpr Field init_fields[] = {
@@ -130,7 +131,8 @@ constexpr Field program_buffer_fields[] = {
 constexpr Field image_fields[] = {
     required<&ImageSpec::format>("format", "order and type of a texel's channels: rgba_unorm8, r_float32, …"),
     required<&ImageSpec::size>("size", "texels: width, height, depth, as many as the image has dimensions"),
-    optional<&ImageSpec::layers>("layers", "makes it an array of so many images of 1 or 2 dimensions"),
+    optional<&ImageSpec::layers>("layers",
+                                 "number of layers: makes it an array of images of 1 or 2 dimensions"),
     defaulted<&ImageSpec::texel_buffer>("texel_buffer", "whether it is an image1d_buffer_t"),
     optional<&ImageSpec::init>("init", "first contents, by channels: one of fill, iota, random and file"),
     optional<&ImageSpec::output>("output",
@@ -148,10 +150,10 @@ constexpr Field op_fields[] = {
     required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
     optional<&OpSpec::kernel>("kernel", "the kernel in it; left out, the name of the op"),
     defaulted<&OpSpec::options>("options", "compiler options, as for clBuildProgram"),
-    defaulted<&OpSpec::queue>("queue", "whether it runs items of queues: no kernel but a function uint "
+    defaulted<&OpSpec::queue>("queue", "whether it runs queue items: a function instead of a kernel, uint "
                                        "NAME(global const T* in, global U* out, uint param)"),
-    defaulted<&OpSpec::pure>("pure", "of a queue op: whether identical items need run only once"),
-    optional<&OpSpec::priority>("priority", "of a queue op's items, 0 comes first; left out, 2")
+    defaulted<&OpSpec::pure>("pure", "for a queue op: whether identical items need to run only once"),
+    optional<&OpSpec::priority>("priority", "priority of a queue op's items, 0 is first; left out, 2")
         .between(0, 4),
     optional<&OpSpec::note>("note", note_meaning),
 };
@@ -163,15 +165,15 @@ constexpr Field iteration_fields[] = {
     optional<&IterationSpec::shift_right>("shift_right", "bits that every step shifts to the right"),
     defaulted<&IterationSpec::every>("every", "iterations that a step takes")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
-    optional<&IterationSpec::cycle>("cycle", "steps after which it begins again; left out, never")
+    optional<&IterationSpec::cycle>("cycle", "steps after which the value starts again; left out, never")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
-    optional<&IterationSpec::modulo>("modulo", "the rest of the value by this is taken, from 0 on")
+    optional<&IterationSpec::modulo>("modulo", "the value is reduced modulo this number, to 0 or more")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
 };
 
 constexpr Field fill_fields[] = {
     required<&FillSpec::buffer>("buffer", "name of the buffer"),
-    defaulted<&FillSpec::value>("value", "of every element"),
+    defaulted<&FillSpec::value>("value", "value of every element"),
     defaulted<&FillSpec::offset>("offset", "elements before the first one"),
     optional<&FillSpec::count>("count", "elements; left out, up to the end"),
 };
@@ -188,8 +190,8 @@ constexpr Field queue_item_fields[] = {
     required<&QueueItem::op_handle>("op_handle",
                                     "which of the ops that the queue lists, counted from 0, runs it"),
     required<&QueueItem::input_handle>("input_handle", "which of the buffers that the queue lists it reads"),
-    required<&QueueItem::output_handle>("output_handle", "which it writes"),
-    required<&QueueItem::param>("param", "handed to the op"),
+    required<&QueueItem::output_handle>("output_handle", "which of them it writes"),
+    required<&QueueItem::param>("param", "passed to the op"),
 };
 
 constexpr Field queue_fields[] = {
@@ -197,9 +199,8 @@ constexpr Field queue_fields[] = {
     required<&QueueSpec::buffers>("buffers",
                                   "names of buffers; input_handle and output_handle are places in this list"),
     optional<&QueueSpec::items>("items", "the items themselves"),
-    optional<&QueueSpec::file>("file",
-                               "file of them, relative to the program: lines of JSON where it ends in "
-                               ".ndjson or .jsonl, else four u32 an item"),
+    optional<&QueueSpec::file>("file", "file of items, relative to the program: lines of JSON if it ends in "
+                                       ".ndjson or .jsonl, else four u32 an item"),
     optional<&QueueSpec::capacity>("capacity", "items that may wait requeued at a time; left out, all"),
     defaulted<&QueueSpec::most_stalled_rounds>(
         "most_stalled_rounds", "rounds in a row without an item that gets done, after which the run ends")
@@ -209,12 +210,12 @@ constexpr Field queue_fields[] = {
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
     optional<&ArgumentSpec::access>(
-        "access", "what the kernel does with it, where the signature says less: one that says write "
-                  "reads nothing of the buffer, and may leave parts of it as they are"),
+        "access", "what the kernel does with it, where the signature is less exact: with write it "
+                  "reads nothing of the buffer, and may leave parts of it unchanged"),
     defaulted<&ArgumentSpec::reinterpret>(
-        "reinterpret", "whether the kernel takes the buffer's elements for others on purpose"),
+        "reinterpret", "whether the kernel deliberately reads the buffer's elements as another type"),
     optional<&ArgumentSpec::halo>(
-        "halo", "N: tile t touches of the buffer only what belongs to tiles t - N to t + N; "
+        "halo", "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
                 "or a number for each dimension; left out, it is derived where that is certain")
         .or_single(),
     defaulted<&ArgumentSpec::null>("null", "whether it is a null pointer"),
@@ -276,7 +277,7 @@ constexpr Field program_dependency_fields[] = {
 };
 
 constexpr Field until_fields[] = {
-    required<&Until::buffer>("buffer", "name of the buffer whose first element is looked at"),
+    required<&Until::buffer>("buffer", "name of the buffer whose first element is tested"),
     defaulted<&Until::equals>("equals", "the value that ends the repetition"),
 };
 
@@ -289,40 +290,41 @@ constexpr Field program_fields[] = {
                                          "which wave waits for which; derived from what the kernels "
                                          "read and write, in the order of the waves, when left out")
         .or_word("derive"),
-    optional<&WaveProgram::repeat>(
-        "repeat", "how often the waves run; left out, once, or with until as often as it takes")
+    optional<&WaveProgram::repeat>("repeat",
+                                   "how often the waves run; left out, once, or with until without limit")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
     defaulted<&WaveProgram::swap>(
         "swap", "pairs of buffers, or of images, that exchange contents after every iteration"),
-    optional<&WaveProgram::until>("until", "what ends the repetition early, looked at after every iteration"),
+    optional<&WaveProgram::until>("until",
+                                  "condition that ends the repetition early, tested after every iteration"),
     defaulted<&WaveProgram::device_memory_budget_bytes>("device_memory_budget_bytes",
                                                         "device memory at most; 0: what the device has"),
     defaulted<&WaveProgram::policy>("policy", "overrides of the standard launch policy"),
     optional<&WaveProgram::note>("note", note_meaning),
 };
 
-// The one list that errors and the README refer to.
+// The only list of unsupported features: errors and the README refer to it.
 constexpr std::string_view what_cannot_be_run[] = {
     "What cannot be run, and is refused with its place in the source:",
     "  pipes (pipe, reserve_id_t)",
     "  device-side enqueue (queue_t, ndrange_t, clk_event_t, enqueue_kernel, …)",
     "  multisampled images (image2d_msaa_t, …)",
     "  variables of file scope outside of constant memory",
-    "What a program has no way to say:",
+    "What a program cannot express:",
     "  a fill or copy of an image (init gives its first contents, a kernel writes it), until one of its "
     "texels",
     "  images in the memory of a buffer, mipmapped images, shared virtual memory",
     "  sources in anything but OpenCL C (SPIR-V, C++ for OpenCL)",
     "What the device may lack, and is then refused by name:",
     "  images, a format or size of them, read_write images; sub-group functions",
-    "What is launched by itself instead of with other waves (fallbacks in the report says why):",
+    "Waves that are launched separately (fallbacks in the report gives the reason):",
     "  a wave that touches an image which another wave of the launch writes, or that writes one in every",
     "  iteration of a persistent launch",
     "  kernels with sub-group functions",
     "  kernels with barriers or local memory in work-groups of another size than most, or where no self-test "
     "of the",
     "  device has found them right as cases of one kernel (`tidegate devices --probe`)",
-    "  kernels with other compiler options than most, or that no function can stand for, such as one with "
+    "  kernels with other compiler options than most, or that cannot become a function, such as one with "
     "local",
     "  variables that another function calls",
 };
@@ -357,7 +359,7 @@ constinit const Record Description<WaveProgram>::record =
 
 constinit const Document DocumentOf<WaveProgram>::document{
     .kind = "wave_program",
-    .title = "OpenCL kernels, buffers, and the waves that run the one on the others",
+    .title = "OpenCL kernels, buffers, and the waves that run kernels on buffers",
     .direction = Direction::input,
     .record = &Description<WaveProgram>::record,
     .notes = what_cannot_be_run};

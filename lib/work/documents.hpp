@@ -1,4 +1,4 @@
-// Wave programs as documents.
+// JSON description of wave programs.
 #pragma once
 #include "work/program.hpp"
 #include <tidegate/core/describe.hpp>

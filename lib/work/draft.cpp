@@ -1,3 +1,4 @@
+// Guesses sizes, arguments and buffers for kernels; the rule is in draft.hpp.
 #include "work/draft.hpp"
 
 #include "opencl_c/parameter_uses.hpp"
@@ -34,9 +35,7 @@
 
 namespace tidegate::engine {
 
-// How large what a draft makes up is: NDRanges, work-groups, buffers. draft.hpp has the idea.
-
-// A kernel that the program is to run.
+// A kernel or queue op for the draft.
 struct DraftKernel {
   std::size_t source = 0;
   const opencl_c::TranslationUnit* unit = nullptr;
@@ -45,24 +44,22 @@ struct DraftKernel {
 };
 
 struct Sizes {
-  std::uint64_t extent = 1; // work-items in each direction, and the value of counts
+  std::uint64_t extent = 1; // work-items in each dimension, and the value of counts
   std::uint64_t items = 1;  // elements of a buffer
 };
 
-// Whether a scalar is a whole number that counts something: by what is done with it, or by its name.
+// True for an integer that looks like a count, by its uses or its name.
 bool is_count(const DraftKernel& kernel, std::size_t parameter);
 
 Sizes sizes_of(const DraftKernel& kernel);
 
-// Work-groups that the kernel's local arrays have room for, of a power of two; nothing where any will do.
+// Work-group sizes, powers of two, that fit the kernel's local arrays; nothing if any size will do.
 std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kernel, std::uint64_t extent);
 
-// What a draft gives a kernel: values, and images of a format that its body reads.
-
-// For a parameter by value: the extent for what counts something, else 1; zeros in structures.
+// Value for a parameter: the extent for counts, zeros in structures, otherwise 1.
 ArgumentSpec draft_value(const DraftKernel& kernel, std::size_t index, std::uint64_t extent);
 
-// For a parameter that takes an image; without contents.
+// Image for a parameter, without contents, in a format that the kernel's body can read.
 ImageSpec draft_image(const opencl_c::Parameter& parameter, const DraftKernel& kernel, std::uint64_t extent);
 
 namespace {
@@ -105,7 +102,7 @@ bool is_count(const DraftKernel& kernel, std::size_t parameter) {
   return is_integer(declared) && (use.factor || use.bound || named_like_a_count(declared.name));
 }
 
-// How many counts are multiplied with each other at most to reach an element: as many as there are, and one.
+// An index may combine as many extents as dimensions, or one more than the kernel has integer factors.
 Sizes sizes_of(const DraftKernel& kernel) {
   constexpr std::array<std::uint64_t, 4> extents{1024, 64, 16, 8};
   constexpr std::uint64_t most_items = std::uint64_t{1} << 20U;
@@ -140,7 +137,7 @@ std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kerne
       const std::uint64_t room = array.size() > 1 || dimensions == 1
                                      ? (d < array.size() ? array[array.size() - 1 - d] : local[d])
                                      : square_root(array.front());
-      if (room > 1) { // one element is the group's, and no work-item's
+      if (room > 1) { // a single element belongs to the group, not to work-items
         local[d] = std::min(local[d], std::bit_floor(room));
       }
     }
@@ -155,27 +152,28 @@ using opencl_c::Parameter;
 using opencl_c::ParameterUse;
 using opencl_c::TranslationUnit;
 
-// What the kernels do with one buffer, all together.
+// Combined uses of one buffer by all kernels.
 struct Memory {
   std::string name;
-  std::string type; // of OpenCL C, of what it points to
+  std::string type; // OpenCL C type of the pointee
   std::uint64_t element_bytes = 1;
   std::uint64_t width = 1; // elements of a vector
   bool read = false;
   bool written = false;
   bool atomic = false;
   std::optional<ElementType> element;
-  std::string assumed; // what the buffer's elements stand for, where no element type does
+  std::string assumed; // explanation where no element type fits the pointee
 };
 
-// A pointer that is const is only read; atomic counters begin at zero, and so does what is only written.
+// Const pointers are only read.
 void add_use(Memory& memory, const Parameter& parameter, const ParameterUse& use) {
   memory.read |= parameter.is_const || use.read;
   memory.written |= !parameter.is_const && use.written;
   memory.atomic |= use.atomic;
 }
 
-// Whole numbers are their own index, so that they may be indices; fractions are random.
+// Integers count up from 0, so that they are valid indices; floats are random. Atomic counters and buffers
+// that are only written start at zero.
 BufferInit draft_contents(const Memory& memory, std::uint64_t count, std::uint64_t extent) {
   BufferInit init;
   if (!memory.element || !memory.read || memory.atomic) {
@@ -210,7 +208,7 @@ public:
       add_items(op);
     }
     add_buffers();
-    program_.note = "a draft: every note says what is made up";
+    program_.note = "a draft: every note names placeholder values";
     return std::move(program_);
   }
 
@@ -221,9 +219,9 @@ private:
       auto unit = read_unit({.source = source, .kernel = {}, .options = request_.options}, request_.folder,
                             answer_, PathScope::anywhere, "");
       if (!unit) {
-        unit.error().pointer.reset(); // there is no program yet that it could lead into
+        unit.error().pointer.reset(); // no program exists yet that it could point into
         if (unit.error().code == ErrorCode::cannot_read && !unit.error().line) {
-          unit.error().source = beside(request_.folder, source);
+          unit.error().source = path_in(request_.folder, source);
           unit.error().fix = "name a file of OpenCL C";
         }
       }
@@ -244,14 +242,14 @@ private:
         }
       }
     }
-    // A plain launch of the kernel compiles its file as it is, where the words of queue ops mean nothing.
+    // A plain launch compiles the kernel's file without the definitions that queue ops need.
     for (const DraftKernel& op : queue_ops_) {
       if (std::ranges::find(kernels_, op.source, &DraftKernel::source) != kernels_.end()) {
         errors.add(with_line_of(
             units_[op.source]->files,
             opencl_c::error_at(*op.unit, op.function->begin, ErrorCode::kernel_source,
                                in_quotes(op.function->name) + " is a queue op in a file with kernels",
-                               "put queue ops in a file of their own")));
+                               "put queue ops in a separate file")));
       }
     }
     TIDEGATE_CHECK(errors.result());
@@ -279,7 +277,7 @@ private:
     least_extent_ = std::min(least_extent_, sizes_.extent);
   }
 
-  // Its place among the program's ops.
+  // Returns the index of the op in the program.
   std::uint32_t add_op(const DraftKernel& kernel, bool queue) {
     const std::string& function = kernel.function->name;
     const std::string op = unique_name(function, op_names_);
@@ -290,12 +288,12 @@ private:
     return static_cast<std::uint32_t>(program_.ops.size() - 1);
   }
 
-  // To the wave of the ops before it, where that has the same source: what one queue runs comes from one.
+  // Adds items for the op to the previous wave if that has the same source: a queue has only one source.
   void add_items(const DraftKernel& op) {
     if (op.source != queue_source_) {
       queue_source_ = op.source;
       program_.waves.push_back(
-          {.queue = QueueSpec{.items = std::vector<QueueItem>()}, .note = "made up: items"});
+          {.queue = QueueSpec{.items = std::vector<QueueItem>()}, .note = "placeholder: items"});
     }
     QueueSpec& queue = *program_.waves.back().queue;
     const auto handle_of = [&](std::size_t parameter) {
@@ -313,7 +311,7 @@ private:
                    .input_handle = handle_of(0),
                    .output_handle = handle_of(1)};
     queue.ops.push_back(program_.ops[add_op(op, true)].first);
-    constexpr std::uint32_t items = 4; // from 1 on: whole numbers begin with a 0, which many an op refuses
+    constexpr std::uint32_t items = 4; // from param 1 on: integer buffers start with 0, which some ops reject
     for (item.param = 1; item.param <= items; ++item.param) {
       program_.waves.back().queue->items->push_back(item);
     }
@@ -326,8 +324,9 @@ private:
       const std::uint64_t local = wave.local_size ? (*wave.local_size)[d] : 1;
       wave.global_size.push_back((sizes_.extent + local - 1) / local * local);
     }
-    wave.note = wave.local_size && !kernel.function->required_local_size ? "made up: global_size, local_size"
-                                                                         : "made up: global_size";
+    wave.note = wave.local_size && !kernel.function->required_local_size
+                    ? "placeholder: global_size, local_size"
+                    : "placeholder: global_size";
     std::uint64_t group_items = 1;
     for (const std::uint64_t size : wave.local_size.value_or(std::vector<std::uint64_t>())) {
       group_items *= size;
@@ -357,7 +356,7 @@ private:
     if (takes_object(parameter)) {
       if (parameter.type == "sampler_t") {
         argument.sampler = SamplerSpec{};
-        argument.note = parameter.name + ": made up";
+        argument.note = parameter.name + ": placeholder";
       } else {
         argument.image = image_for(parameter, kernel);
       }
@@ -365,7 +364,7 @@ private:
       const std::uint64_t elements =
           std::max(group_items, sizes_.extent) * (kernel.uses.largest_factor > 1 ? 2 : 1);
       argument.local_bytes = elements * pointee(parameter, *kernel.unit).element_bytes;
-      argument.note = parameter.name + ": made up";
+      argument.note = parameter.name + ": placeholder";
     } else if (parameter.is_pointer) {
       const ParameterUse& use = kernel.uses.parameters[index];
       argument.buffer = memory_[memory_for(parameter, kernel, use)].name;
@@ -389,7 +388,7 @@ private:
       memory.element_bytes = element_bytes(*element) * memory.width;
       return memory;
     }
-    constexpr std::uint64_t enough = 64; // for what has no layout that is certain
+    constexpr std::uint64_t enough = 64; // bytes, for a type without a certain layout
     const auto layout = opencl_c::layout_of(unit, parameter.tokens);
     memory.element_bytes = layout ? layout->bytes : enough;
     memory.assumed = fmt::format("u8 for {}, {} bytes each", parameter.type, memory.element_bytes);
@@ -399,7 +398,7 @@ private:
     return memory;
   }
 
-  // "int" of "atomic_int".
+  // "int" for "atomic_int".
   static std::string_view atomic_scalar(std::string_view type) {
     return type.starts_with("atomic_") ? type.substr(std::string_view("atomic_").size()) : "";
   }
@@ -412,7 +411,7 @@ private:
     return unique;
   }
 
-  // The buffer of this name and type, a new one where there is none.
+  // Returns the buffer of this name and type, adding it if new.
   std::size_t memory_for(const Parameter& parameter, const DraftKernel& kernel, const ParameterUse& use) {
     const auto key = std::pair(parameter.name, parameter.type);
     auto found = memory_index_.find(key);
@@ -434,7 +433,7 @@ private:
       buffer.init = draft_contents(memory, buffer.count, least_extent_);
       buffer.output = memory.written ? std::optional(memory.name + ".npy") : std::nullopt;
       buffer.note =
-          memory.assumed.empty() ? "made up: count, init" : "made up: count, init; " + memory.assumed;
+          memory.assumed.empty() ? "placeholder: count, init" : "placeholder: count, init; " + memory.assumed;
       program_.buffers.emplace_back(memory.name, std::move(buffer));
     }
   }
@@ -446,7 +445,7 @@ private:
       const std::string name = unique_name(parameter.name, memory_names_);
       ImageSpec image = draft_image(parameter, kernel, sizes_.extent);
       image.init = BufferInit{.random = Random{.seed = 1}};
-      image.note = "made up: format, size, init";
+      image.note = "placeholder: format, size, init";
       found = image_index_.emplace(key, program_.images.size()).first;
       program_.images.emplace_back(name, std::move(image));
     }
@@ -463,8 +462,8 @@ private:
   std::vector<DraftKernel> kernels_;
   std::vector<DraftKernel> queue_ops_;
   std::optional<std::size_t> queue_source_; // of the last queue
-  Sizes sizes_;                             // of the kernel that is looked at
-  std::uint64_t items_ = 1; // of every buffer: what one kernel writes, another may take for indices
+  Sizes sizes_;                             // of the current kernel
+  std::uint64_t items_ = 1;                 // of every buffer: one kernel's output may be another's indices
   std::uint64_t least_extent_ = std::numeric_limits<std::uint64_t>::max();
   WaveProgram program_;
   std::set<std::string> op_names_;
@@ -556,11 +555,11 @@ ArgumentSpec draft_value(const DraftKernel& kernel, std::size_t index, std::uint
     argument.note = fmt::format("{}: give as many bytes as it has ({})", parameter.name, layout.error());
   } else if (layout->kind == TypeLayout::Kind::structure) {
     argument.structure = zero_of(*layout);
-    argument.note = parameter.name + ": made up";
+    argument.note = parameter.name + ": placeholder";
   } else if (layout->kind == TypeLayout::Kind::enumeration) {
     argument.enumeration = layout->enumerators.empty() ? Identifier(std::uint64_t{0})
                                                        : Identifier(layout->enumerators.front().first);
-    argument.note = parameter.name + ": made up";
+    argument.note = parameter.name + ": placeholder";
   } else {
     const auto type = *opencl_c::arithmetic_type(layout->name);
     const bool count = is_count(kernel, index);
@@ -569,7 +568,7 @@ ArgumentSpec draft_value(const DraftKernel& kernel, std::size_t index, std::uint
                                                           : std::numeric_limits<std::uint8_t>::max();
     const std::uint64_t value = count ? (element_bytes(element) == 1 ? std::min(extent, most) : extent) : 1;
     set_numbers(argument, element, std::vector<Number>(type.width, Number(value)));
-    argument.note = parameter.name + (count ? ": made up, the extent of the range" : ": made up");
+    argument.note = parameter.name + (count ? ": placeholder, the extent of the range" : ": placeholder");
   }
   return argument;
 }

@@ -26,19 +26,19 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
   }
   std::error_code ignored;
   const bool plain = std::filesystem::absolute(path, ignored).lexically_normal() == file;
-  return tl::unexpected(Error{
-      .code = ErrorCode::outside_folder,
-      .message = fmt::format("{} {} outside the program's folder, {}", path,
-                             plain ? "lies" : fmt::format("leads to {},", file.string()), home.string()),
-      .fix = "keep what the program needs in its folder, or give --allow-outside"});
+  return tl::unexpected(
+      Error{.code = ErrorCode::outside_folder,
+            .message = fmt::format("{} {} outside the program's folder, {}", path,
+                                   plain ? "is" : fmt::format("leads to {},", file.string()), home.string()),
+            .fix = "keep what the program needs in its folder, or give --allow-outside"});
 }
 
 namespace {
 
 Result<void> check_input(const ProgramBuffer& buffer, const std::string& folder, FileCheck check) {
-  const std::string path = beside(folder, *buffer.spec.init->file);
+  const std::string path = path_in(folder, *buffer.spec.init->file);
   std::error_code ignored;
-  // What is read from a pipe is gone.
+  // Reading a pipe would consume its contents.
   auto checked = check == FileCheck::reachable || !std::filesystem::is_regular_file(path, ignored)
                      ? open_input(path).map([](const auto&) {})
                      : (buffer.image ? initial_image(buffer, folder) : initial_contents(buffer.spec, folder))
@@ -64,8 +64,9 @@ Result<void> check_data_files(const ProgramBuffer& buffer, const std::string& fo
   if (check != FileCheck::none && buffer.spec.init && buffer.spec.init->file) {
     at(check_input(buffer, folder, check), "/init/file");
   }
-  if (check != FileCheck::none && buffer.spec.output) { // whoever cannot keep an output need not work it out
-    at(Output::open(beside(folder, *buffer.spec.output), FileKinds::no_named_pipes).map([](const Output&) {}),
+  if (check != FileCheck::none && buffer.spec.output) { // fails now instead of after the run
+    at(Output::open(path_in(folder, *buffer.spec.output), FileKinds::no_named_pipes).map([](const Output&) {
+    }),
        "/output");
   }
   return errors.result();
@@ -90,12 +91,12 @@ FileUses files_of(const ResolvedProgram& program) {
     const std::string kind = buffer.image ? "image" : "buffer";
     const std::string pointer = fmt::format("/{}s/{}", kind, pointer_token(buffer.name));
     if (buffer.spec.init && buffer.spec.init->file) {
-      files.inputs.push_back({beside(program.folder, *buffer.spec.init->file),
+      files.inputs.push_back({path_in(program.folder, *buffer.spec.init->file),
                               fmt::format("the input of {} {}", kind, in_quotes(buffer.name)),
                               pointer + "/init/file"});
     }
     if (buffer.spec.output) {
-      files.outputs.push_back({beside(program.folder, *buffer.spec.output),
+      files.outputs.push_back({path_in(program.folder, *buffer.spec.output),
                                fmt::format("the output of {} {}", kind, in_quotes(buffer.name)),
                                pointer + "/output"});
     }

@@ -15,7 +15,7 @@
 namespace tidegate::engine {
 namespace {
 
-// The pointer to the first dependency that is this one; derived ones have none.
+// Pointer to the first matching dependency; derived ones have none.
 std::optional<std::string> pointer_to(const ResolvedProgram& program, std::uint64_t before,
                                       std::uint64_t after) {
   const auto found = std::ranges::find_if(program.dependencies, [&](const ResolvedDependency& dependency) {
@@ -27,7 +27,7 @@ std::optional<std::string> pointer_to(const ResolvedProgram& program, std::uint6
   return fmt::format("/dependencies/{}", *found->place);
 }
 
-// What of a wave a person would make smaller.
+// Names the largest buffer of a wave, the first candidate to shrink.
 std::string largest_buffer(const ResolvedProgram& program, std::uint32_t wave) {
   const ProgramBuffer* largest = nullptr;
   for (const ProgramArgument& argument : program.waves[wave].arguments) {
@@ -62,7 +62,7 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
     result.budget_bytes = error.budget_bytes;
     result.pointer = fmt::format("/waves/{}", error.wave);
   } else if (error.code != planning::PlanErrorCode::cycle) {
-    result.code = ErrorCode::byte_count_overflow; // dependencies on itself are refused where they are read
+    result.code = ErrorCode::byte_count_overflow; // self-dependencies are refused earlier, in resolve()
     result.fix = "check the wave's byte counts";
     result.pointer = fmt::format("/waves/{}", error.wave);
   }

@@ -1,4 +1,4 @@
-// A program's waves in groups that a barrier divides.
+// Divides the waves of a program into groups separated by barriers.
 #pragma once
 
 #include "work/resolved_program.hpp"
@@ -10,12 +10,12 @@
 
 namespace tidegate::engine {
 
-// The plan that was given, once it is checked against the program, or else a layered one under the budget
+// Returns the given plan after checking it against the program, otherwise a layered plan under the budget
 // (bytes; 0: none). Errors: invalid_plan, and those of the planner with their place in the program.
 Result<planning::MemoryPlan> group_waves(const ResolvedProgram& program, std::uint64_t budget_bytes,
                                          const std::optional<planning::MemoryPlan>& given);
 
-// A cycle of the dependencies, as group_waves() tells it; also of a program whose waves are not all sound.
+// Reports a cycle of dependencies as group_waves() does. Also works for programs with invalid waves.
 Result<void> check_order(const ResolvedProgram& program);
 
 } // namespace tidegate::engine

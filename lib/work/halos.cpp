@@ -16,7 +16,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Vectors of 3 take the room of 4.
+// Vectors of 3 take the space of 4.
 bool has_gaps(const opencl_c::Parameter& parameter) {
   const auto type = opencl_c::arithmetic_type(parameter.type);
   return !type || type->width == 3;
@@ -51,7 +51,7 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
 }
 
 void derive_halos(ResolvedProgram& program) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 31U; // ids, and elements
+  constexpr std::uint64_t most = std::uint64_t{1} << 31U; // limit for ids and elements, see own_elements()
   std::map<std::uint32_t, std::vector<std::optional<opencl_c::OwnElements>>> by_op;
   for (ProgramWave& wave : program.waves) {
     if (wave.range.dimensions != 1 || wave.transfer || wave.queue || wave.range.offset[0] >= most ||
@@ -97,7 +97,7 @@ std::vector<StatedHalo> stated_halos(const ResolvedProgram& program,
   for (std::size_t i = 0; i < order.size(); ++i) {
     rank[order[i]] = i;
   }
-  // Whether what one argument points to is what the other does some iterations later.
+  // True if swaps make both arguments the same memory some iterations apart.
   const auto meet_later = [&](const ProgramArgument& x, const ProgramArgument& y) {
     const std::size_t phases = places.size();
     for (std::size_t distance = 1; distance <= phases && distance < program.iterations; ++distance) {
@@ -137,7 +137,7 @@ std::vector<StatedHalo> stated_halos(const ResolvedProgram& program,
           };
           const bool by_arguments =
               x.halo && y.halo && a.range == c.range && (x.element_bytes == 0 || y.element_bytes == 0);
-          // Of tiles, dependencies speak where the two meet in the buffers that they were given.
+          // Under swaps a dependency covers only accesses of the same iteration.
           const bool always = depends && program.swaps.empty();
           if (depends && (now || (always && later))) {
             state(dependency->second, !always);

@@ -1,4 +1,4 @@
-// What an image is: its kind in OpenCL C, its format, and how many texels it has in each direction.
+// Shape of an image: its OpenCL C kind, its format, and its texels in each dimension.
 #pragma once
 #include "work/image_format.hpp"
 #include "work/program.hpp"
@@ -25,24 +25,24 @@ struct ImageShape {
   ImageKind kind = ImageKind::image2d;
   ImageFormat format{};
   std::uint64_t width = 1;
-  std::uint64_t height = 1; // 1 where the kind has none
+  std::uint64_t height = 1; // 1 if the kind has none
   std::uint64_t depth = 1;  // likewise
   std::uint64_t layers = 1; // likewise
 
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
-// The type of a parameter that takes the image: "image2d_t", for depth formats "image2d_depth_t".
+// Parameter type that takes the image: "image2d_t", "image2d_depth_t" for depth formats.
 std::string_view type_name(const ImageShape& shape);
 
 // "rgba_unorm8 of 640 x 480", with layers "… in 4 layers".
 std::string describe(const ImageShape& shape);
 
-// The shape of its array in a file, the slowest dimension first: layers or depth, height, width, and the
-// channels where there are several.
+// Shape of the array in a file, slowest dimension first: layers or depth, height, width, and channels if
+// several.
 std::vector<std::uint64_t> array_shape(const ImageShape& shape);
 
-// invalid_program for what no image can be, at `pointer`, the image's place in the program.
+// Checks the spec at its place `pointer` in the program. Error: invalid_program for an impossible image.
 Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
 
 } // namespace tidegate::engine

@@ -1,4 +1,4 @@
-// Images and samplers of a wave against the parameters of its kernel.
+// Checks images and samplers of a wave against the parameters of its kernel.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 #include "work/resolved_program.hpp"
@@ -10,21 +10,21 @@
 
 namespace tidegate::engine {
 
-// Whether the parameter takes an image or a sampler.
+// True if the parameter takes an image or a sampler.
 bool takes_object(const opencl_c::Parameter& parameter);
 
-// The image that a name means, as an index of the program's buffers.
+// Returns the index of the named image among the program's buffers.
 using FindImage = std::function<Result<std::uint32_t>(const std::string& name, const std::string& pointer)>;
 
-// For an argument that says an image or a sampler. argument_mismatch when it and the parameter do not agree
-// (`wanted` is what the program would have to say); invalid_program for a sampler that OpenCL does not have.
+// Resolves an image or sampler argument; `wanted` is the argument that the parameter would accept. Errors:
+// argument_mismatch if the two differ; invalid_program for a sampler that OpenCL does not have.
 Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
                                        const std::string& declaration, const std::string& wanted,
                                        std::span<const ProgramBuffer> buffers, const FindImage& find_image,
                                        const std::string& pointer);
 
-// invalid_program when a wave reads an image by one argument and writes it by another, which OpenCL leaves
-// undefined. `pointer` is the wave's place.
+// Error: invalid_program if a wave reads an image by one argument and writes it by another, which OpenCL
+// leaves undefined. `pointer` is the wave's place.
 Result<void> check_image_uses(std::span<const ProgramArgument> arguments,
                               std::span<const ProgramBuffer> buffers, const std::string& pointer);
 

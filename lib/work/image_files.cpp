@@ -21,7 +21,7 @@
 namespace tidegate::engine {
 namespace {
 
-// With its dot, in small letters.
+// Extension with its dot, in lower case.
 std::string ending(const std::string& path) {
   std::string text = std::filesystem::path(path).extension().string();
   std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
@@ -31,7 +31,7 @@ std::string ending(const std::string& path) {
 bool named_png(const std::string& path) {
   return ending(path) == ".png";
 }
-// Raw bytes under such a name would be no picture.
+// True for picture formats other than PNG: raw bytes under such a name would not open as a picture.
 bool names_other_picture(const std::string& path) {
   constexpr std::array<std::string_view, 8> endings{".jpg", ".jpeg", ".bmp",  ".gif",
                                                     ".tif", ".tiff", ".webp", ".ppm"};
@@ -41,8 +41,8 @@ bool named_npy(std::string_view path) {
   return path.ends_with(".npy");
 }
 
-// Which channel of a texel holds the samples of a picture: grey, grey and alpha, or red, green, blue and
-// alpha. Empty for orders that no PNG has.
+// Channels of a texel that hold the samples of a picture: grey, grey and alpha, or red, green, blue and
+// alpha. Empty for orders that PNG lacks.
 std::vector<std::uint32_t> picture_channels(ChannelOrder order) {
   switch (order) {
   case ChannelOrder::r:
@@ -66,7 +66,7 @@ bool fits_png(const ImageShape& shape) {
   const ChannelType type = row(shape.format).type;
   const bool samples = type == ChannelType::unorm8 || type == ChannelType::unorm16 ||
                        type == ChannelType::uint8 || type == ChannelType::uint16;
-  constexpr std::uint64_t most = 1'000'000; // pixels in a row, and rows, that libpng takes
+  constexpr std::uint64_t most = 1'000'000; // limit of libpng for width and height, in pixels
   return samples && shape.kind == ImageKind::image2d && shape.width <= most && shape.height <= most &&
          !picture_channels(row(shape.format).order).empty();
 }
@@ -80,7 +80,7 @@ Error wrong_size(const ProgramBuffer& image, const std::string& found) {
                    "give the image the size and format of the file, or another file");
 }
 
-// Past what can fit, a file is not read to its end to find out how large it is.
+// Reading stops at `most`: a larger file is wrong, whatever its size.
 Result<std::string> read_file(const ProgramBuffer& image, const std::string& path, std::size_t most) {
   auto file = read_all(path, most);
   if (!file && file.error().code == ErrorCode::input_too_large) {
@@ -89,8 +89,7 @@ Result<std::string> read_file(const ProgramBuffer& image, const std::string& pat
   return file;
 }
 
-// The samples of a picture in the order of an image's channels. Grey serves colours, and what has no alpha is
-// opaque.
+// Reorders the samples of a picture to the image's channels. Grey fills all colours; missing alpha is opaque.
 Result<std::vector<std::byte>> texels_of(const Picture& picture, const ImageShape& shape) {
   const auto channels = picture_channels(row(shape.format).order);
   const std::size_t size = element_bytes(element_type(shape.format));
@@ -141,7 +140,7 @@ Picture picture_of(const ImageShape& shape, std::span<const std::byte> texels) {
 }
 
 Result<std::vector<std::byte>> read_png(const ProgramBuffer& image, const std::string& path) {
-  // A PNG is smaller than its samples, but for what it says beside them.
+  // A PNG is smaller than its samples, apart from its metadata.
   constexpr std::size_t room = std::size_t{64} << 20U;
   TIDEGATE_TRY(const std::string file, read_file(image, path, image.bytes * 2 + room));
   TIDEGATE_TRY(const Picture picture, parse_png(file, static_cast<std::uint32_t>(image.image->width),
@@ -149,7 +148,7 @@ Result<std::vector<std::byte>> read_png(const ProgramBuffer& image, const std::s
   return texels_of(picture, *image.image);
 }
 
-// A flat array, or one of the image's shape: an array that is turned over has as many elements, and is wrong.
+// Accepts a flat array or one of the image's shape; a transposed array has the same count but is wrong.
 Result<void> check_array(const NpyArray& array, const ProgramBuffer& image) {
   if (array.type != image.spec.type) {
     return tl::unexpected(
@@ -215,7 +214,7 @@ Result<std::vector<std::byte>> initial_image(const ProgramBuffer& image, const s
   if (!init || !init->file) {
     return initial_contents(image.spec, folder);
   }
-  const std::string path = beside(folder, *init->file);
+  const std::string path = path_in(folder, *init->file);
   auto texels = named_png(path)   ? read_png(image, path)
                 : named_npy(path) ? read_npy(image, path)
                                   : read_raw(image, path);
@@ -239,7 +238,7 @@ Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> 
   } else if (named_npy(output)) {
     head = npy_header(image.spec.type, array_shape(*image.image));
   }
-  TIDEGATE_TRY(Output file, Output::open(beside(folder, output), FileKinds::no_named_pipes));
+  TIDEGATE_TRY(Output file, Output::open(path_in(folder, output), FileKinds::no_named_pipes));
   TIDEGATE_CHECK(file.write(head));
   TIDEGATE_CHECK(file.write(data));
   return file.commit();

@@ -1,4 +1,4 @@
-// Images in files: .npy and .png by their endings, raw bytes otherwise.
+// Image contents in files: .npy and .png by name, otherwise raw bytes.
 #pragma once
 #include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
@@ -10,15 +10,15 @@
 
 namespace tidegate::engine {
 
-// invalid_program when the image has a picture of another kind for its init or output, or a PNG that cannot
-// hold it. `pointer` is its place in the program.
+// Checks the init and output files of an image at its place `pointer`. Error: invalid_program for another
+// picture format, or a PNG that cannot hold the image.
 Result<void> check_image_files(const ProgramBuffer& image, const std::string& pointer);
 
-// The first contents of an image: those of a buffer of its elements, or a picture. bad_array for a file of
-// another format or size, and errors of reading.
+// Returns the first contents: by the rules of buffers, or from a picture. Errors: bad_array for a file of
+// another format or size; those of reading.
 Result<std::vector<std::byte>> initial_image(const ProgramBuffer& image, const std::string& folder);
 
-// Writes the output file of the image if it has one, complete or not at all.
+// Writes the output file of the image, if any, completely or not at all.
 Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> contents,
                          const std::string& folder);
 

@@ -1,5 +1,5 @@
-// Formats of images: an order of channels and the type of a channel, named "rgba_unorm8". Not every order
-// goes with every type; the table below is made from the two lists and the rule which pairs OpenCL has.
+// Image formats: a channel order and a channel type, named like "rgba_unorm8". OpenCL allows only some pairs;
+// the table is generated from both lists and the rule of allowed pairs.
 #pragma once
 #include "core/npy.hpp"
 
@@ -55,7 +55,7 @@ inline constexpr std::array<ElementType, 15> channel_elements{
     ElementType::i16, ElementType::i32, ElementType::u8,  ElementType::u16, ElementType::u32,
     ElementType::f16, ElementType::f32, ElementType::u16, ElementType::u16, ElementType::u32};
 
-// Whether OpenCL has the pair (OpenCL API 3.0, table of channel orders).
+// True if OpenCL has the pair (OpenCL API 3.0, table of channel orders).
 constexpr bool is_format(ChannelOrder order, ChannelType type) {
   const bool packed = type >= ChannelType::unorm565;
   const bool bytes = type == ChannelType::snorm8 || type == ChannelType::unorm8 ||
@@ -116,7 +116,7 @@ constexpr std::array<ImageFormatRow, count_formats()> make_formats() {
 
 inline constexpr auto image_format_rows = make_formats();
 
-// A row of the table.
+// Index of a row of the table.
 enum class ImageFormat : std::uint8_t {};
 
 constexpr std::array<std::string_view, image_format_rows.size()> make_format_names() {
@@ -134,7 +134,7 @@ constexpr const ImageFormatRow& row(ImageFormat format) {
 constexpr std::string_view name(ImageFormat format) {
   return image_format_names[static_cast<std::size_t>(format)];
 }
-// What a file holds of a texel: elements of a type, one after the other.
+// Type of a texel's elements in a file.
 constexpr ElementType element_type(ImageFormat format) {
   return channel_elements[static_cast<std::size_t>(row(format).type)];
 }

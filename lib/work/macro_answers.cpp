@@ -10,7 +10,7 @@
 namespace tidegate::engine {
 namespace {
 
-// What a compiler of OpenCL C 3.0 says without being asked.
+// Predefined macros of an OpenCL C 3.0 compiler, without a device.
 std::optional<std::string> assumed_macro(const std::string& name, const opencl_c::CompilerOptions& options) {
   static const std::map<std::string, std::string, std::less<>> values{
       {"CL_VERSION_1_0", "100"},

@@ -1,4 +1,4 @@
-// What compilers predefine, as the preprocessor asks for it. lib/engine/compiler_macros.hpp asks a device.
+// Answers the preprocessor's questions about predefined macros. lib/engine/compiler_macros.hpp asks a device.
 #pragma once
 #include "opencl_c/macros.hpp"
 #include "opencl_c/preprocessor.hpp"
@@ -10,13 +10,13 @@
 
 namespace tidegate::engine {
 
-// Answers all that is unknown in `macros`, for a compiler with these options: afterwards nothing is.
+// Answers all unknown names and conditions of `macros`, for a compiler with these options.
 using AnswerMacros =
     std::function<Result<void>(const opencl_c::CompilerOptions& options, opencl_c::PredefinedMacros& macros)>;
 
-// For planning without a device: what every compiler of OpenCL C 3.0 defines, with doubles and without
-// images; other names are taken to be not defined, and conditions for what clang says. Names that were asked
-// for are added to `assumed`, which must outlive it.
+// For planning without a device: assumes the macros of every OpenCL C 3.0 compiler with doubles and without
+// images, all other names undefined, and clang's results for conditions. Adds each answered name and
+// condition to `assumed`, which must outlive the result.
 AnswerMacros assume_macros(std::set<std::string>& assumed);
 
 } // namespace tidegate::engine

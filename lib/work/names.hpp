@@ -1,5 +1,5 @@
-// What the passes of resolve() share: what they are given, and how a name is found. A part of the document
-// that could not be read is known by its name and unsound; what follows from it is told where it comes from.
+// Input and name lookup shared by the passes of resolve(). A part of the document that could not be read
+// keeps its name and is marked unsound; errors that follow from it are not reported again.
 #pragma once
 #include "work/files.hpp"
 #include "work/macro_answers.hpp"
@@ -16,20 +16,20 @@
 
 namespace tidegate::engine {
 
-// Names with their indices, for programs that name thousands of things.
+// Indices by name; a map, for programs with thousands of names.
 using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
 
-// The index of what the program names but says something wrong of.
+// The index of a name whose definition is invalid.
 inline constexpr std::uint32_t unsound = std::numeric_limits<std::uint32_t>::max();
 
-// unknown_name, with the name that may have been meant.
+// unknown_name, with the closest known name as a suggestion.
 Error unknown_name(std::string_view what, std::string_view name, const NameIndex& known, std::string pointer);
 
-// The index of what has this name; already_reported() where it is unsound.
+// Returns the index of the name; already_reported() if it is unsound.
 Result<std::uint32_t> find_name(std::string_view what, std::string_view name, const NameIndex& known,
                                 const std::string& pointer);
 
-// As resolve() is called.
+// Arguments of resolve().
 struct ResolveInput {
   const WaveProgram& program;
   const std::string& folder;
@@ -39,10 +39,10 @@ struct ResolveInput {
   const device::Tuning& tuning;
   const UnreadPlaces& unread;
 
-  // already_reported() where something that is said of it could not be read.
+  // already_reported() if some part below `pointer` could not be read.
   [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const;
 
-  // As find_name(), of names in a part of the document that may not have been read.
+  // find_name() for a part of the document that may have been read incompletely.
   [[nodiscard]] Result<std::uint32_t> find_in(std::string_view part, std::string_view what,
                                               std::string_view name, const NameIndex& known,
                                               const std::string& pointer) const;

@@ -1,5 +1,5 @@
-// A wave program as its document gives it: ordinary OpenCL kernels, buffers, and the waves that run the one
-// on the others. Plain data.
+// A wave program as its document states it: OpenCL kernels, buffers, and the waves that run kernels on
+// buffers. Plain data.
 #pragma once
 #include "core/npy.hpp"
 #include "work/image_format.hpp"
@@ -19,37 +19,33 @@
 
 namespace tidegate::engine {
 
-// The first contents of a buffer or an image, as a program's document gives them. Plain data.
-
 struct Iota { // element i is start + i * step
   Number start = std::uint64_t{0};
   Number step = std::uint64_t{1};
 };
 
-struct Random { // uniform in [low, high); for integers all values of the type when both are left out
+struct Random { // uniform in [low, high); integers default to the whole range of the type
   std::uint64_t seed = 0;
   std::optional<Number> low;
   std::optional<Number> high;
 };
 
-// Exactly one of them.
+// First contents of a buffer or image: exactly one field is set.
 struct BufferInit {
   std::optional<Number> fill;
   std::optional<Iota> iota;
   std::optional<Random> random;
-  std::optional<std::string> file; // .npy, or raw bytes; relative to the program
+  std::optional<std::string> file; // .npy or raw bytes; relative to the program
 };
 
-// Images and samplers as a program's document gives them. Plain data.
-
-// Of what kind it is follows from its size: image1d_t, image2d_t, image3d_t, with layers an array of them.
+// The size determines the kind: image1d_t, image2d_t, image3d_t; with layers, an array of images.
 struct ImageSpec {
   ImageFormat format{};
   std::vector<std::uint64_t> size;     // width, height, depth
   std::optional<std::uint64_t> layers; // of an image1d_array_t or image2d_array_t
   bool texel_buffer = false;           // image1d_buffer_t instead of image1d_t
-  std::optional<BufferInit> init;      // as a buffer's; a file may be a PNG too
-  std::optional<std::string> output;   // .npy, .png, or raw bytes; relative to the program
+  std::optional<BufferInit> init;      // as for buffers; a file may also be a PNG
+  std::optional<std::string> output;   // .npy, .png or raw bytes; relative to the program
   std::optional<std::string> note{};   // for people
 };
 
@@ -68,30 +64,30 @@ struct SamplerSpec {
   friend bool operator==(const SamplerSpec&, const SamplerSpec&) = default;
 };
 
-// Without init and output it is transient: its contents are undefined until a wave has written them.
+// Without init and output the buffer is transient: undefined until a wave writes it.
 struct BufferSpec {
   ElementType type = ElementType::f32;
   std::uint64_t count = 0; // elements
   std::optional<BufferInit> init;
-  std::optional<std::string> output; // .npy, or raw bytes; relative to the program
+  std::optional<std::string> output; // .npy or raw bytes; relative to the program
   std::optional<std::string> note{}; // here and below: for people
 };
 
 struct OpSpec {
   std::string source;                         // path, relative to the program
-  std::optional<std::string> kernel;          // left out, the name of the op
+  std::optional<std::string> kernel;          // default: the name of the op
   std::string options;                        // as for clBuildProgram
-  bool queue = false;                         // a function that runs one item of a queue, and no kernel
-  bool pure = false;                          // of a queue op: identical items need run only once
-  std::optional<std::uint32_t> priority = {}; // of a queue op's items, 0 comes first; left out, 2
+  bool queue = false;                         // a function that runs one queue item, instead of a kernel
+  bool pure = false;                          // queue ops: identical items need to run only once
+  std::optional<std::uint32_t> priority = {}; // queue ops: priority of the items, 0 first; default 2
   std::optional<std::string> note{};
 };
 
 enum class Access : std::uint8_t { read, write, read_write };
 inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
 
-// A value that changes from iteration to iteration; lib/work/progression.hpp has the formula. Exactly one
-// of the first four.
+// A value that changes with each iteration (formula: lib/work/progression.hpp). Exactly one of the first four
+// fields is set.
 struct IterationSpec {
   std::optional<Number> add, multiply, shift_left, shift_right;
   std::uint64_t every = 1;
@@ -99,21 +95,20 @@ struct IterationSpec {
   std::optional<std::uint64_t> modulo;
 };
 
-// Exactly one of buffer, image, sampler, null, local_bytes and a value; several numbers make a vector.
+// Exactly one of buffer, image, sampler, null, local_bytes and a value is set; several numbers make a vector.
 struct ArgumentSpec {
   std::optional<std::string> buffer;
-  std::optional<Access> access; // of a buffer; left out, what the kernel's signature says
-  bool reinterpret = false;     // a buffer whose elements the kernel takes for others
-  std::optional<std::vector<Number>>
-      halo;          // tile t touches of the buffer only what belongs to tiles t - N … t + N
-  bool null = false; // the null pointer
+  std::optional<Access> access; // of a buffer; default: from the kernel's signature
+  bool reinterpret = false;     // the kernel deliberately reads the buffer's elements as another type
+  std::optional<std::vector<Number>> halo; // tile t touches only the buffer's elements of tiles t - N … t + N
+  bool null = false;                       // the null pointer
   std::optional<std::string> image;
   std::optional<SamplerSpec> sampler;
   std::optional<std::uint64_t> local_bytes;
   std::optional<std::vector<Number>> i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64;
-  std::optional<Value> structure; // its members by name
+  std::optional<Value> structure; // members by name
   std::optional<Identifier> enumeration;
-  std::optional<std::string> bytes;       // hexadecimal, as they lie in memory
+  std::optional<std::string> bytes;       // hexadecimal, in memory order
   std::optional<IterationSpec> iteration; // of a number
   std::optional<std::string> note;
 };
@@ -122,7 +117,7 @@ struct FillSpec {
   std::string buffer;
   Number value = std::uint64_t{0};
   std::uint64_t offset = 0;           // elements
-  std::optional<std::uint64_t> count; // elements; left out, up to the end
+  std::optional<std::uint64_t> count; // elements; default: to the end
 };
 
 struct CopySpec {
@@ -130,15 +125,15 @@ struct CopySpec {
   std::string to;
   std::uint64_t from_offset = 0;      // elements of `from`
   std::uint64_t to_offset = 0;        // elements of `to`
-  std::optional<std::uint64_t> count; // elements of `from`; left out, up to its end
+  std::optional<std::uint64_t> count; // elements of `from`; default: to its end
 };
 
-// What one lane runs: handles are indices into the ops and buffers that its queue lists.
+// Work of one lane. Handles are indices into the queue's lists of ops and buffers.
 struct QueueItem {
   std::uint32_t op_handle = 0;
   std::uint32_t input_handle = 0;
   std::uint32_t output_handle = 0;
-  std::uint32_t param = 0; // handed to the op
+  std::uint32_t param = 0; // passed to the op
 
   friend bool operator==(const QueueItem&, const QueueItem&) = default;
 };
@@ -147,12 +142,12 @@ struct QueueSpec {                  // exactly one of items and file
   std::vector<std::string> ops;     // of the program, by handle
   std::vector<std::string> buffers; // likewise
   std::optional<std::vector<QueueItem>> items;
-  std::optional<std::string> file; // .ndjson or .jsonl, or else 16 bytes an item; relative to the program
-  std::optional<std::uint32_t> capacity;     // items that may wait requeued; left out, all
-  std::uint32_t most_stalled_rounds = 65536; // in a row in which no item gets done
+  std::optional<std::string> file; // .ndjson or .jsonl, otherwise 16 bytes per item; relative to the program
+  std::optional<std::uint32_t> capacity;     // requeued items that may wait at once; default: all
+  std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
 };
 
-// When a wave runs: once before the repetition, in each of its iterations, or once after it.
+// When a wave runs: once before the iterations, in each iteration, or once after them.
 enum class WavePhase : std::uint8_t { before, each, after };
 inline constexpr std::array<std::string_view, 3> wave_phase_names{"before", "each", "after"};
 
@@ -163,12 +158,12 @@ struct WaveSpec { // exactly one of op, fill, copy and queue
   std::optional<CopySpec> copy;
   std::optional<QueueSpec> queue;
   WavePhase phase = WavePhase::each;
-  std::vector<std::uint64_t> global_size; // work-items, 1 to 3 dimensions; of an op
+  std::vector<std::uint64_t> global_size; // of an op: work-items, 1 to 3 dimensions
   std::optional<std::vector<std::uint64_t>> local_size;
   std::optional<std::vector<std::uint64_t>> global_offset;
   std::vector<ArgumentSpec> args;
-  std::optional<planning::Wave> bytes; // stated envelope, instead of the one that follows from the arguments
-  std::vector<std::uint32_t> rules;    // source rules that the wave comes from, below 32
+  std::optional<planning::Wave> bytes; // stated byte envelope, replacing the one computed from the arguments
+  std::vector<std::uint32_t> rules;    // source rules of the wave, below 32
   std::optional<std::string> note{};
 };
 
@@ -176,12 +171,12 @@ struct ProgramDependency {
   Identifier before; // of waves
   Identifier after;
   bool tile_local = false; // tile t of `after` touches only what tile t of `before` wrote
-  // Tile t of `after` touches only what tiles t - N … t + N of `before` touch: for all dimensions, or for
-  // each.
+  // Tile t of `after` touches only what tiles t - N … t + N of `before` touch; N for all dimensions, or one
+  // for each.
   std::optional<std::vector<Number>> halo = {};
 };
 
-struct Until { // ends the repetition after an iteration that leaves element 0 of the buffer at this value
+struct Until { // ends the repetition after an iteration that leaves this value in element 0 of the buffer
   std::string buffer;
   Number equals = std::uint64_t{0};
 };
@@ -191,18 +186,16 @@ struct WaveProgram {
   std::vector<std::pair<std::string, ImageSpec>> images;
   std::vector<std::pair<std::string, OpSpec>> ops;
   std::vector<WaveSpec> waves;
-  std::optional<std::vector<ProgramDependency>> dependencies; // left out, they are derived
-  std::optional<std::uint32_t> repeat;          // left out: once, or with `until` as often as it takes
+  std::optional<std::vector<ProgramDependency>> dependencies; // default: derived
+  std::optional<std::uint32_t> repeat;                        // default: once, or unlimited with `until`
   std::vector<std::array<std::string, 2>> swap; // pairs that exchange their contents after every iteration
   std::optional<Until> until;
-  std::uint64_t device_memory_budget_bytes = 0; // 0: as much as the device has
+  std::uint64_t device_memory_budget_bytes = 0; // 0: all memory of the device
   policy::LaunchPolicy policy;
   std::optional<std::string> note;
 };
 
-// Errors of a program document.
-
-// invalid_program at a place of the program (RFC 6901).
+// Makes an invalid_program at a place of the program (RFC 6901).
 inline Error invalid_program(std::string message, std::string fix, std::string pointer) {
   return {.code = ErrorCode::invalid_program,
           .message = std::move(message),
@@ -210,9 +203,7 @@ inline Error invalid_program(std::string message, std::string fix, std::string p
           .pointer = std::move(pointer)};
 }
 
-// What is worth a word and no error.
-
-// What a program most likely does not mean.
+// Part of a program that is valid but probably a mistake.
 struct Warning {
   std::string message;
   std::string fix;

@@ -71,9 +71,11 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                                   Said{"shift_left", spec.shift_left}, Said{"shift_right", spec.shift_right}};
   const auto said = std::ranges::count_if(forms, [](const Said& form) { return form.number.has_value(); });
   if (said != 1) {
-    return tl::unexpected(
-        invalid_program(fmt::format("iteration says {} of add, multiply, shift_left and shift_right", said),
-                        "say one of them", pointer));
+    return tl::unexpected(invalid_program(
+        fmt::format(
+            "iteration needs exactly one of add, multiply, shift_left and shift_right, this one has {}",
+            said),
+        "give one of them", pointer));
   }
   const auto found = std::ranges::find_if(forms, [](const Said& form) { return form.number.has_value(); });
   Progression result{.type = type,
@@ -86,7 +88,7 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
   if (type == ElementType::f16 || (real && (result.form != Form::add || result.modulo != 0))) {
     return tl::unexpected(invalid_program(type == ElementType::f16
                                               ? "a half cannot change from iteration to iteration"
-                                              : "of floats the iterations can add, no more",
+                                              : "floats can only be changed by add",
                                           "give a buffer that a wave changes", pointer));
   }
   const std::string place = fmt::format("{}/{}", pointer, found->name);

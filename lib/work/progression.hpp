@@ -1,11 +1,10 @@
-// Arguments whose value changes from iteration to iteration: of iteration i the first value, after so many
-// steps.
+// Arguments whose value changes with each iteration: the first value after a number of steps.
 //
-//   steps = i / every, and of that the rest by `cycle`
+//   steps = i / every, modulo cycle unless that is 0
 //   value = first + by * steps | first * by^steps | first << by * steps | first >> by * steps
 //
-// Integers are worked out in 64 bits, the rest by `modulo` is taken, and as many bits are kept as the type
-// has. Floats are added only, in one rounding (fma). kernels/wave/progression.cl does the same on the device.
+// Integers are computed in 64 bits, reduced modulo `modulo`, and truncated to the type. Floats are only
+// added, with one rounding (fma). kernels/wave/progression.cl does the same on the device.
 #pragma once
 #include "core/npy.hpp"
 #include "work/program.hpp"
@@ -23,7 +22,7 @@ struct Progression {
   enum class Form : std::uint8_t { add, multiply, shift_left, shift_right };
   ElementType type = ElementType::u32;
   Form form = Form::add;
-  std::uint64_t first = 0; // integers widened with their sign, floats as their bits
+  std::uint64_t first = 0; // integers sign-extended, floats as bits
   std::uint64_t by = 0;    // likewise
   std::uint64_t every = 1;
   std::uint64_t cycle = 0;  // 0: none
@@ -32,17 +31,17 @@ struct Progression {
   friend bool operator==(const Progression&, const Progression&) = default;
 };
 
-// What the program says of a value that starts with these bytes. Errors: invalid_program, out_of_range.
+// Checks the spec of a value that starts with these bytes. Errors: invalid_program, out_of_range.
 Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                                    const std::vector<std::byte>& first, const std::string& pointer);
 
-// A value that stays what it is.
+// A value that never changes.
 Progression constant_progression(ElementType type, const std::vector<std::byte>& first);
 
 // The value in an iteration, as clSetKernelArg takes it.
 std::vector<std::byte> value_in(const Progression& progression, std::uint32_t iteration);
 
-// As kernels/wave/progression.cl reads it.
+// Layout that kernels/wave/progression.cl reads.
 inline constexpr std::size_t progression_words = 6;
 std::array<std::uint64_t, progression_words> descriptor_words(const Progression& progression);
 

@@ -1,3 +1,4 @@
+// Publishing of work items in tiles, their files, and the wave and kernel that drain them.
 #include "work/queue.hpp"
 
 #include "core/files.hpp"
@@ -31,7 +32,7 @@ namespace {
 
 using Key = std::array<std::uint32_t, 3>;
 
-// The params of one combination that were met: a bit each where they lie closely, as indices do, or else a
+// Set of the params of one combination: a bit per value if they are dense, as indices are; otherwise a hash
 // table with open addressing.
 class Params {
 public:
@@ -41,7 +42,7 @@ public:
     words_.resize(dense_ ? (range + 63) / 64 : std::bit_ceil(2 * count));
   }
 
-  // False where it was there.
+  // Returns false if it was present.
   bool insert(std::uint32_t param) {
     if (dense_) {
       std::uint64_t& word = words_[(param - least_) / 64];
@@ -50,7 +51,7 @@ public:
       word |= bit;
       return fresh;
     }
-    const std::uint64_t wanted = std::uint64_t{param} + 1; // 0 is a free place
+    const std::uint64_t wanted = std::uint64_t{param} + 1; // 0 marks a free slot
     constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
     std::size_t place = static_cast<std::size_t>(wanted * golden_ratio >> 32U) & (words_.size() - 1);
     while (words_[place] != 0 && words_[place] != wanted) {
@@ -67,7 +68,7 @@ private:
   std::vector<std::uint64_t> words_;
 };
 
-// Leaves the first of equal params, and their items beside them; returns how many.
+// Keeps the first of equal params, and the matching items; returns how many remain.
 std::uint32_t remove_equal(std::span<std::uint32_t> params, std::span<std::uint32_t> items) {
   const auto [least, most] = std::ranges::minmax(params);
   Params seen(least, most, params.size());
@@ -90,8 +91,7 @@ bool count_up(std::span<const std::uint32_t> params) {
   return all;
 }
 
-// The items of a combination. The params of tiles that list them move forward in their vector to where
-// `listed` ends.
+// Adds tiles for the items of a combination. Listed params move forward in their vector, to end at `listed`.
 void add_tiles(const QueueCombination& combination, std::uint32_t priority,
                std::span<const std::uint32_t> params, std::size_t& listed, PublishedQueue& queue) {
   const std::size_t tile_items = std::size_t{queue.lanes} * queue.items_per_lane;
@@ -125,7 +125,7 @@ CombinedQueue combine_items(std::span<const QueueItem> items) {
     std::uint32_t combination = 0;
     bool used = false;
   };
-  std::array<Recent, 256> recent{}; // items that alternate between a few are the rule
+  std::array<Recent, 256> recent{}; // items usually alternate between few combinations
   for (std::uint32_t begin = 0; begin < items.size();) {
     const Key key{items[begin].op_handle, items[begin].input_handle, items[begin].output_handle};
     std::uint32_t end = begin + 1;
@@ -159,11 +159,11 @@ PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQue
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return ops[combinations[i].op].priority; });
   const bool any_pure = std::ranges::any_of(combinations, [&](const auto& one) { return ops[one.op].pure; });
-  // In one run after the other every item keeps its place.
+  // With one sorted run per combination every item keeps its place.
   const bool in_place =
       !any_pure && std::ranges::is_sorted(order) && combined.runs.size() == combinations.size();
 
-  // Every param to its combination, by one walk over the items.
+  // One pass over the items distributes their params to the combinations.
   std::vector<std::size_t> next(combinations.size());
   std::size_t place = 0;
   for (const std::uint32_t index : order) {
@@ -183,7 +183,7 @@ PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQue
     }
   }
 
-  // What is left of each, in tiles.
+  // The remaining items of each combination, in tiles.
   std::size_t listed = 0;
   place = 0;
   for (const std::uint32_t index : order) {
@@ -217,12 +217,13 @@ constexpr std::array<std::string_view, 4> item_keys{"op_handle", "input_handle",
 constexpr std::array item_members{&QueueItem::op_handle, &QueueItem::input_handle, &QueueItem::output_handle,
                                   &QueueItem::param};
 
-// One line from left to right. A million of them are read where a JSON library would still make objects.
+// Parses one line from left to right, without the objects that a JSON library would create for a million
+// lines.
 class ItemLine {
 public:
   explicit ItemLine(std::string_view text) : text_(text) {}
 
-  // What is wrong, at column(); or an empty string.
+  // Returns the error at column(), or an empty string.
   std::string parse(QueueItem& item) {
     std::uint32_t seen = 0;
     if (!take('{')) {
@@ -242,7 +243,7 @@ public:
       }
       const auto index = static_cast<std::size_t>(found - item_keys.begin());
       if ((seen >> index & 1U) != 0) {
-        return fmt::format("{} stands twice", in_quotes(key));
+        return fmt::format("{} occurs twice", in_quotes(key));
       }
       seen |= std::uint32_t{1} << index;
       at_ = quote + 1;
@@ -367,12 +368,12 @@ static_assert(offsetof(QueueTile, op) == 0 && offsetof(QueueTile, input) == 4 &&
               offsetof(QueueTile, first) == 16 && offsetof(QueueTile, count) == 20 &&
               offsetof(QueueTile, param) == 24 && offsetof(QueueTile, listed) == 28);
 
-// Devices take 1024 bytes of arguments at least.
+// Devices accept at least 1024 bytes of arguments.
 constexpr std::size_t most_buffers = 100;
 
 constexpr std::string_view op_signature = "uint {}(global const T* in, global U* out, uint param)";
 
-// What the drain is compiled for.
+// Parts of the generated kernel source.
 struct DrainText {
   std::string cases;   // of the ops
   std::string handles; // of the buffers
@@ -383,7 +384,7 @@ struct DrainText {
   std::uint32_t items_per_lane = 1;
 };
 
-// kernels/wave/queue.cl and what it is made for, around the ops' file.
+// Surrounds the ops' file with kernels/wave/queue.cl and its definitions.
 SourceFrame frame_of(const DrainText& drain) {
   return {.before = fmt::format(
               "#define TG_QUEUE_HANDLES {}\n#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
@@ -391,7 +392,7 @@ SourceFrame frame_of(const DrainText& drain) {
               "#define TG_QUEUE_PER_LANE {}u\n{}",
               drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0, drain.lanes,
               drain.items_per_lane, device::kernel_source("wave/queue.cl")),
-          .behind = device::with_place(
+          .after = device::with_place(
               "wave/queue.cl, the ops",
               fmt::format(
                   "uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param) {{\n"
@@ -419,7 +420,7 @@ bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Functi
          parameters[2].type == "uint" && (is_word(unit, result, "uint") || is_word(unit, result, "unsigned"));
 }
 
-// Whether the functions, or what they call, say TIDEGATE_REQUEUE.
+// True if the functions or their callees mention TIDEGATE_REQUEUE.
 bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::string>& functions) {
   const std::set<std::string> reached = opencl_c::CallGraph(unit).reachable(functions);
   return std::ranges::any_of(unit.functions, [&](const opencl_c::Function& function) {
@@ -432,11 +433,11 @@ std::string item_text(std::uint64_t index) {
   return fmt::format("item {}", index);
 }
 
-// Whether the op can take the buffer for what its parameter points to.
+// Checks that the op's parameter accepts the elements of the buffer.
 Result<void> check_elements(const QueueCombination& items, const QueueOp& op, const Parameter& parameter,
                             const ProgramBuffer& buffer, const std::string& pointer) {
   const auto type = opencl_c::arithmetic_type(parameter.type);
-  if (!type) { // structures and void may be made of anything
+  if (!type) { // structures and void accept any elements
     return {};
   }
   const ElementType wanted = *element_type_of(type->scalar);
@@ -449,11 +450,11 @@ Result<void> check_elements(const QueueCombination& items, const QueueOp& op, co
             .message = fmt::format("{} runs {} on the buffer {} of {}, its parameter {} points to {}",
                                    item_text(items.first_item), in_quotes(op.name), in_quotes(buffer.name),
                                    name(buffer.spec.type), in_quotes(parameter.name), parameter.type),
-            .fix = fmt::format("give a buffer of {}, or let the op take what there is", name(wanted)),
+            .fix = fmt::format("give a buffer of {}, or change the op's parameter", name(wanted)),
             .pointer = pointer});
 }
 
-// All that can be said of handles, once for each combination of them.
+// Checks each combination of handles once.
 Result<void> check_handles(const std::vector<QueueCombination>& combinations,
                            std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
                            const std::string& pointer) {
@@ -498,14 +499,14 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
   return errors.result();
 }
 
-// Ops of one wave are one program: they come from one file, with the same options.
+// All ops of a wave must come from one file with the same options: they become one program.
 Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::string& pointer) {
   for (const QueueOp* const op : ops) {
     if (op->spec.source != ops.front()->spec.source || op->spec.options != ops.front()->spec.options) {
-      return tl::unexpected(invalid_program(
-          fmt::format("the queue runs {} and {}, which come from two sources or have other options",
-                      in_quotes(ops.front()->name), in_quotes(op->name)),
-          "include both in one source, or give each a wave", pointer));
+      return tl::unexpected(
+          invalid_program(fmt::format("the queue runs {} and {}, which differ in their source or options",
+                                      in_quotes(ops.front()->name), in_quotes(op->name)),
+                          "include both in one source, or give each a wave", pointer));
     }
   }
   return {};
@@ -515,12 +516,12 @@ Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string
                                         const std::string& pointer) {
   if (spec.items.has_value() == spec.file.has_value()) {
     return tl::unexpected(invalid_program(
-        fmt::format("a queue has one origin, and this says {} of items and file", spec.items ? 2 : 0),
+        fmt::format("a queue needs exactly one of items and file, this one has {}", spec.items ? 2 : 0),
         "give one of them", pointer));
   }
   auto items = spec.items ? Result<std::vector<QueueItem>>(*spec.items)
-                          : check_scope(beside(folder, *spec.file), folder, scope).and_then([&] {
-                              return read_queue_file(beside(folder, *spec.file));
+                          : check_scope(path_in(folder, *spec.file), folder, scope).and_then([&] {
+                              return read_queue_file(path_in(folder, *spec.file));
                             });
   if (!items && !items.error().line) {
     items.error().pointer = pointer + "/file";
@@ -550,7 +551,7 @@ ProgramBuffer own_buffer(const std::string& title, std::string_view what, const 
           .contents = bytes};
 }
 
-// Buffers that items name, in the order of their handles, and what the drain does to each.
+// Buffers named by items, in the order of their handles, with the drain's access to each.
 std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& combinations,
                                           std::span<const QueueOpHandle> ops, std::size_t buffers) {
   std::vector<std::optional<Access>> accesses(buffers);
@@ -616,7 +617,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   const std::vector<QueueCombination>& combinations = combined.combinations;
   TIDEGATE_CHECK(check_handles(combinations, ops, buffers, pointer));
 
-  // The ops that the items name, and the buffers.
+  // Ops and buffers that the items name.
   std::vector<const QueueOp*> used;
   std::vector<QueueOpTraits> traits(ops.size());
   DrainText drain;
@@ -645,7 +646,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
     drain.arguments += fmt::format(", tg_b{}", argument.buffer);
   }
 
-  // The kernel, once more where the ops turn out to requeue.
+  // Reads the source with requeueing, and again without if the ops never requeue.
   const OpSpec& source = used.front()->spec;
   const PublishedQueue published = publish_queue(items, combined, traits, tuning);
   drain.lanes = published.lanes;
@@ -685,7 +686,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
       .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
   wave.op_name = used.front()->name;
   wave.queue = {.items = std::move(items),
-                .file = spec.file ? beside(folder, *spec.file) : "",
+                .file = spec.file ? path_in(folder, *spec.file) : "",
                 .published = published.items,
                 .published_items = published.published_items,
                 .deduped_items = published.deduped_items,

@@ -1,11 +1,11 @@
-// Work items as they go to the device: those of one op, input and output side by side, in tiles.
+// Publishes work items for the device: items with the same op, input and output are grouped into tiles.
 //
 //   given      (1,0,2,a) (4,0,3,b) (1,0,2,c) (1,0,2,a)
 //   published  tile 0: op 1, 0 -> 2: a c     op 1 is pure: the second (1,0,2,a) is left out
 //              tile 1: op 4, 0 -> 3: b
 //
-// A tile has one op and two buffers, so that its work-group branches as one, and four bytes an item; none
-// where the params count up, as indices do.
+// All items of a tile share op and buffers, so its work-group takes one branch. An item takes four bytes, or
+// none where params count up, as indices do.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 #include "work/macro_answers.hpp"
@@ -29,22 +29,22 @@ namespace tidegate::engine {
 inline constexpr std::uint32_t queue_priorities = 5;
 inline constexpr std::uint32_t default_queue_priority = 2;
 
-// What publishing needs to know of an op, by handle.
+// Properties of an op that matter for publishing, by handle.
 struct QueueOpTraits {
   bool pure = false;
   std::uint32_t priority = default_queue_priority;
 };
 
-// Items of one op between two buffers.
+// All items of one op between the same two buffers.
 struct QueueCombination {
   std::uint32_t op = 0;
   std::uint32_t input = 0;
   std::uint32_t output = 0;
-  std::uint32_t first_item = 0; // that has it
+  std::uint32_t first_item = 0; // the first item of the combination
   std::uint32_t items = 0;
 };
 
-// Items [begin, end) that have the same.
+// Consecutive items [begin, end) of one combination.
 struct QueueRun {
   std::uint32_t combination = 0;
   std::uint32_t begin = 0;
@@ -52,55 +52,50 @@ struct QueueRun {
 };
 
 struct CombinedQueue {
-  std::vector<QueueCombination> combinations; // in the order in which they appear
+  std::vector<QueueCombination> combinations; // in order of first appearance
   std::vector<QueueRun> runs;
 };
 
 CombinedQueue combine_items(std::span<const QueueItem> items);
 
-struct QueueTile { // as kernels/wave/queue.cl reads it
+struct QueueTile { // layout of kernels/wave/queue.cl
   std::uint32_t op = 0;
   std::uint32_t input = 0;
   std::uint32_t output = 0;
   std::uint32_t priority = 0;
-  std::uint32_t first = 0;  // place of its first item
-  std::uint32_t count = 0;  // of items
-  std::uint32_t param = 0;  // of the first item, from where on they count up; or where they are listed
-  std::uint32_t listed = 0; // 1: among the params
+  std::uint32_t first = 0;  // position of its first item
+  std::uint32_t count = 0;  // number of items
+  std::uint32_t param = 0;  // param of the first item if they count up, otherwise index of its params
+  std::uint32_t listed = 0; // 1: the params are listed
 };
 
 struct PublishedQueue {
-  std::uint32_t lanes = 1; // of a tile
+  std::uint32_t lanes = 1; // per tile
   std::uint32_t items_per_lane = 1;
-  std::vector<QueueTile> tiles;      // those of better priorities first
-  std::uint64_t published_items = 0; // whose places are counted from 0 on, tile by tile
+  std::vector<QueueTile> tiles;      // by priority
+  std::uint64_t published_items = 0; // positions count from 0, tile by tile
   std::vector<std::uint32_t> params; // of tiles that list them
-  std::vector<std::uint32_t> items;  // by place the index of the item; empty where that is the same
+  std::vector<std::uint32_t> items;  // by position: index of the item; empty if equal
   std::array<std::uint32_t, queue_priorities> by_priority{};
   std::uint64_t deduped_items = 0;
 };
 
-// `ops` holds what is known of every op that a combination names. Of identical items of a pure op the first
-// is published. Items keep their order within a combination, combinations theirs within a priority. Linear in
-// the items; those of pure ops are looked up in a table.
+// `ops` has the traits of every op in a combination. Publishes only the first of identical items of a pure
+// op. Items keep their order within a combination, and combinations within a priority. Linear time; items of
+// pure ops are looked up in a table.
 PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
                              std::span<const QueueOpTraits> ops, const device::Tuning& tuning = {});
 
-// Files of work items: 16 bytes an item, or a JSON object a line.
-
-// By the ending of its name, .ndjson or .jsonl: one object a line, with op_handle, input_handle,
-// output_handle and param in any order, all of them integers from 0 to 2^32 - 1; empty lines are left out.
-// Otherwise four u32 an item, in the order of the machine (little-endian). bad_queue with the line, and
-// errors of reading.
+// Reads items from a file. Names ending in .ndjson or .jsonl have one object per line, with op_handle,
+// input_handle, output_handle and param in any order, each an integer from 0 to 2^32 - 1; empty lines are
+// skipped. Other files have four little-endian u32 per item. Errors: bad_queue with the line; those of
+// reading.
 Result<std::vector<QueueItem>> read_queue_file(const std::string& path);
 
-// The same of text that was read. `path` is for errors.
+// Parses the lines of such a file; `path` is for errors.
 Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path);
 
-// Waves of work items: queue ops, which are functions of the user's source, and the kernel that drains a
-// queue of them (kernels/wave/queue.cl), made for each wave.
-
-// A queue op with its signature: `uint NAME(global const IN* in, global OUT* out, uint param)`.
+// A queue op, a function `uint NAME(global const IN* in, global OUT* out, uint param)` of the user's source.
 struct QueueOp {
   std::string name;
   std::string function;
@@ -110,38 +105,38 @@ struct QueueOp {
   opencl_c::Parameter output;
 };
 
-// Whether a function is meant for a queue: the signature is an op's, and the body names a result of ops.
+// True if the function has the signature of a queue op and its body names a result of ops.
 bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function);
 
-// Looks at the function in its source. Errors of the source; argument_mismatch with the place for another
+// Finds the function in its source. Errors: those of the source; argument_mismatch at its place for another
 // signature; unknown_name.
 Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
                                  const AnswerMacros& answer, PathScope scope, const std::string& pointer);
 
-// An op that the queue lists, by its handle: a queue op, or none.
+// An op that the queue lists, by handle: null if it is not a queue op.
 struct QueueOpHandle {
   std::string name;
   const QueueOp* op = nullptr;
 };
 
-// What is made for a wave, with places for the names that only the program knows.
+// A resolved queue wave; its names and indices are assigned by the program.
 struct QueueWave {
   ProgramQueue queue;
   std::string op_name; // the first of its ops
   ProgramUnit unit;
-  std::vector<ProgramBuffer> own_buffers; // tiles, params, state, and where ops requeue what is left
-  std::vector<Access> own_accesses;       // of the drain to them
-  std::vector<ProgramArgument> arguments; // to buffers of the program, by handle
+  std::vector<ProgramBuffer> own_buffers; // tiles, params, state and, if ops requeue, the remaining items
+  std::vector<Access> own_accesses;       // by the drain, of own_buffers
+  std::vector<ProgramArgument> arguments; // buffers of the program, by handle
   NdRange range;
 };
 
 inline constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_drain", "tidegate_queue_turn",
                                                                "tidegate_queue_check"};
-inline constexpr std::size_t queue_state_index = 2; // among own_buffers
+inline constexpr std::size_t queue_state_index = 2; // in own_buffers
 
-// The items, from the program or its file, published. `ops` and `buffers` are those that the queue lists, by
-// handle; `tuning` says how items are dealt out. Errors: bad_queue, invalid_item, not_a_queue_op,
-// argument_mismatch, invalid_program, those of files.
+// Reads the items of the program or its file and publishes them, with the drain kernel for their ops. `ops`
+// and `buffers` are those of the queue, by handle; `tuning` sets lanes and items per lane. Errors: bad_queue,
+// invalid_item, not_a_queue_op, argument_mismatch, invalid_program, those of files.
 Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
                                 std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
                                 std::uint32_t age_threshold, const device::Tuning& tuning,

@@ -1,5 +1,5 @@
-// Each pass looks at all that it can, whether or not another has found something wrong. What was not wholly
-// read is known by its name and unsound; of its parts those are looked at that do not need the others.
+// Each pass checks everything that it can, even if another found errors. A part that was not wholly read
+// keeps its name and is unsound; its own parts are checked if they do not depend on the missing ones.
 #include "work/resolve.hpp"
 
 #include "work/groups.hpp"
@@ -26,16 +26,14 @@
 
 namespace tidegate::engine {
 
-// The dependencies that a program lists.
-
-// `program` has its waves, `names` theirs.
+// Resolves the listed dependencies; the waves of `program` must be resolved.
 std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input,
                                                      const ResolvedProgram& program, const WaveNames& names,
                                                      ErrorList& errors);
 
 namespace {
 
-// The source with these options, read once.
+// Reads the source with these options, once.
 Result<std::uint32_t> find_unit(const ResolveInput& input, const OpSpec& spec, const std::string& pointer,
                                 std::vector<ProgramUnit>& units, NameIndex& units_by_key) {
   const std::string key = spec.source + '\n' + spec.options;
@@ -93,8 +91,8 @@ Result<void> no_queue_op(const ResolveInput& input, const OpSpec& spec, const st
     return {};
   }
   const std::string key = spec.pure ? "pure" : "priority";
-  return tl::unexpected(invalid_program(key + " is said of an op that is no queue op",
-                                        "leave it out, or say \"queue\": true", pointer + "/" + key));
+  return tl::unexpected(invalid_program(key + " is only for queue ops",
+                                        "leave it out, or give \"queue\": true", pointer + "/" + key));
 }
 
 } // namespace
@@ -128,7 +126,7 @@ Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, co
       return tl::unexpected(already_reported());
     }
     if (!found) {
-      found.error().code = ErrorCode::invalid_wave; // as where it is counted
+      found.error().code = ErrorCode::invalid_wave; // the same code as for an index out of range
       found.error().fix = names.index.empty() ? "no wave has a name: give an index" : found.error().fix;
     }
     return found;
@@ -166,9 +164,9 @@ Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const R
         fmt::format("a tile_local dependency between {} with {} and {} with {}", program.wave_text(*before),
                     plural(program.waves[*before].range.tiles(), "tile"), program.wave_text(*after),
                     plural(program.waves[*after].range.tiles(), "tile")),
-        "both waves need the same number of work-groups", pointer));
+        "give both waves the same number of work-groups", pointer));
   }
-  if (!input.unread.empty()) { // it may say more, and the waves too
+  if (!input.unread.empty()) { // the unread part may contain more errors
     TIDEGATE_CHECK(input.wholly_read(pointer));
     TIDEGATE_CHECK(input.wholly_read(fmt::format("/waves/{}", *before)));
     TIDEGATE_CHECK(input.wholly_read(fmt::format("/waves/{}", *after)));
@@ -189,9 +187,9 @@ Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const R
   if (dependency.halo && names.sound[*before] && names.sound[*after]) {
     if (program.waves[*before].range.groups != program.waves[*after].range.groups) {
       return tl::unexpected(invalid_program(
-          fmt::format("a dependency with a halo between {} and {}, which have other work-groups",
+          fmt::format("a dependency with a halo between {} and {}, whose numbers of work-groups differ",
                       program.wave_text(*before), program.wave_text(*after)),
-          "both waves need as many work-groups in each dimension", pointer + "/halo"));
+          "give both waves the same number of work-groups in each dimension", pointer + "/halo"));
     }
     TIDEGATE_TRY(resolved.halo,
                  stated_halo(*dependency.halo, program.waves[*after].range, pointer + "/halo"));
@@ -221,7 +219,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// The largest divisor up to `most`: work-groups of one size.
+// The largest divisor of `global` up to `most`, so that all work-groups have one size.
 std::uint64_t largest_divisor(std::uint64_t global, std::uint32_t most) {
   for (std::uint64_t size = most; size > 1; --size) {
     if (global % size == 0) {
@@ -296,11 +294,11 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
     if (required[0] != range.local[0] || required[1] != range.local[1] || required[2] != range.local[2]) {
       return tl::unexpected(
           Error{.code = ErrorCode::unsupported_kernel,
-                .message = fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} asks for "
+                .message = fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} requires "
                                        "{} x {} x {} (reqd_work_group_size)",
                                        range.local[0], range.local[1], range.local[2], in_quotes(kernel.name),
                                        required[0], required[1], required[2]),
-                .fix = "give the local_size that the kernel asks for",
+                .fix = "give the local_size that the kernel requires",
                 .pointer = pointer + "/local_size"});
     }
   }
@@ -309,7 +307,7 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
 
 namespace {
 
-// What the program says by itself.
+// The program without buffers, ops, waves and dependencies.
 ResolvedProgram without_parts(const ResolveInput& input) {
   const WaveProgram& program = input.program;
   ResolvedProgram resolved;
@@ -354,7 +352,7 @@ Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& f
   resolved.waves = std::move(waves.waves);
   resolved.dependencies = resolve_dependencies(input, resolved, waves.names, errors);
   if (!errors.result()) {
-    errors.check(check_order(resolved)); // else cycles are found when waves are grouped
+    errors.check(check_order(resolved)); // otherwise grouping the waves finds cycles
     return tl::unexpected(errors.result().error());
   }
 

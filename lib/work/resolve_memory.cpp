@@ -19,13 +19,14 @@ Result<void> check_init(const BufferInit& init, const std::string& pointer) {
   const int said = int{init.fill.has_value()} + int{init.iota.has_value()} + int{init.random.has_value()} +
                    int{init.file.has_value()};
   if (said != 1) {
-    return tl::unexpected(invalid_program(fmt::format("init says {} of fill, iota, random and file", said),
-                                          "say one of them, or leave init out", pointer + "/init"));
+    return tl::unexpected(invalid_program(
+        fmt::format("init needs exactly one of fill, iota, random and file, this one has {}", said),
+        "give one of them, or leave init out", pointer + "/init"));
   }
   return {};
 }
 
-// First contents that follow a rule are checked here, those in files where the files are.
+// Checks contents that follow a rule; check_data_files() checks files.
 Result<void> check_contents(const BufferSpec& spec, bool sound_count, const std::string& pointer) {
   if (!spec.init) {
     return {};
@@ -86,7 +87,7 @@ Result<void> files_in_scope(const ResolveInput& input, const BufferSpec& spec, c
   ErrorList errors;
   const auto check = [&](const std::optional<std::string>& file, const std::string& at) {
     auto allowed =
-        file ? check_scope(beside(input.folder, *file), input.folder, input.scope) : Result<void>();
+        file ? check_scope(path_in(input.folder, *file), input.folder, input.scope) : Result<void>();
     if (!allowed) {
       allowed.error().pointer = at;
     }
@@ -110,7 +111,7 @@ Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::strin
   }
   errors.check(input.wholly_read(pointer));
   errors.check(check_contents(spec, errors.result().has_value(), pointer));
-  // What is in a file can be compared with what is sound, and nothing outside of the scope is touched.
+  // File contents are compared only with a valid buffer, and files outside the scope stay untouched.
   const FileCheck files = errors.result() ? input.files : std::min(input.files, FileCheck::reachable);
   if (errors.check(files_in_scope(input, spec, pointer))) {
     errors.check(check_data_files(buffer, input.folder, pointer, files));
@@ -145,7 +146,7 @@ void add_memory(const std::string& name, Result<ProgramBuffer> made, std::vector
   }
 }
 
-// What a name in `swap` means: a buffer, or where there is an image of that name, the image.
+// Finds a name in `swap`: a buffer or an image.
 Result<std::uint32_t> find_swapped(const ResolveInput& input, const ProgramMemory& memory,
                                    const std::string& name, const std::string& pointer) {
   return memory.image_index.contains(name) ? find_image(input, memory, name, pointer)

@@ -1,3 +1,4 @@
+// Resolves each kind of wave (kernel, fill or copy, queue) to an op, an NDRange and arguments.
 #include "work/resolve_waves.hpp"
 
 #include "opencl_c/words.hpp"
@@ -27,7 +28,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Pipes and whatever else no wave can give.
+// Refuses parameters such as pipes, which no wave can supply.
 Result<void> check_parameters(const ProgramUnit& read, const opencl_c::Function& kernel) {
   const opencl_c::TranslationUnit& unit = read.unit;
   for (const opencl_c::Parameter& parameter : kernel.parameters) {
@@ -44,7 +45,7 @@ Result<void> check_parameters(const ProgramUnit& read, const opencl_c::Function&
   return {};
 }
 
-// Whether there is what the arguments name.
+// Checks only that the named buffers and images exist.
 Result<void> argument_names(const ResolveInput& input, const ProgramMemory& memory, const WaveSpec& spec,
                             const std::string& pointer) {
   ErrorList errors;
@@ -71,14 +72,13 @@ Result<void> sizes_read(const ResolveInput& input, const std::string& pointer) {
 Result<void> add_halo(ProgramArgument& argument, const std::vector<Number>& halo, const NdRange& range,
                       const std::string& pointer) {
   if (argument.kind != ProgramArgument::Kind::buffer) {
-    return tl::unexpected(
-        invalid_program("a halo is said of something that is no buffer", "leave it out", pointer));
+    return tl::unexpected(invalid_program("a halo needs a buffer", "leave it out", pointer));
   }
   TIDEGATE_TRY(argument.halo, stated_halo(halo, range, pointer));
   return {};
 }
 
-// The range is that of the wave, where it is sound.
+// `range` is that of the wave, or null if it is invalid.
 Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memory, const ProgramOps& ops,
                             const WaveSpec& spec, const opencl_c::Function& kernel,
                             const std::string& pointer, const NdRange* range, ProgramWave& wave) {
@@ -131,7 +131,7 @@ Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memo
   }
   const auto op = input.find_in("/ops", "op", *spec.op, ops.op_index, pointer + "/op");
   if (!errors.check(op)) {
-    errors.check(argument_names(input, memory, spec, pointer)); // all that can be said without a kernel
+    errors.check(argument_names(input, memory, spec, pointer)); // all that can be checked without a kernel
     return tl::unexpected(errors.result().error());
   }
   ProgramWave wave{.op = *op};
@@ -146,7 +146,7 @@ Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memo
   return wave;
 }
 
-// The items' handles are places in the lists of the queue: those in JSON objects have no order.
+// Handles index the lists of the queue, because JSON objects have no order.
 Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
                                std::uint32_t index, const WaveSpec& spec, const std::string& pointer) {
   TIDEGATE_CHECK(no_range(spec, "a wave with a queue", pointer));
@@ -194,7 +194,7 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
                               .buffer = static_cast<std::uint32_t>(memory.buffers.size()),
                               .access = made.own_accesses[i],
                               .access_stated = true,
-                              .overwrites = made.own_accesses[i] == Access::write, // all that it reads
+                              .overwrites = made.own_accesses[i] == Access::write, // requeued items
                               .value = {}});
     memory.buffers.push_back(std::move(made.own_buffers[i]));
   }
@@ -215,7 +215,7 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
   return wave;
 }
 
-// Whether there is what a wave names that is not wholly read.
+// Checks the names in a wave that was not wholly read.
 Result<ProgramWave> transferred_names(const WaveSpec& spec, const FindBuffer& find,
                                       const std::string& pointer) {
   ErrorList errors;
@@ -264,13 +264,13 @@ Result<ProgramWave> one_wave(const ResolveInput& input, ProgramMemory& memory, P
                              std::uint32_t index, const WaveSpec& spec, const std::string& pointer) {
   const int said = int{spec.op.has_value()} + int{spec.fill.has_value()} + int{spec.copy.has_value()} +
                    int{spec.queue.has_value()};
-  if (said == 0 && !input.unread.intact(pointer)) { // all that can be said without knowing which
+  if (said == 0 && !input.unread.intact(pointer)) { // all that can be checked of an unknown kind
     const auto names = argument_names(input, memory, spec, pointer);
     return tl::unexpected(names ? already_reported() : names.error());
   }
   if (said != 1) {
     return tl::unexpected(invalid_program(
-        fmt::format("a wave is one thing, and this says {} of op, fill, copy and queue", said),
+        fmt::format("a wave needs exactly one of op, fill, copy and queue, this one has {}", said),
         "give one of them", pointer));
   }
   return spec.op      ? op_wave(input, memory, ops, spec, pointer)
@@ -292,7 +292,7 @@ Result<void> name_wave(const WaveSpec& spec, std::uint32_t index, NameIndex& nam
   return {};
 }
 
-// A buffer that is written counts as output, one that is only read as frontier.
+// Written buffers count as output, buffers that are only read as frontier.
 planning::Wave envelope(const std::vector<ProgramBuffer>& buffers, const ProgramWave& wave) {
   std::map<std::uint32_t, bool> written;
   for (const ProgramArgument& argument : wave.arguments) {
@@ -351,7 +351,7 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
     resolved.names.sound.push_back(errors.check(made));
     resolved.names.some_is_unread |=
         !input.unread.empty() && input.unread.cover(fmt::format("/waves/{}/name", i));
-    const auto op = ops.op_index.find(spec.op.value_or("")); // what the wave is called by
+    const auto op = ops.op_index.find(spec.op.value_or("")); // for the wave's text in messages
     resolved.waves.push_back(made ? std::move(*made)
                                   : ProgramWave{.op = op == ops.op_index.end() ? unsound : op->second});
     resolved.waves.back().name = spec.name.value_or("");

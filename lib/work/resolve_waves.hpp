@@ -1,4 +1,4 @@
-// The waves of a program, each with its op, its range and its arguments.
+// Resolves the waves of a program: op, range and arguments of each.
 #pragma once
 #include "work/names.hpp"
 #include "work/resolve.hpp"
@@ -10,14 +10,14 @@
 
 namespace tidegate::engine {
 
-// How dependencies find their waves.
+// Wave names, for resolving dependencies.
 struct WaveNames {
   NameIndex index;
   std::vector<bool> sound; // by wave
   bool some_is_unread = false;
 };
 
-// Waves with a queue or a transfer bring kernels of their own, and those with a queue buffers.
+// Waves with queues or transfers add kernels; those with queues also add buffers.
 struct ResolvedWaves {
   std::vector<ProgramBuffer> buffers;
   std::vector<ProgramUnit> units;
@@ -29,7 +29,7 @@ struct ResolvedWaves {
 ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, ProgramOps ops,
                             ErrorList& errors);
 
-// One wave's value changes: the other waves of its op say that theirs stay.
+// If an argument changes in one wave of an op, gives all other waves of the op a constant progression.
 void spread_progressions(std::vector<ProgramWave>& waves);
 
 } // namespace tidegate::engine

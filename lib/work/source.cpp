@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_source_bytes = std::size_t{64} << 20U;
 
-// What an editor saves as text and no compiler takes is told in words of its own.
+// Refuses text that editors save and no compiler accepts, with a specific message.
 Result<std::string> plain_text(std::string text, const std::string& path) {
   const auto refused = [&](std::string what, std::string fix) {
     return tl::unexpected(
@@ -39,7 +39,7 @@ Result<std::string> plain_text(std::string text, const std::string& path) {
   return text;
 }
 
-// Every answer may lead to other lines, which ask for more.
+// Each answer may enable other lines with new questions.
 Result<opencl_c::TokenStream> preprocess(const std::string& path, opencl_c::PreprocessorOptions& options,
                                          const opencl_c::CompilerOptions& compiler,
                                          const AnswerMacros& answer) {
@@ -70,15 +70,15 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
   for (const std::string& include : options->include_folders) {
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
-  const std::string path = beside(folder, spec.source);
-  // A frame stands beside the file and includes it.
-  const bool framed = !frame.before.empty() || !frame.behind.empty();
+  const std::string path = path_in(folder, spec.source);
+  // A virtual file in the same folder includes the user's file between the frame's texts.
+  const bool framed = !frame.before.empty() || !frame.after.empty();
   const std::string whole = framed ? path + ": framed" : path;
   std::vector<std::string> files;
   preprocessor.read = [&](const std::string& file) -> Result<std::string> {
     if (framed && file == whole) {
       const std::string name = std::filesystem::path(path).filename().string();
-      return fmt::format("{}#include \"{}\"\n{}", frame.before, name, frame.behind);
+      return fmt::format("{}#include \"{}\"\n{}", frame.before, name, frame.after);
     }
     std::error_code none;
     if (auto allowed = check_scope(file, folder, scope); !allowed && std::filesystem::exists(file, none)) {

@@ -1,4 +1,4 @@
-// One OpenCL C source with its options, read and taken apart.
+// Reads and parses one OpenCL C source with its options.
 #pragma once
 #include "work/macro_answers.hpp"
 #include "work/program.hpp"
@@ -11,17 +11,17 @@
 
 namespace tidegate::engine {
 
-// `answer` tells what the compiler predefines, and is asked only for what the source depends on. Errors of
-// options, of reading, also from out of the scope, of the preprocessor and of the declarations; those without
-// a line of their own stand at the op, `pointer`.
+// `answer` supplies predefined macros, and is called only for macros that the source depends on. Errors:
+// those of options, reading, scope, preprocessor and declarations; an error without a source line gets the
+// op's place, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer, const SourceFrame& frame = {});
 
-// The error with the line that it stands in, if that is in one of these files, which were read.
+// Adds an excerpt of the error's line, if its file is one of `files`.
 Error with_line_of(const std::vector<std::string>& files, Error error,
                    ColumnCounts counts = ColumnCounts::characters);
 
-// A function of the unit that should be a kernel.
+// The error for a function that should be a kernel.
 Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
 
 } // namespace tidegate::engine

@@ -14,7 +14,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Elements of a buffer, as bytes.
+// Elements of a buffer, in bytes.
 struct Extent {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -51,7 +51,7 @@ ProgramArgument word_argument(std::uint64_t word) {
   return argument;
 }
 
-// Work-groups that take so many bytes together.
+// An NDRange whose work-groups cover this many bytes.
 Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
   constexpr std::uint32_t items = 64;                  // TG_ITEMS of kernels/wave/transfers.cl
   constexpr std::uint64_t group_bytes = items * 8 * 8; // and TG_WORDS of eight bytes
@@ -79,7 +79,7 @@ Result<ProgramWave> resolve_fill(const FillSpec& spec, std::span<const ProgramBu
     stored.error().pointer = pointer + "/value";
     return tl::unexpected(std::move(stored.error()));
   }
-  std::uint64_t word = 0; // the pattern as often as it fits
+  std::uint64_t word = 0; // the pattern, repeated to fill the word
   for (std::size_t at = 0; at < sizeof word; at += transfer.pattern.size()) {
     std::memcpy(reinterpret_cast<std::byte*>(&word) + at, transfer.pattern.data(), transfer.pattern.size());
   }

@@ -1,4 +1,4 @@
-// Waves that fill and copy: ops of our own (kernels/wave/transfers.cl) in a shared launch, OpenCL's own commands
+// Fill and copy waves: built-in ops (kernels/wave/transfers.cl) in a shared launch, OpenCL commands
 // elsewhere.
 #pragma once
 #include "work/arguments.hpp"
@@ -14,14 +14,14 @@ namespace tidegate::engine {
 
 inline constexpr std::array<std::string_view, 2> transfer_kernels{"fill_bytes", "copy_bytes"};
 
-// The source of both.
+// Reads the source of both ops.
 Result<ProgramUnit> transfer_unit();
 
-// invalid_program where a wave that is no op of the program has a range or arguments.
+// Error: invalid_program if a fill, copy or queue wave has a range or arguments.
 Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer);
 
-// What a wave that fills or copies does, with the arguments and the range of its kernel. Errors:
-// out_of_range, invalid_program, and those of `find_buffer`.
+// Resolves a fill or copy, with its kernel's arguments and range. Errors: out_of_range, invalid_program, and
+// those of `find_buffer`.
 Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,
                                      const FindBuffer& find_buffer, const std::string& pointer);
 

@@ -38,12 +38,12 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
         result = run("init", str(self.folder / "add.cl"), "-o", str(self.folder / "p.json"))
         self.assertEqual((result.rc, result.stdout), (0, ""))
         self.assertEqual(result.stderr, f"""tidegate: {self.folder}/p.json runs as it is; to fill in:
-  /buffers/a: made up: count, init
-  /buffers/b: made up: count, init
-  /waves/0: made up: global_size
-  /waves/0/args/2: by: made up
-  /waves/0/args/3: n: made up, the extent of the range
-  /waves/1: made up: global_size
+  /buffers/a: placeholder: count, init
+  /buffers/b: placeholder: count, init
+  /waves/0: placeholder: global_size
+  /waves/0/args/2: by: placeholder
+  /waves/0/args/3: n: placeholder, the extent of the range
+  /waves/1: placeholder: global_size
 """)
         quiet = run("init", "-q", str(self.folder / "add.cl"), "-o", str(self.folder / "q.json"))
         self.assertEqual((quiet.rc, quiet.stdout, quiet.stderr), (0, "", ""))
@@ -52,13 +52,13 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
   "kind": "wave_program",
   "schema_version": 1,
   "buffers": {
-    "a": {"type": "f32", "count": 2048, "init": {"random": {"seed": 1}}, "note": "made up: count, init"},
+    "a": {"type": "f32", "count": 2048, "init": {"random": {"seed": 1}}, "note": "placeholder: count, init"},
     "b": {
       "type": "f32",
       "count": 2048,
       "init": {"random": {"seed": 1}},
       "output": "b.npy",
-      "note": "made up: count, init"
+      "note": "placeholder: count, init"
     }
   },
   "ops": {"add": {"source": "add.cl"}, "twice": {"source": "add.cl"}},
@@ -69,14 +69,14 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
       "args": [
         {"buffer": "a"},
         {"buffer": "b"},
-        {"f32": 1, "note": "by: made up"},
-        {"i32": 1024, "note": "n: made up, the extent of the range"}
+        {"f32": 1, "note": "by: placeholder"},
+        {"i32": 1024, "note": "n: placeholder, the extent of the range"}
       ],
-      "note": "made up: global_size"
+      "note": "placeholder: global_size"
     },
-    {"op": "twice", "global_size": 1024, "args": [{"buffer": "b"}], "note": "made up: global_size"}
+    {"op": "twice", "global_size": 1024, "args": [{"buffer": "b"}], "note": "placeholder: global_size"}
   ],
-  "note": "a draft: every note says what is made up"
+  "note": "a draft: every note names placeholder values"
 }
 """)
         self.assertEqual(run("check", str(self.folder / "p.json")).rc, 0)

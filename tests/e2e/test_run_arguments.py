@@ -127,7 +127,7 @@ class Arguments(Programs):
                      "  at: /waves/0/args/1\n"
                      '  fix: give {"struct": {…}} or {"bytes": …}\n')
         self.refused(2, 0, {"i32": 3, "reinterpret": True},
-                     "tidegate: P: error: reinterpret is said of something that is no buffer [invalid_program]\n"
+                     "tidegate: P: error: reinterpret needs a buffer [invalid_program]\n"
                      "  at: /waves/2/args/0/reinterpret\n"
                      "  fix: leave it out\n")
 

@@ -185,8 +185,8 @@ class Arguments(Mistakes):
 
     def test_others(self) -> None:
         self.at(argument(2, {"u32": -1}), "out_of_range", "/waves/0/args/2", "-1 is outside the range of u32")
-        self.at(argument(2, {"u32": 8, "i32": 8}), "invalid_program", "/waves/0/args/2", "one thing", '{"u32": …}')
-        self.at(argument(2, {}), "invalid_program", "/waves/0/args/2", "one thing", '"uint n"')
+        self.at(argument(2, {"u32": 8, "i32": 8}), "invalid_program", "/waves/0/args/2", "exactly one value", '{"u32": …}')
+        self.at(argument(2, {}), "invalid_program", "/waves/0/args/2", "exactly one value", '"uint n"')
         self.at(argument(2, {"u32": 8, "access": "read"}), "invalid_program", "/waves/0/args/2/access")
         self.at(only("summed", SECOND, {"local_bytes": 0}, {"f32": [1, 2, 3, 4]}), "out_of_range",
                 "/waves/0/args/1/local_bytes")
@@ -220,9 +220,9 @@ class Shapes(Mistakes):
     def test_required_work_group_size(self) -> None:
         self.refused(only("eight", SECOND, local=4),
                      "tidegate: FOLDER/program.json: error: the wave has work-groups of 4 x 1 x 1, the kernel "
-                     '"eight" asks for 8 x 1 x 1 (reqd_work_group_size) [unsupported_kernel]\n'
+                     '"eight" requires 8 x 1 x 1 (reqd_work_group_size) [unsupported_kernel]\n'
                      "  at: /waves/0/local_size\n"
-                     "  fix: give the local_size that the kernel asks for\n")
+                     "  fix: give the local_size that the kernel requires\n")
 
     def test_program(self) -> None:
         self.at(at_top(waves=[]), "invalid_program", "/waves")
@@ -248,10 +248,10 @@ class Buffers(Mistakes):
 
     def test_init(self) -> None:
         self.refused(in_buffer(init={"fill": 1, "iota": {}}),
-                     "tidegate: FOLDER/program.json: error: init says 2 of fill, iota, random and file "
+                     "tidegate: FOLDER/program.json: error: init needs exactly one of fill, iota, random and file, this one has 2 "
                      "[invalid_program]\n"
                      "  at: /buffers/first/init\n"
-                     "  fix: say one of them, or leave init out\n")
+                     "  fix: give one of them, or leave init out\n")
         self.at(in_buffer(init={}), "invalid_program", "/buffers/first/init")
 
     def test_count(self) -> None:

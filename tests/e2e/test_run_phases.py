@@ -124,7 +124,7 @@ class Errors(Small):
 
     def test_errors(self) -> None:
         self.refused(lambda p: p["waves"][2].update(fill={"buffer": "x"}),
-                     "tidegate: P: error: a wave is one thing, and this says 2 of op, fill, copy and queue [invalid_program]\n"
+                     "tidegate: P: error: a wave needs exactly one of op, fill, copy and queue, this one has 2 [invalid_program]\n"
                      "  at: /waves/2\n"
                      "  fix: give one of them\n")
         self.refused(lambda p: p.update(waves=[p["waves"][7]]),
@@ -139,7 +139,7 @@ class Errors(Small):
                      "  at: /dependencies/0\n"
                      "  fix: remove the dependency, or give the waves other phases\n")
         self.refused(lambda p: p["waves"][2]["args"].__setitem__(1, {"u32": [1, 2], "iteration": {"add": 1}}),
-                     "tidegate: P: error: iteration is said of something that is no single number [invalid_program]\n"
+                     "tidegate: P: error: iteration needs an argument that is a single number [invalid_program]\n"
                      "  at: /waves/2/args/1/iteration\n"
                      '  fix: leave it out, or give one number such as {"u32": 0}\n')
         self.refused(lambda p: p["waves"][1]["copy"].update(count=101),

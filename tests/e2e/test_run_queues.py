@@ -352,11 +352,11 @@ class Refused(Queues):
             'not_a_queue_op /waves/0/queue: item 3 has the op_handle 1, and "plain" is no queue op; give the handle of an '
             'op with "queue": true',
             'argument_mismatch /waves/0/queue: item 4 runs "square" on the buffer "real" of f32, its parameter "in" points '
-            "to uint; give a buffer of u32, or let the op take what there is")
+            "to uint; give a buffer of u32, or change the op's parameter")
         self.refused(self.square(), "bad_queue /waves/0/queue: the queue has no items; give one at least, or leave the "
                      "wave out")
         self.refused(self.square((0, 0, 1, 0), file="items.bin"),
-                     "invalid_program /waves/0/queue: a queue has one origin, and this says 2 of items and file; give one "
+                     "invalid_program /waves/0/queue: a queue needs exactly one of items and file, this one has 2; give one "
                      "of them")
 
     def test_lists(self) -> None:
@@ -386,7 +386,7 @@ class Refused(Queues):
                  "bad_queue : output_handle is no integer from 0 to 4294967295" + fix),
                 ("c.ndjson", good.replace("param", "parm"), 'bad_queue : an item has no "parm"' + fix),
                 ("d.jsonl", good.replace(',"param":0', ""), "bad_queue : the item has no param" + fix),
-                ("e.jsonl", good.replace("input", "output"), 'bad_queue : "output_handle" stands twice' + fix)):
+                ("e.jsonl", good.replace("input", "output"), 'bad_queue : "output_handle" occurs twice' + fix)):
             self.file(name, text)
             document["waves"][0]["queue"] = {"ops": ["square", "plain"], "buffers": ["in", "out", "real"], "file": name}
             with self.subTest(name):
@@ -424,8 +424,8 @@ class Refused(Queues):
         self.file("other.cl", OPS)
         document = self.square((0, 0, 1, 0), (1, 0, 1, 0))
         document["ops"]["plain"] = queue_op("other.cl", kernel="square")
-        self.refused(document, 'invalid_program /waves/0/queue: the queue runs "square" and "plain", which come from two '
-                     "sources or have other options; include both in one source, or give each a wave")
+        self.refused(document, 'invalid_program /waves/0/queue: the queue runs "square" and "plain", which differ in '
+                     "their source or options; include both in one source, or give each a wave")
         document["ops"]["plain"] = queue_op(kernel="missing")
         self.refused(document, 'unknown_name /ops/plain/kernel: there is no function "missing" in queue.cl; write uint '
                      "missing(global const T* in, global U* out, uint param)")
@@ -435,8 +435,8 @@ class Refused(Queues):
         self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
         document["ops"]["plain"] = {"source": "plain.cl", "pure": True}
         document["waves"] = [wave("square", "in")]
-        self.refused(document, "invalid_program /ops/plain/pure: pure is said of an op that is no queue op; leave it out, "
-                     'or say "queue": true',
+        self.refused(document, "invalid_program /ops/plain/pure: pure is only for queue ops; leave it out, "
+                     'or give "queue": true',
                      'invalid_program /waves/0/op: "square" is a queue op, and no kernel; give it to a queue: '
                      '"queue": {"ops": …}')
 

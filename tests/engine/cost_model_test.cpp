@@ -1,5 +1,5 @@
-// What the cost model says of launches, held against what an H200 took (scripts/bench/RESULTS.md), and what
-// follows from it: numbers of work-groups, the order of tiles, the first slice.
+// Cost model: estimates against measured times of an H200 (scripts/bench/RESULTS.md), and decisions that
+// depend on them: numbers of work-groups, the order of tiles, the first slice.
 #include "../program_support.hpp"
 #include "engine/cost_model.hpp"
 
@@ -18,7 +18,7 @@ using Waits = StageLoad::Waits;
 
 namespace {
 
-// A wave of `tiles` tiles of 256 work-items that reads and writes `bytes` for each, again and again.
+// A wave of `tiles` tiles of 256 work-items that reads and writes `bytes` per work-item, in every iteration.
 ProgramLoad chain(std::uint32_t tiles, std::uint64_t bytes, std::uint32_t side_by_side,
                   bool interpreted = false) {
   const std::uint64_t all = 2 * 256 * bytes * tiles;
@@ -36,17 +36,17 @@ ProgramLoad chain(std::uint32_t tiles, std::uint64_t bytes, std::uint32_t side_b
 struct Row {
   std::string what;
   std::uint32_t tiles;
-  std::uint64_t bytes; // of a work-item
+  std::uint64_t bytes; // per work-item
   Strategy strategy;
   std::uint32_t side_by_side;
   std::uint32_t workers;
-  double measured_us;  // a wave
-  bool beyond = false; // the figure is wrong by more than 15 %
+  double measured_us;  // per wave
+  bool beyond = false; // known to be off by more than 15 %
   bool interpreted = false;
 };
 
-// scripts/bench/chain on an H200. A launch of very many small groups is bound by starting those, which the
-// model does not know; the interpreter reads descriptors while other groups wait for memory.
+// scripts/bench/chain on an H200. Launches of many small groups are bound by starting them, which the model
+// ignores; the interpreter reads descriptors while other groups wait for memory.
 const std::vector<Row> measured{
     {"vector 132", 132, 16, Strategy::launch, 1, 0, 4.54},
     {"vector 132", 132, 16, Strategy::barrier, 1, 132, 1.33},
@@ -122,11 +122,11 @@ TEST_CASE("what runs before and after the repetition counts once, and plain stag
   CHECK(cost(Strategy::launch).start == 10'900 - 4500);
   CHECK(cost(Strategy::barrier).barriers == doctest::Approx(104 * (594 + 132 * 2.56)));
   CHECK(cost(Strategy::barrier).start == 11'200);
-  load.until = true; // the host asks after every iteration, unless the device does
+  load.until = true; // the host checks after every iteration, unless the device does
   CHECK(cost(Strategy::launch).start == 10'900 - 4500 + 100 * 10'900);
   CHECK(cost(Strategy::barrier).start == 11'200);
   load.until = false;
-  load.stages[1].plain = true; // two persistent launches more than iterations: before, and after
+  load.stages[1].plain = true; // iterations plus two persistent launches: before and after
   CHECK(cost(Strategy::barrier).launches == 4500);
   CHECK(cost(Strategy::barrier).start == 10'900 - 4500 + 102 * (11'200 + 10'900));
 }
@@ -154,7 +154,7 @@ TEST_CASE("waits for all tiles of a wave are longer, the more groups have them")
   }
   CHECK(estimate(load, shape, model).waits == doctest::Approx(1000 * (850 + 10 * 2 * 2.56)));
   for (StageLoad& stage : load.stages) {
-    stage.awaited_packs = 132; // of which a group has two
+    stage.awaited_packs = 132; // each group has two
   }
   CHECK(estimate(load, shape, model).waits == doctest::Approx(1000 * (850 + 66 * 2 * 2.56)));
 }
@@ -173,14 +173,14 @@ TEST_CASE("as many work-groups as the waits and the rounds make best") {
   const auto workers = [&](const ProgramLoad& load, Strategy strategy, std::uint32_t resident = 1056) {
     return best_workers(load, strategy, TileOrder::strided, model, resident);
   };
-  // As examples/programs/heat: 150 tiles that cannot overlap, on 132 units: no group has a second one.
+  // As in examples/programs/heat: 150 tiles that cannot overlap, on 132 units; no group gets a second tile.
   ProgramLoad heat = chain(150, 8, 1);
   heat.stages[0].waits = Waits::everybody;
   heat.stages[0].meets = true;
   CHECK(workers(heat, Strategy::barrier) == 150);
   CHECK(workers(heat, Strategy::counters) == 150);
-  CHECK(workers(heat, Strategy::barrier, 100) == 75); // two tiles each, not one and two
-  // Every group more makes a barrier dearer, and waits for neighbours not.
+  CHECK(workers(heat, Strategy::barrier, 100) == 75); // two tiles each, instead of one and two
+  // Each further group makes a barrier more expensive, but not waits for neighbours.
   CHECK(workers(chain(4224, 4, 1), Strategy::counters) == 1056);
   CHECK(workers(chain(4224, 4, 1), Strategy::barrier) < 1056);
   CHECK(best_workers(heat, Strategy::barrier, TileOrder::strided, model, 1056, 40) == 40);
@@ -231,7 +231,7 @@ TEST_CASE("a program's load follows from its schedule") {
   const auto waits = synchronize(program, *schedule, memory, Strategy::barrier);
   const ProgramLoad load = load_of(program, ops, *schedule, waits, true);
   REQUIRE(load.stages.size() == 2);
-  CHECK(load.iterations == 1000); // of how many there will be nothing is known
+  CHECK(load.iterations == 1000); // an upper bound only
   CHECK(load.until);
   CHECK(load.interpreted);
   CHECK(load.group_size == 64);
@@ -239,7 +239,7 @@ TEST_CASE("a program's load follows from its schedule") {
   CHECK(load.stages[0].packs == 16);
   CHECK(load.stages[0].work_items == 1024);
   CHECK(load.stages[0].bytes ==
-        4096 + 16 * 1024); // all of the small one, a vector for each item of the other
+        4096 + 16 * 1024); // the whole small buffer, and one vector per item of the other
   CHECK_FALSE(load.stages[0].loops);
   CHECK(load.stages[1].bytes == 16 * 64);
   CHECK(load.stages[1].meets);

@@ -1,4 +1,4 @@
-// Derived dependencies, against a checker that compares every two waves.
+// Derived dependencies, against a checker that compares every pair of waves.
 #include "../program_support.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ std::string derived(const std::vector<std::vector<ProgramArgument>>& waves, std:
   return text;
 }
 
-// Both touch a buffer, and one of them writes to it.
+// True if both access a buffer and one of them writes it.
 bool conflict(const ProgramWave& a, const ProgramWave& b) {
   for (const ProgramArgument& first : a.arguments) {
     for (const ProgramArgument& second : b.arguments) {
@@ -90,7 +90,7 @@ TEST_CASE("buffers alone make waves wait") {
   CHECK(derived({{}, {}}, 0).empty());
 }
 
-TEST_CASE("every conflict is ordered, and nothing else is said") {
+TEST_CASE("every conflict is ordered, and nothing else") {
   const std::uint64_t start = seed();
   MESSAGE("TIDEGATE_SEED=" << start);
   Numbers random(start);
@@ -137,7 +137,7 @@ TEST_CASE("the waves as the planners take them") {
   CHECK(dag.waves == std::vector<planning::Wave>{program.waves[0].bytes, {}});
   CHECK(dag.dependencies == std::vector<planning::Dependency>{{0, 1}});
   CHECK(dag.budget_bytes == 149);
-  // What holds all buffers at once never binds, and 0 is none.
+  // A budget that holds all buffers never binds; 0 means none.
   CHECK(wave_dag(program, 150).budget_bytes == ~std::uint64_t{0});
   CHECK(wave_dag(program, 0).budget_bytes == ~std::uint64_t{0});
   program.buffers[0].bytes = ~std::uint64_t{0};

@@ -1,4 +1,4 @@
-// What a program asks of a device, and devices that lack it.
+// Device features that a program needs, and devices that lack them.
 #include "../program_support.hpp"
 #include "engine/device_features.hpp"
 
@@ -63,7 +63,7 @@ TEST_CASE("sub-groups") {
   CHECK(refusal(program, calling({"sub_group_reduce_add"}), &device) ==
         "unsupported_kernel /ops/op0: the kernel \"total\" calls sub_group_reduce_add, and Chip lacks "
         "cl_khr_subgroups; use local memory and barriers of the work-group, or another device");
-  device.max_sub_groups = 8; // of OpenCL 3.0
+  device.max_sub_groups = 8; // an OpenCL 3.0 feature
   CHECK(refusal(program, calling({"sub_group_reduce_add"}), &device) == "none");
   CHECK(refusal(program, calling({"sub_group_reduce_add", "sub_group_shuffle_xor"}), &device) ==
         "unsupported_kernel /ops/op0: the kernel \"total\" calls sub_group_shuffle_xor, and Chip lacks "

@@ -1,5 +1,5 @@
-// What a program most likely does not mean: conflicts that a list of dependencies leaves open, reads of what
-// nobody wrote, results that nobody keeps.
+// Probable mistakes in programs: conflicts that a list of dependencies leaves open, reads of unwritten data,
+// results that nothing keeps.
 #include "../program_support.hpp"
 #include "engine/hazards.hpp"
 
@@ -73,7 +73,7 @@ TEST_CASE("reads do not conflict, and stated accesses are taken at their word") 
   CHECK(messages(listed({wave_of(0, {stated(writes(0))}), wave_of(0, {writes(0)})}, {})).size() == 1);
 }
 
-TEST_CASE("transient buffers that are read before they are written, and results that nobody keeps") {
+TEST_CASE("transient buffers read before they are written, and results that nothing keeps") {
   ResolvedProgram program =
       listed({wave_of(0, {reads(0), writes(1)}), wave_of(0, {reads(1), writes(0)})}, {{0, 1}});
   program.buffers[0].spec.init.reset();

@@ -1,4 +1,4 @@
-// Contents in host memory, pinned as for a GPU and not, and their way to a device and back.
+// Contents in host memory, pinned as for a GPU and not, copied to a device and back.
 #include "device/opencl.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/device/device_list.hpp>
@@ -10,7 +10,7 @@
 namespace tidegate::engine {
 namespace {
 
-// This machine's CPU, taken for a device on the other side of a bus or for what it is.
+// This machine's CPU, treated as a device across a bus or as a host device.
 device::Session session_on_cpu(bool on_host) {
   const auto list = device::list_devices();
   REQUIRE(list);
@@ -77,7 +77,7 @@ TEST_CASE("what is too large, and nothing, is not pinned") {
   CHECK(HostContents(session, contents, 2048).pinned());
   CHECK(!HostContents(session, contents, 1000).pinned());
   CHECK(!HostContents(session, std::vector<std::uint64_t>{0, 0}, plenty).pinned());
-  const HostContents moved = HostContents(session, contents, 2048); // what it spans stays where it is
+  const HostContents moved = HostContents(session, contents, 2048); // its span stays in place
   CHECK(moved == HostContents(contents));
 }
 

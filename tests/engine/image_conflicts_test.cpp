@@ -1,4 +1,4 @@
-// Which waves may touch images in a launch that they share, and what the generated kernel takes for them.
+// Waves that may access images in a shared launch, and the image parameters of the generated kernel.
 #include "../program_support.hpp"
 #include "engine/kernel_objects.hpp"
 #include "engine/schedule.hpp"
@@ -79,13 +79,13 @@ TEST_CASE("images that are only read are read in any launch") {
 }
 
 TEST_CASE("what a wave of the launch writes, no other wave of it touches") {
-  // A launch of its own parts the others: what comes behind may read what came before.
+  // A separate launch divides the others: later waves may read what earlier ones wrote.
   const ResolvedProgram chain =
       images(4, {{in(0), out(1)}, {in(1), out(2)}, {in(2), out(3)}, {in(3), out(0)}});
   CHECK(reasons(schedule(chain, {{0}, {1}, {2}, {3}})) ==
         Reasons{because("1: it reads the image \"b1\", which wave 0 (op0) writes in the same launch"),
                 because("3: it reads the image \"b3\", which wave 2 (op0) writes in the same launch")});
-  // One launch for each stage: nothing stands in the way.
+  // With one launch per stage nothing conflicts.
   CHECK(reasons(schedule(chain, {{0}, {1}, {2}, {3}}, Strategy::launch)).empty());
   const ResolvedProgram later = images(2, {{in(0)}, {out(0)}});
   CHECK(reasons(schedule(later, {{0}, {1}})) ==
@@ -106,7 +106,7 @@ TEST_CASE("a launch of all iterations writes no images") {
   CHECK(reasons(schedule(program, {{0}, {1}}, Strategy::launch)).empty());
 }
 
-TEST_CASE("a kernel has so many images and samplers") {
+TEST_CASE("limits on images and samplers of a kernel") {
   const ResolvedProgram program =
       images(3, {{in(0), sampler(FilterMode::nearest)}, {in(1), sampler(FilterMode::linear)}, {in(0)}});
   KernelLimits limits{.objects = {.read_images = 1}};
@@ -115,8 +115,7 @@ TEST_CASE("a kernel has so many images and samplers") {
   limits.objects = {.samplers = 1};
   CHECK(reasons(schedule(program, {{0, 1, 2}}, Strategy::barrier, limits)) ==
         Reasons{"1: with it the waves that share a kernel would have 2 samplers; the device takes 1"});
-  CHECK(
-      reasons(schedule(program, {{0}, {1}, {2}}, Strategy::launch, limits)).empty()); // kernels of their own
+  CHECK(reasons(schedule(program, {{0}, {1}, {2}}, Strategy::launch, limits)).empty()); // separate kernels
 }
 
 TEST_CASE("compilers for CPUs keep one call of a function with barriers apart") {

@@ -15,7 +15,7 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-// Every stage waits for everybody.
+// Every stage waits for all tiles of the previous one.
 Synchronization meeting(const Schedule& schedule) {
   return {.order = TileOrder::strided,
           .stages = std::vector<StageWaits>(schedule.stages.size(),
@@ -66,7 +66,7 @@ ResolvedProgram example() {
   return program;
 }
 
-// What the tables say is what the program, the schedule and the memory say, word by word.
+// Compares the tables word by word with the program, the schedule and the memory layout.
 void check_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
                   const LaunchTables& tables) {
   std::size_t entry = 0;
@@ -114,7 +114,7 @@ void check_tables(const ResolvedProgram& program, const Schedule& schedule, cons
             CHECK(std::memcmp(&words[places[i].word], argument.value.data(), argument.value.size()) == 0);
           }
         }
-        // What a case holds fixed is so for every wave that it serves.
+        // A fixed word of a case has one value in all waves that it serves.
         for (std::size_t i = 0; i < served.words.size(); ++i) {
           CHECK((!served.fixed[i] || served.words[i] == words[i]));
         }
@@ -135,11 +135,11 @@ void check_tables(const ResolvedProgram& program, const Schedule& schedule, cons
 
 } // namespace
 
-TEST_CASE("arguments lie behind the sizes, vectors on multiples of theirs") {
+TEST_CASE("arguments follow the sizes, vectors aligned to their size") {
   using Expected = std::vector<std::uint32_t>;
   CHECK(words_of({}).empty());
   CHECK(words_of({reads(0), sized(1), sized(8), local(4)}) == Expected{0, 1, 2, 3}); // words 13 to 16
-  // Word 13 is odd: 16 bytes go to word 14, 32 to 16, 64 to 16, 128 to 16.
+  // Word 13 is odd: 16 bytes are at word 14; 32, 64 and 128 bytes at word 16.
   CHECK(words_of({sized(16)}) == Expected{1});
   CHECK(words_of({sized(32)}) == Expected{3});
   CHECK(words_of({sized(64)}) == Expected{3});
@@ -161,7 +161,7 @@ TEST_CASE("arguments lie behind the sizes, vectors on multiples of theirs") {
   }
 }
 
-TEST_CASE("local arguments lie one behind the other, aligned for every type") {
+TEST_CASE("local arguments are consecutive, aligned for every type") {
   const auto places =
       argument_places(std::vector<ProgramArgument>{local(4), reads(0), local(128), local(129), local(1)});
   CHECK(places[0].local_offset == 0);
@@ -225,7 +225,7 @@ TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
   CHECK(tables.cases[1].fixed == std::vector<bool>(range_words + 2, true));
 }
 
-TEST_CASE("hot ops have cases of their own, before the others, in any mode") {
+TEST_CASE("hot ops have separate cases, before the others, in any mode") {
   const ResolvedProgram program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
@@ -237,13 +237,13 @@ TEST_CASE("hot ops have cases of their own, before the others, in any mode") {
   CHECK_FALSE(one.cases[1].promoted);
   const LaunchTables other = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
                                          Cases::per_wave, most_cases_of_all, {0});
-  REQUIRE(other.cases.size() == 3); // waves of the hot op are told apart
+  REQUIRE(other.cases.size() == 3); // waves of the hot op are distinguished
   CHECK(other.cases[0].promoted);
   CHECK(other.cases[1].promoted);
   CHECK(other.cases[1].fixed == std::vector<bool>(other.cases[1].words.size(), true));
   CHECK_FALSE(other.cases[2].promoted);
   check_tables(program, schedule, memory, other);
-  // Too many of them, and there is one for the op.
+  // With too many of them, the op has one case.
   CHECK(make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, Cases::per_wave, 2, {0})
             .cases.size() == 2);
 }
@@ -262,7 +262,7 @@ TEST_CASE("too many cases per wave become cases per op") {
   check_tables(program, schedule, memory, fewer);
 }
 
-TEST_CASE("each phase has entries of its own") {
+TEST_CASE("each phase has separate entries") {
   ResolvedProgram program = example();
   program.until = ResolvedUntil{.buffer = 1, .value = {}};
   const Schedule schedule = schedule_of({{0, 1}, {2}}, program, {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
@@ -275,7 +275,7 @@ TEST_CASE("each phase has entries of its own") {
   CHECK(tables.stages.size() == 2);
   CHECK(tables.until_word % 16 == 0);
   CHECK(Words(tables.words.begin() + tables.until_word, tables.words.end()) == Words{256, 0, 0});
-  // With jit the offsets are what differs between phases.
+  // With jit only the offsets differ between phases.
   const LaunchTables jit =
       make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_op);
   check_tables(program, schedule, memory, jit);
@@ -310,7 +310,7 @@ TEST_CASE("random programs, read back") {
     const std::uint32_t ops = 1 + random.below(4);
     ResolvedProgram program = program_of(ops, std::vector<std::uint64_t>(buffers, 64));
     std::vector<std::vector<std::size_t>> signatures(
-        ops); // 0: a buffer; 1: local; else a value of so many bytes
+        ops); // 0: a buffer; 1: local; otherwise the size of a value in bytes
     for (auto& signature : signatures) {
       for (std::uint32_t count = random.below(6); count > 0; --count) {
         signature.push_back(random.chance(40)   ? 0

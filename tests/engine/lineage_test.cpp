@@ -1,4 +1,4 @@
-// Source rules, from waves to what descends from them.
+// Source rules, traced from waves to their descendants.
 #include "../program_support.hpp"
 #include "work/dependencies.hpp"
 

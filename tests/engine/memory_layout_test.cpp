@@ -1,4 +1,4 @@
-// Where buffers lie: what is alive together never overlaps, by a look at every two buffers and every group.
+// Memory layout: buffers alive at the same time never overlap, checked for every pair and every group.
 #include "../program_support.hpp"
 #include "engine/memory_layout.hpp"
 
@@ -23,13 +23,13 @@ bool overlap(const ResolvedProgram& program, const MemoryLayout& layout, std::si
          layout.offsets[b] < layout.offsets[a] + program.buffers[a].bytes;
 }
 
-// Runs the program's groups on tags instead of bytes, and finds a group that reads what another buffer has
-// overwritten since: byte for byte the definition of what sharing may not do.
+// Runs the program's groups on tags instead of bytes, and finds a group that reads bytes of another buffer:
+// the definition, byte by byte, of invalid sharing.
 std::string first_clash(const ResolvedProgram& program, const planning::WaveGroups& groups,
                         const MemoryLayout& layout) {
   constexpr std::uint32_t nobody = ~std::uint32_t{0};
   std::vector<std::uint32_t> owner(layout.arena_bytes, nobody);
-  std::vector<std::uint64_t> written(program.buffers.size(), 0); // bytes from the first on
+  std::vector<std::uint64_t> written(program.buffers.size(), 0); // number of leading bytes written
   const auto write = [&](std::uint32_t buffer, std::uint64_t bytes) {
     std::fill_n(owner.begin() + static_cast<std::ptrdiff_t>(layout.offsets[buffer]), bytes, buffer);
     written[buffer] = std::max(written[buffer], bytes);
@@ -60,12 +60,12 @@ std::string first_clash(const ResolvedProgram& program, const planning::WaveGrou
         }
       };
       for_each([&](const ProgramArgument& argument) {
-        if (argument.access != Access::read) { // what is not overwritten is written in part
+        if (argument.access != Access::read) { // other writes may be partial
           const std::uint64_t bytes = program.buffers[argument.buffer].bytes;
           write(argument.buffer, argument.overwrites ? bytes : (bytes + 1) / 2);
         }
       });
-      std::string clash; // after all writes of the group: its waves run at the same time
+      std::string clash; // tested after all writes of the group: its waves run at the same time
       for_each([&](const ProgramArgument& argument) {
         if (!intact(argument.buffer)) {
           clash = "iteration " + std::to_string(iteration) + " group " + std::to_string(group) + " buffer " +
@@ -112,7 +112,7 @@ TEST_CASE("transient buffers live from the first group that touches them to the 
   CHECK(layout.optimal);
   CHECK(layout.proof == planning::ArenaProof::meets_bound);
   CHECK(overlap(program, layout, 0, 2));
-  // In one group all of them are alive.
+  // In one group all buffers are alive.
   CHECK(plan(program, {{0, 1, 2}}).arena_bytes == 300);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("what one phase leaves for another lives until then, and no longer") {
   program.iterations = 3;
   const MemoryLayout layout = plan(program, {{0}, {1}, {2}, {3}, {4}});
   CHECK(overlap(program, layout, 0, 2) + overlap(program, layout, 0, 3) + overlap(program, layout, 0, 4) > 0);
-  // Every iteration reads 1: it lives through all of them, beside 2 and 3.
+  // Every iteration reads 1: it stays alive in all of them, together with 2 and 3.
   CHECK_FALSE(overlap(program, layout, 1, 2));
   CHECK_FALSE(overlap(program, layout, 1, 3));
   CHECK(layout.arena_bytes == 300);
@@ -165,13 +165,13 @@ TEST_CASE("in a loop, what is read before it is written keeps its contents") {
   ResolvedProgram program = chain();
   program.iterations = 3;
   CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 200);         // all are overwritten first
-  for (const ProgramArgument& argument : {updates(0), writes(0)}) { // the rest of it stays as it is
+  for (const ProgramArgument& argument : {updates(0), writes(0)}) { // the rest of it is kept
     program.waves[0].arguments = {argument};
     CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 300);
   }
   program.waves[0].arguments = {overwrites(0)};
   program.waves[2].arguments = {overwrites(2)};
-  program.waves[1].arguments = {reads(2), reads(0), overwrites(1)}; // of the iteration before
+  program.waves[1].arguments = {reads(2), reads(0), overwrites(1)}; // from the previous iteration
   const MemoryLayout layout = plan(program, {{0}, {1}, {2}});
   CHECK_FALSE(overlap(program, layout, 0, 2));
   CHECK_FALSE(overlap(program, layout, 1, 2));
@@ -231,7 +231,7 @@ TEST_CASE("buffers whose sum leaves 64 bits") {
   const auto refused = plan_memory(program, groups_of({{0}}), 1, 0);
   REQUIRE_FALSE(refused);
   INFO(refused.error().message);
-  CHECK(refused.error().code != ErrorCode::arena_search_exhausted); // there is nothing to search for
+  CHECK(refused.error().code != ErrorCode::arena_search_exhausted); // nothing needs a search
   CHECK(refused.error().message.find("need 0 bytes") == std::string::npos);
 }
 

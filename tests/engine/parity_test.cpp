@@ -1,4 +1,4 @@
-// Outputs beside those of plain launches: what is counted, and what a difference most likely means.
+// Comparison of outputs with plain launches: counts, and the likely cause of a difference.
 #include "../program_support.hpp"
 #include "engine/proof.hpp"
 
@@ -51,7 +51,7 @@ TEST_CASE("the first difference, how many there are and how far floats are apart
   CHECK(parity.largest_difference_ulp == 1);
   CHECK(compared<double>(ElementType::f64, {1}, {std::nextafter(1.0, 2.0)}).largest_difference_ulp == 1);
   CHECK(compared<std::uint16_t>(ElementType::f16, {0x3c00}, {0x3c05}).largest_difference_ulp == 5);
-  // Across zero: the smallest numbers of both signs are two apart, and 0 and -0 none although their bits
+  // Across zero: the smallest numbers of both signs differ by two; 0 and -0 by none although their bits
   // differ.
   const float tiny = std::numeric_limits<float>::denorm_min();
   CHECK(compared<float>(ElementType::f32, {-tiny}, {tiny}).largest_difference_ulp == 2);

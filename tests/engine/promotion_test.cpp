@@ -1,4 +1,4 @@
-// What is hot, and who decides what becomes of it.
+// Hot ops and waves, and which source decides about their promotion.
 #include "../program_support.hpp"
 #include "engine/recommend.hpp"
 
@@ -46,7 +46,7 @@ TEST_CASE("as many tiles as compiling takes are enough in any company") {
   CHECK(hot_opcodes(program_of(3, {})).empty());
 }
 
-TEST_CASE("the policy is told of hot ops and of pairs of waves in all iterations") {
+TEST_CASE("the policy gets hot ops and pairs of waves of all iterations") {
   ResolvedProgram program = with_tiles({5, 5, 5, 5, 5});
   program.iterations = 7;
   program.waves[3].phase = program.waves[4].phase = WavePhase::after;
@@ -60,7 +60,7 @@ TEST_CASE("the policy is told of hot ops and of pairs of waves in all iterations
   CHECK(request.hot_opcode_count == 3);
 }
 
-TEST_CASE("who asks is obeyed, and otherwise the policy") {
+TEST_CASE("an explicit choice wins, otherwise the policy") {
   const std::vector<Window> windows{{.waves = {0, 1}, .meets = {false, false}, .registers = {}}};
   const std::vector<HotOp> ops{{.op = 0, .tiles = 3}};
   const auto choice = [&](std::optional<Promotion> asked_for, const Recommendation& recommendation) {

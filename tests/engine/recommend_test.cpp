@@ -1,4 +1,4 @@
-// A program as the launch policy sees it.
+// A program as input of the launch policy.
 #include "../program_support.hpp"
 #include "engine/recommend.hpp"
 
@@ -41,7 +41,7 @@ TEST_CASE("tiles are items and nodes") {
   expected.device_memory_budget_bytes = 22;
   CHECK(request_of(program) == expected);
   program.iterations = 10;
-  expected.queue_len = 70; // of all iterations; the graph is that of one
+  expected.queue_len = 70; // of all iterations; the graph has one
   CHECK(request_of(program) == expected);
 }
 

@@ -1,4 +1,4 @@
-// Stages of a launch, waves that cannot ride along, and where buffers are under swaps.
+// Stages of a launch, waves that need separate launches, and places of buffers under swaps.
 #include "../program_support.hpp"
 #include "engine/schedule.hpp"
 
@@ -37,7 +37,7 @@ Schedule schedule(const ResolvedProgram& program, const OutlinedOps& ops, const 
   return *made;
 }
 
-// Stages as "0,1:128 2:64!", with tiles and a mark for the user's own kernels.
+// Stages as "0,1:128 2:64!": waves and tiles, with ! for the user's kernels.
 std::string stages(const Schedule& schedule) {
   std::string text;
   for (const Stage& stage : schedule.stages) {
@@ -77,7 +77,7 @@ TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}), Strategy::launch);
   CHECK(stages(made) == "0,1:2 2:1!");
   CHECK(made.any_plain());
-  CHECK(made.fallbacks.empty()); // it is no fallback
+  CHECK(made.fallbacks.empty()); // not a fallback
 }
 
 TEST_CASE("the group size is that of most tiles, and first of those with barriers") {
@@ -90,7 +90,7 @@ TEST_CASE("the group size is that of most tiles, and first of those with barrier
   CHECK(schedule(program, ops_of({false, false}), groups).group_size == 64);
   program.waves[1] = wave_of(1, {}, range_of(16, 16));
   CHECK(schedule(program, ops_of({false, true}), groups).group_size == 16);
-  program.waves[1].range = range_of(17, 16); // ragged ones ride nowhere
+  program.waves[1].range = range_of(17, 16); // ragged waves never share a launch
   CHECK(schedule(program, ops_of({false, true}), groups).group_size == 64);
   CHECK(schedule(program, ops_of({false, true}), groups, Strategy::barrier, 63).group_size == 16);
   CHECK(schedule(program, ops_of({false, true}), groups, Strategy::barrier, 8).group_size == 8);
@@ -98,7 +98,7 @@ TEST_CASE("the group size is that of most tiles, and first of those with barrier
   CHECK(schedule(program, ops_of({false, true}), groups_of({{0}}), Strategy::barrier, 500).group_size == 256);
 }
 
-TEST_CASE("waves that cannot ride are left behind with the reason") {
+TEST_CASE("waves that cannot share a launch are excluded with the reason") {
   ResolvedProgram program = program_of(3, {});
   program.waves = {wave_of(0, {}, range_of(640, 64)),  wave_of(1, {}, range_of(32, 32)),
                    wave_of(1, {}, range_of(100, 64)),  wave_of(0, {}, range_of(100, 64)),
@@ -117,14 +117,14 @@ TEST_CASE("waves that cannot ride are left behind with the reason") {
   CHECK(made.tiles_per_iteration() == 36);
 }
 
-TEST_CASE("waves of other compiler options are left behind") {
+TEST_CASE("waves with other compiler options are excluded") {
   ResolvedProgram program = program_of(2, {});
   program.units.push_back(program.units[0]);
   program.units[1].parsed_options.others = {"-cl-fast-relaxed-math"};
   program.ops[1].unit = 1;
   program.waves = {wave_of(0, {}, range_of(64, 64)), wave_of(1, {}, range_of(128, 64))};
   const Schedule made = schedule(program, ops_of({false, false}), groups_of({{0, 1}}));
-  CHECK(made.main_options == 1); // it has most tiles
+  CHECK(made.main_options == 1); // the options with most tiles
   CHECK(stages(made) == "1:2 0:1!");
   REQUIRE(made.fallbacks.size() == 1);
   CHECK(made.fallbacks[0].wave == 0);
@@ -161,7 +161,7 @@ TEST_CASE("places come round") {
   CHECK(places(swapping(3, {{0, 2}})) == Places{{0, 1, 2}, {2, 1, 0}});
   CHECK(places(swapping(4, {{0, 1}, {2, 3}})) == Places{{0, 1, 2, 3}, {1, 0, 3, 2}});
   CHECK(places(swapping(2, {{0, 1}, {0, 1}})) == Places{{0, 1}});
-  // One after the other, so that three buffers go round.
+  // One swap after the other: three buffers rotate.
   CHECK(places(swapping(3, {{0, 1}, {1, 2}})) == Places{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}});
   CHECK(schedule(swapping(2, {{0, 1}}), ops_of({false}), groups_of({{0}})).phases() == 2);
 }

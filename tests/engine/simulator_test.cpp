@@ -1,4 +1,4 @@
-// What Oclgrind writes into its log, as findings.
+// Findings parsed from Oclgrind's log.
 #include "engine/bounds.hpp"
 
 #include <doctest/doctest.h>

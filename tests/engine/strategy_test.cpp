@@ -15,7 +15,7 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-// As an H200 measures itself.
+// Measurements of an H200.
 device::DeviceInfo gpu() {
   device::DeviceInfo device{.name = "GPU", .type = device::DeviceType::gpu, .compute_units = 132};
   device.profile = device::DeviceProfile{.workgroup_size = 256,
@@ -27,7 +27,7 @@ device::DeviceInfo gpu() {
   return device;
 }
 
-// A chain of so many waves of 132 tiles, of which each `period` begins with `plain` that go alone.
+// A chain of waves of 132 tiles; of every `period` waves, the first `plain` need separate launches.
 struct Chain {
   ResolvedProgram program;
   OutlinedOps ops;
@@ -76,15 +76,15 @@ Chain repeated(Chain chain, std::uint32_t iterations) {
 TEST_CASE("many stages pay, few do not") {
   CHECK(is_persistent(chosen(chain_of(100))));
   CHECK(chosen(chain_of(1)) == Strategy::launch);
-  CHECK(chosen(chain_of(2)) == Strategy::launch); // what is gained is within the margin
+  CHECK(chosen(chain_of(2)) == Strategy::launch); // the gain is within the margin
   CHECK(is_persistent(chosen(chain_of(15))));
   CHECK(is_persistent(chosen(repeated(chain_of(2), 10))));
 }
 
 TEST_CASE("waves that cannot share a launch are counted") {
-  // 63 of 94 waves alone, the others one by one between them.
+  // 63 of 94 waves are separate, the others between them one by one.
   CHECK(chosen(chain_of(94, 2, 3)) == Strategy::launch);
-  CHECK(is_persistent(chosen(chain_of(100, 1, 100)))); // one of a hundred does not matter
+  CHECK(is_persistent(chosen(chain_of(100, 1, 100)))); // one in a hundred is negligible
 }
 
 TEST_CASE("every way is there, with its figure") {
@@ -109,7 +109,7 @@ TEST_CASE("the reason has the figures") {
         "estimated: launch 51.4 us, barrier 23.6 us, counters 22.6 us; starting and meeting count 3 times");
 }
 
-TEST_CASE("what is asked for, and what may not be") {
+TEST_CASE("explicit choices, and choices that are refused") {
   device::DeviceInfo device = gpu();
   const auto choice = [&](StrategyQuestion question) {
     question.device = &device;

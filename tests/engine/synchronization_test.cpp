@@ -1,5 +1,5 @@
-// For what the stages of a persistent launch wait: by hand, and random programs held against the checker and
-// run by work-groups in random turns; the checker is held against waits that were broken on purpose.
+// Waits between the stages of a persistent launch: by hand, and random programs that the checker verifies and
+// work-groups run in random order. The checker must also find waits that were broken on purpose.
 #include "../program_support.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/memory_layout.hpp"
@@ -37,10 +37,10 @@ struct Launch {
   LaunchTables tables;
 };
 
-// Buffers one behind the other, so that none shares memory, unless offsets are given.
+// Buffers in sequence, so that none shares memory, unless offsets are given.
 Launch launch(ResolvedProgram program, Strategy strategy = Strategy::counters,
               std::vector<std::uint64_t> offsets = {}, std::uint32_t side_by_side = 0) {
-  // Waves of one op have as many arguments as each other.
+  // Waves of one op have equal numbers of arguments.
   for (ProgramWave& wave : program.waves) {
     wave.op = static_cast<std::uint32_t>(wave.arguments.size());
     program.ops.resize(std::max<std::size_t>(program.ops.size(), wave.op + 1), program.ops.front());
@@ -71,7 +71,7 @@ std::string violation(const ResolvedProgram& program, const Launch& made, std::u
 }
 
 // Stages divided by " | ": "everybody", or waits as "2<1+3" (wave 2 for wave 1, three tiles to each side),
-// "2<1" for all tiles, with ' for the iteration before; then ! if it is announced.
+// "2<1" for all tiles, with ' for the previous iteration; then ! if it is announced.
 std::string text(const Synchronization& synchronization) {
   std::string text;
   for (const StageWaits& stage : synchronization.stages) {
@@ -86,7 +86,7 @@ std::string text(const Synchronization& synchronization) {
   return text;
 }
 
-// A chain that goes back and forth between two buffers; each tile reads its neighbours'.
+// A chain between two buffers, alternating; each tile reads its neighbours' elements.
 ResolvedProgram chain(std::uint32_t waves, std::uint32_t iterations) {
   ResolvedProgram program = program_of(1, {4096, 4096});
   for (std::uint32_t i = 0; i < waves; ++i) {
@@ -108,7 +108,7 @@ TEST_CASE("a stencil waits for its neighbours, in this iteration and in the one 
   CHECK(made.synchronization.order == TileOrder::blocked);
   REQUIRE(made.tables.waits.size() == 2);
   CHECK(made.tables.steps == 2);
-  CHECK(made.tables.waits[0].steps == 1); // from the first stage back to the last of the iteration before
+  CHECK(made.tables.waits[0].steps == 1); // from the first stage back to the last of the previous iteration
   CHECK(made.tables.waits[1].steps == 1);
   CHECK(made.tables.waits[0].halo == 1);
   for (const std::uint32_t groups : {1, 2, 3, 5, 16}) {
@@ -117,21 +117,21 @@ TEST_CASE("a stencil waits for its neighbours, in this iteration and in the one 
 }
 
 TEST_CASE("what is ordered by others is not waited for again") {
-  // Wave 2 writes what wave 0 reads: through wave 1 it has waited for two tiles to each side.
+  // Wave 2 writes the input of wave 0: through wave 1 it has waited for two tiles to each side.
   CHECK(text(launch(chain(4, 1)).synchronization) == "-! | 1<0+1! | 2<1+1! | 3<2+1");
 }
 
 TEST_CASE("a stage that most of another depends on waits for everybody") {
   ResolvedProgram program = chain(2, 10);
   program.waves[1].arguments[0].halo.reset();
-  CHECK(text(launch(program).synchronization) == "everybody | everybody"); // both ways
+  CHECK(text(launch(program).synchronization) == "everybody | everybody"); // in both directions
   CHECK(violation(program, launch(program), 3) == "");
   CHECK(text(launch(program, Strategy::barrier).synchronization) == "everybody | everybody");
   CHECK(launch(program, Strategy::barrier).synchronization.order == TileOrder::strided);
 }
 
 TEST_CASE("waves that share no memory go their own way") {
-  // Two chains side by side: neither waits for the other.
+  // Two independent chains: neither waits for the other.
   ResolvedProgram program = program_of(1, {64, 64, 64, 64});
   for (std::uint32_t i = 0; i < 2; ++i) {
     program.waves.push_back(wave_of(0, {reads(0), writes(1)}, range_of(1024, 64)));
@@ -146,7 +146,7 @@ TEST_CASE("waves that share no memory go their own way") {
   CHECK(violation(program, made, 4) == "");
 }
 
-TEST_CASE("where every group has the same tiles there is nobody to wait for") {
+TEST_CASE("groups with the same tiles in every stage never wait") {
   ResolvedProgram program = program_of(1, {4096, 4096, 4096});
   program.waves = {wave_of(0, {near(reads(0), 0), near(writes(1), 0)}, range_of(1024, 64)),
                    wave_of(0, {near(reads(1), 0), near(writes(2), 0)}, range_of(1024, 64))};
@@ -166,16 +166,16 @@ TEST_CASE("buffers that share memory are kept apart by waits") {
   program.dependencies = derive_dependencies(program.waves, program.buffers.size());
   const Launch apart = launch(program);
   CHECK(text(apart.synchronization) == "- | everybody! | 2<1");
-  const Launch shared = launch(program, Strategy::counters, {0, 64, 0, 128}); // b2 lies where b0 was
+  const Launch shared = launch(program, Strategy::counters, {0, 64, 0, 128}); // b2 shares memory with b0
   CHECK(violation(program, shared, 3) == "");
 }
 
-TEST_CASE("a dependency that the program states is waited for, and as far as it says") {
+TEST_CASE("a stated dependency is waited for, as far as its halo") {
   ResolvedProgram program = chain(2, 1);
   program.derived = false;
   program.dependencies = {{.before = 0, .after = 1, .halo = {{3, 0, 0}}}};
   CHECK(text(launch(program).synchronization) == "-! | 1<0+3");
-  program.dependencies[0].halo.reset(); // it may be for what no argument shows
+  program.dependencies[0].halo.reset(); // the dependency may cover more than the arguments
   CHECK(text(launch(program).synchronization) == "- | everybody");
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("halos of rows and layers count in tiles of the whole range") {
   program.waves = {wave_of(0, {read, written}, range), wave_of(0, {back, writes(0)}, range)};
   program.derived = true;
   program.dependencies = derive_dependencies(program.waves, program.buffers.size());
-  // What wave 1 writes has no halo: all of it must have been read.
+  // The output of wave 1 has no halo: all of it must have been read.
   CHECK(text(launch(program).synchronization) == "- | everybody");
   program.waves[1].arguments[1].halo.emplace();
   CHECK(text(launch(program).synchronization) == "-! | 1<0+25"); // 1 + 4 * 2 + 16 * 1
@@ -211,7 +211,7 @@ TEST_CASE("phases are divided by everybody") {
   }
 }
 
-TEST_CASE("in the first iteration nobody waits for what no stage announces") {
+TEST_CASE("the first iteration never waits for unannounced stages") {
   // Wave 0 before the repetition; 1, 2 and 3 in it, of which 1 touches nothing of the others.
   ResolvedProgram program = program_of(1, {4096, 4096, 4096});
   program.waves = {wave_of(0, {writes(2)}), wave_of(0, {near(updates(2), 0)}, range_of(1024, 64)),
@@ -281,16 +281,15 @@ TEST_CASE("waves of one stage touch no memory that one of them writes") {
   program.waves[1].arguments = {writes(0)};
   CHECK(violation(program, launch(program), 2) ==
         "wave 0 (op0) and wave 1 (op0) run at the same time and touch the same memory");
-  program.derived = false; // the program says that they touch different parts of it
+  program.derived = false; // the program states that they access different parts
   CHECK(violation(program, launch(program), 2) == "");
 }
 
 namespace {
 
-// A program run tile by tile on cells of 128 bytes: stage by stage, or by work-groups that take turns at
-// random and wait for what the tables say. A tile mixes the cells that it reads and adds the result to those
-// that it writes, so that the tiles of a wave may come in any order, and one that comes too early leaves
-// other values.
+// Runs a program tile by tile on cells of 128 bytes: stage by stage, or by work-groups in random order that
+// wait as the tables say. A tile mixes the cells that it reads and adds the result to those that it writes:
+// the order of a wave's tiles does not matter, but a tile that runs too early leaves other values.
 class Machine {
 public:
   using Cells = std::vector<std::uint64_t>; // of the arena
@@ -326,7 +325,7 @@ public:
     for (std::uint32_t turns = 0; ended < groups && turns < 1'000'000; ++turns) {
       const std::uint32_t at = random.below(groups);
       Group& group = all[at];
-      // Some hurry: a group goes on for a while before the next one has its turn.
+      // Some groups run ahead: one continues for a while before the next.
       for (std::uint32_t more = 1 + random.below(20); more > 0 && group.step < steps_.size(); --more) {
         const auto [begin, end] = share(made_.tables.stages[steps_[group.step].row].tiles, at, groups);
         current_ = steps_[group.step];
@@ -352,7 +351,7 @@ private:
   };
   struct Group {
     std::size_t step = 0;
-    std::uint32_t tile = 0; // of its own in this step
+    std::uint32_t tile = 0; // the group's tile in this step
   };
 
   static std::pair<std::uint32_t, std::uint32_t> share(std::uint32_t tiles, std::uint32_t group,
@@ -378,7 +377,7 @@ private:
     const auto own = share(stage.tiles, at, groups);
     for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
       const WaitRow& wait = made_.tables.waits[i];
-      std::uint32_t first = groups; // of the groups that it asks: those between two owners are asked, too
+      std::uint32_t first = groups; // first group that it waits for, groups between two owners included
       std::uint32_t last = 0;
       for (std::uint32_t tile = std::max(own.first, wait.begin); tile < std::min(own.second, wait.end);
            ++tile) {
@@ -455,7 +454,7 @@ private:
   const Launch& made_;
   Cells cells_;
   std::vector<Step> steps_;
-  Step current_; // of the group whose turn it is
+  Step current_; // of the running group
 };
 
 } // namespace
@@ -470,7 +469,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
   for (int round = 0; round < 400; ++round) {
     const std::uint32_t buffers = 2 + random.below(4);
     const std::uint32_t waves = 2 + random.below(6);
-    const bool stated = random.chance(20); // halos by the program, not by its kernels
+    const bool stated = random.chance(20); // halos stated by the program instead of derived from its kernels
     ResolvedProgram program = program_of(waves, std::vector<std::uint64_t>(buffers, 20 * 512));
     for (std::uint32_t i = 0; i < waves; ++i) {
       const std::array<std::uint32_t, 3> sizes{64, 512, 640};
@@ -502,7 +501,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
     program.derived = true;
     program.dependencies = derive_dependencies(program.waves, buffers);
     std::vector<std::uint64_t> offsets;
-    if (random.chance(50)) { // buffers that are not needed at the same time share memory
+    if (random.chance(50)) { // buffers that are not alive together share memory
       offsets = plan_memory(program, layers_of(program), 128, 0)->offsets;
     }
     const Launch made = launch(program, random.chance(80) ? Strategy::counters : Strategy::barrier, offsets,
@@ -511,7 +510,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
     REQUIRE_MESSAGE(violation(program, made, groups) == "", "round " << round);
     REQUIRE_MESSAGE(Machine(program, made).in_turns(groups, random) == Machine(program, made).in_order(),
                     "round " << round);
-    // One wait less.
+    // Removes one wait.
     if (made.tables.waits.empty() || groups < 2) {
       continue;
     }
@@ -525,7 +524,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
       CHECK_MESSAGE(violation(program, less, 6) != "", "round " << round);
     }
   }
-  // Some waits are for a tile of the group itself, as the tiles are dealt out, and are not missed.
+  // Some waits are for a tile of the same group, so removing them changes nothing.
   CHECK(broken > 50);
   CHECK(found * 2 > broken);
   CHECK(differing * 8 > broken);

@@ -1,4 +1,4 @@
-// Spans by a device's clock in the host's time.
+// Converts spans from a device's clock to host time.
 #include "engine/launch_times.hpp"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE("a clock that counts nanoseconds is only moved") {
 }
 
 TEST_CASE("the rate of a clock follows from the launches as a whole") {
-  // 4 ticks a nanosecond.
+  // 4 ticks per nanosecond.
   const std::vector<SliceTimes> slices{
       {.begin_ns = 0, .end_ns = 100, .begin_ticks = 1000, .end_ticks = 1400},
       {.begin_ns = 200, .end_ns = 500, .begin_ticks = 2000, .end_ticks = 3200}};
@@ -60,7 +60,7 @@ TEST_CASE("the rate of a clock follows from the launches as a whole") {
 TEST_CASE("no span leaves its launch, and the look for the end has no stage") {
   const std::vector<SliceTimes> slices{
       {.begin_ns = 50, .end_ns = 60, .begin_ticks = 1000, .end_ticks = 1010}};
-  SpanRow early = row(990, 995, 1002); // another work-group than the one whose clock is known began first
+  SpanRow early = row(990, 995, 1002); // a group other than the one with the known clock began first
   early.stage = SpanRow::until;
   const std::vector<SpanRow> rows{early, row(1002, 1003, 1030)};
   const std::vector<TaskSpan> spans = task_spans(DeviceClock::nanoseconds, slices, 1, rows);

@@ -1,5 +1,5 @@
-// Waves that go on with the same tiles become one: which, in what order, what stays in registers, and a
-// checker that sees each way in which that can be wrong.
+// Waves that continue with the same tiles become one: which, in what order, which buffers stay in registers.
+// A checker must find every way in which that can be wrong.
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
 #include "engine/memory_layout.hpp"
@@ -23,7 +23,7 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-// Ops 0 to 4; every one takes what it reads, and what it writes.
+// Ops 0 to 4; each takes its input, then its output.
 constexpr const char* kernels =
     "kernel void whole(global const float* a, global float* b) { b[get_global_id(0)] = a[get_global_id(0)]; }"
     "kernel void guarded(global const float* a, global float* b) {"
@@ -85,7 +85,7 @@ Made windows_of(ResolvedProgram program, bool one_call = false, bool derive = tr
   return {std::move(program), std::move(*ops), std::move(windows), std::move(*fused)};
 }
 
-// "0+1|2 [1]": waves, a bar where they meet, buffers in registers.
+// "0+1|2 [1]": waves, a bar at a barrier, buffers in registers.
 std::string text(const std::vector<Window>& windows) {
   std::string text;
   for (const Window& window : windows) {
@@ -113,14 +113,14 @@ TEST_CASE("a wave that reaches into other tiles begins a window") {
   CHECK(found(chain({whole, beside, whole})) == "1+2 [2]");
   CHECK(found(chain({whole, tiled, whole})) == "1+2 [2]");
   ResolvedProgram program = chain({whole, tiled, whole});
-  program.waves[1].arguments[0].halo.emplace(); // as the program states it
+  program.waves[1].arguments[0].halo.emplace(); // as stated by the program
   CHECK(found(program) == "0|1+2 [2]");
 }
 
 TEST_CASE("waves with local memory join where their work-groups are whole") {
   CHECK(found(chain({whole, turned, whole})) == "0+1+2 [1,2]");
-  CHECK(found(chain({turned, whole, turned})) == "0+1|2 [1,2]"); // local memory is used again
-  CHECK(found(chain({turned, whole, turned}), true) == "");      // PoCL: one call of it alone
+  CHECK(found(chain({turned, whole, turned})) == "0+1|2 [1,2]"); // local memory is reused
+  CHECK(found(chain({turned, whole, turned}), true) == "");      // PoCL: one call in a kernel
   CHECK(found(chain({whole, turned, whole}), true) == "0+1+2 [1,2]");
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("an iteration may read what the one before it has left") {
   ResolvedProgram program = chain({guarded, whole});
   program.iterations = 3;
   CHECK(found(program) == "0+1 []");
-  program.waves[0].arguments[1].access = Access::write; // and it may leave what it does not write
+  program.waves[0].arguments[1].access = Access::write; // it may leave some elements unwritten
   CHECK(found(program) == "0+1 []");
   program = chain({whole, whole});
   program.iterations = 3;
@@ -181,7 +181,7 @@ TEST_CASE("no path leaves a window and comes back") {
   ResolvedProgram program = program_with(4);
   program.waves = {from_to(whole, 0, 1), from_to(beside, 1, 2), from_to(guarded, 1, 3),
                    from_to(guarded, 2, 3)};
-  // 0 and 2 may be one; 1 reaches beyond its tile of 0, so 3, behind 1, cannot join them.
+  // 0 and 2 may be one; 1 reads beyond its tile of 0, so 3, after 1, cannot join them.
   CHECK(found(program) == "0+2 [] 1+3 [2]");
 }
 
@@ -293,12 +293,12 @@ TEST_CASE("halos that are stated, and those that follow from kernels") {
   const StatedHalo forth{
       .before = 0, .before_argument = 1, .after = 1, .after_argument = 0, .halo = {2, 0, 0}};
   CHECK(stated_halos(program, unswapped) == std::vector{forth});
-  program.iterations = 2; // and the other way round, from one iteration to the next
+  program.iterations = 2; // and reversed, from one iteration to the next
   CHECK(stated_halos(program, unswapped) ==
         std::vector{
             StatedHalo{.before = 1, .before_argument = 0, .after = 0, .after_argument = 1, .halo = {2, 0, 0}},
             forth});
-  program.swaps = {{0, 2}}; // of other iterations a dependency says nothing then
+  program.swaps = {{0, 2}}; // then a dependency does not cover other iterations
   StatedHalo now = forth;
   now.in_iteration = true;
   CHECK(stated_halos(program, {{0, 1, 2, 3}, {2, 1, 0, 3}}) == std::vector{now});
@@ -306,7 +306,7 @@ TEST_CASE("halos that are stated, and those that follow from kernels") {
   program = chain({whole, whole, whole});
   program.derived = true;
   program.dependencies = derive_dependencies(program.waves, program.buffers.size());
-  program.waves[1].arguments[0].halo = {3, 0, 0}; // of one argument; the other's follows
+  program.waves[1].arguments[0].halo = {3, 0, 0}; // for one argument; the other's is derived
   derive_halos(program);
   CHECK(stated_halos(program, unswapped) ==
         std::vector<StatedHalo>{
@@ -322,7 +322,7 @@ TEST_CASE("a wave meets itself in the next iteration") {
   }
   const std::vector<std::vector<std::uint32_t>> swapped{{0, 1}, {1, 0}};
   const auto stated = stated_halos(program, swapped);
-  // What it reads was written one iteration before, what it writes was read then and written two before.
+  // Its input was written one iteration before; its output was read then, and written two before.
   REQUIRE(stated.size() == 3);
   for (const StatedHalo& halo : stated) {
     CHECK(halo.before == 0);

@@ -1,4 +1,4 @@
-// Which elements a work-item touches, where that is certain.
+// Elements that a work-item accesses, where the analysis is certain.
 #include "opencl_c/accesses.hpp"
 #include "source_support.hpp"
 
@@ -22,14 +22,14 @@ std::string reach_of(const TranslationUnit& unit) {
   return text;
 }
 
-// Of a kernel with a, b and n.
+// The result for a kernel with parameters a, b and n.
 std::string reach(const std::string& body) {
   return reach_of(parse("typedef uint word; void other(global float* p); uint of(float x);"
                         "kernel void k(global const float* a, global float* b, uint n) {" +
                         body + "}"));
 }
 
-// Of `uint i = get_global_id(0);`, these statements and `b[i] = 1;`.
+// The result for `uint i = get_global_id(0);`, these statements and `b[i] = 1;`.
 std::string with_id(const std::string& statements) {
   return reach("uint i = get_global_id(0); " + statements + " b[i] = 1;");
 }
@@ -104,7 +104,7 @@ TEST_CASE("a variable that changes, or holds something else") {
   CHECK(reach("typedef uchar byte; uint i = (byte)get_global_id(0); b[i] = 1;") == "0..0 - -");
 }
 
-TEST_CASE("a pointer that goes elsewhere") {
+TEST_CASE("a pointer that is passed on or stored") {
   for (const std::string use : {"other(b);",
                                 "global float* p = b + 3;",
                                 "global float* p = &b[i];",
@@ -141,7 +141,7 @@ TEST_CASE("a pointer that goes elsewhere") {
   CHECK(reach("uint i = get_global_id(0); b[i] = *&a[i] + b[i];") == "- 0..0 -");
 }
 
-TEST_CASE("of a body that is not understood nothing is known") {
+TEST_CASE("nothing is known of a body that is not understood") {
   for (const std::string statement :
        {"goto end; end:", "n = ({ i; });", "__asm__(\"\");", "unknown(n);", "n = unknown;", "uint f(uint);",
         "void (^block)(void) = ^{};", "__typeof__(n) m = 3;", "n = _Generic(n, default: 1);",

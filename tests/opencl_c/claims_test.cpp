@@ -1,9 +1,9 @@
-// What the analysis claims of accesses, held against the accesses that kernels really make. Clang compiles
+// Compares the claims of the access analysis with the accesses that kernels really make. Clang compiles
 // thousands of generated kernels as OpenCL C for this machine. Its thread sanitizer calls a function before
-// each access to memory; those functions are here and note what each work-item touches. Nothing of the
-// analysis takes part in that.
+// each memory access; this file defines these functions, which record the accesses of each work-item. They
+// share no code with the analysis.
 //
-// TIDEGATE_CLAIMS=N makes N kernels, TIDEGATE_SEED=S others.
+// TIDEGATE_CLAIMS=N generates N kernels, TIDEGATE_SEED=S other ones.
 #ifndef __SANITIZE_ADDRESS__ // the hooks that clang calls are GCC's own there
 
 #include "../temporary_folder.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t pointers = 3; // of each kernel
 constexpr std::size_t first_id = 1000, ids = 16, local_size = 8;
-constexpr std::size_t region = std::size_t{1} << 18U; // bytes of what a pointer points into
+constexpr std::size_t region = std::size_t{1} << 18U; // bytes that a pointer points into
 
 struct Access {
   std::size_t pointer = 0;
@@ -54,7 +54,7 @@ using uint2 = unsigned __attribute__((vector_size(8)));
 
 } // namespace
 
-// What the compiled kernels call.
+// Functions that the compiled kernels call.
 extern "C" {
 #define TG_HOOK(bytes)                                                                                       \
   void __tsan_read##bytes(void* at) {                                                                        \
@@ -154,20 +154,20 @@ void put(global uint* p, uint i, uint v) { p[i] = v; }
 // A pointer parameter.
 struct Pointer {
   enum class Of : std::uint8_t { scalars, vectors, rows, structures };
-  std::string name, type; // of an element
+  std::string name, type; // type of an element
   Of of = Of::scalars;
   bool is_const = false;
   std::string declaration;
 };
 
-// Writes one kernel. Subscripts stay near the id and above 0, loops are short.
+// Generates one kernel. Subscripts stay near the id and above 0; loops are short.
 class Generator {
 public:
   explicit Generator(std::uint64_t seed) : engine_(seed) {}
 
   std::string kernel(const std::string& name) {
     static constexpr std::array<std::uint32_t, 5> shares{0, 0, 4, 12, 40};
-    odd_ = shares[below(shares.size())]; // percent of forms that hide something
+    odd_ = shares[below(shares.size())]; // percent of forms that hide a variable or an id
     names_ = 0;
     variables_.clear();
     pointers_.clear();
@@ -239,7 +239,7 @@ private:
     const std::string value = one_of({"get_global_id(0)", "get_global_id(0)", "HERE", "(int)get_global_id(0)",
                                       "get_global_id(0) + 1", odd() ? subscript() : id()});
     const std::string name = odd() && !variables_.empty() ? "" : fresh("i");
-    if (name.empty()) { // hides another
+    if (name.empty()) { // hides another variable
       const std::string& hidden = variables_[below(variables_.size())];
       return fmt::format("  {{ uint {} = 1002; {} }}\n", hidden, plain_use());
     }
@@ -312,7 +312,7 @@ private:
     return found.empty() ? "z" : one_of(found);
   }
 
-  // A scalar of memory, as something that can be assigned.
+  // An assignable scalar in memory.
   std::string element(const Pointer& p) {
     const std::string i = subscript();
     const std::string k = one_of({"0", "1", "3", "n & 3"});
@@ -379,7 +379,7 @@ private:
     for (std::size_t i = below(2) + 1; i > 0; --i) {
       text += chance(10) ? new_id() : statement(depth + 1);
     }
-    variables_.resize(known); // those of the block are gone
+    variables_.resize(known); // drops the variables of the block
     changing_.resize(known);
     return text + "  }";
   }
@@ -480,12 +480,12 @@ private:
   std::mt19937_64 engine_;
   std::uint32_t odd_ = 0;
   std::size_t names_ = 0;
-  std::vector<std::string> variables_; // that hold an id, or did
-  std::vector<bool> changing_;         // by variable: statements may change it
+  std::vector<std::string> variables_; // that hold or held an id
+  std::vector<bool> changing_;         // by variable: a statement may change it
   std::vector<Pointer> pointers_;
 };
 
-// Compiles the text; the file to load.
+// Compiles the text and returns the file to load.
 std::string compiled(const TemporaryFolder& folder, const std::string& text, const std::string& name) {
   const std::string source = folder.write(name + ".cl", text);
   const std::string object = folder.file(name + ".o");
@@ -499,7 +499,7 @@ std::string compiled(const TemporaryFolder& folder, const std::string& text, con
   return library;
 }
 
-// The first access of the kernel that nothing claims, or an empty string.
+// Returns the first access of the kernel that no claim covers, or an empty string.
 std::string violation(const std::vector<PointerUses>& uses,
                       const std::vector<std::optional<OwnElements>>& own) {
   std::array<bool, pointers> touched{};
@@ -573,7 +573,7 @@ TEST_CASE("generated kernels touch nothing that was not claimed") {
       using Compiled = void (*)(void*, void*, void*, unsigned);
       const auto call = reinterpret_cast<Compiled>(::dlsym(library, kernel.name.c_str())); // NOLINT
       REQUIRE((call != nullptr));
-      for (std::size_t item = 0; item < 2 * ids; ++item) { // twice, with another argument
+      for (std::size_t item = 0; item < 2 * ids; ++item) { // twice, with different arguments
         id = first_id + item % ids;
         accesses.clear();
         call(memory[0].data(), memory[1].data(), memory[2].data(), item < ids ? 1000 : 1003);
@@ -588,7 +588,7 @@ TEST_CASE("generated kernels touch nothing that was not claimed") {
   }
   MESSAGE(kernels << " kernels: of " << pointers * kernels << " pointers " << understood << " understood, "
                   << claimed << " with claimed elements, " << first << " assigned first");
-  CHECK(claimed > kernels / 2); // of three pointers a kernel
+  CHECK(claimed > kernels / 2); // of three pointers per kernel
   CHECK(first > kernels / 20);
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("quotes and backslashes keep blanks") {
 }
 
 TEST_CASE("a definition may take parameters") {
-  CHECK(parsed("-D'f(x)'=1").definitions == Definitions{{"'f(x)'", "1"}}); // single quotes are no quotes
+  CHECK(parsed("-D'f(x)'=1").definitions == Definitions{{"'f(x)'", "1"}}); // no quotes
   CHECK(parsed("-Df(x)=x").definitions == Definitions{{"f(x)", "x"}});
 }
 

@@ -1,4 +1,4 @@
-// Constant expressions, held against clang: generated conditions and expressions.
+// Compares constant expressions with clang: generated conditions and expressions.
 #include "../temporary_folder.hpp"
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/constant_values.hpp"
@@ -30,7 +30,7 @@ class Generator {
 public:
   explicit Generator(std::uint64_t seed) : engine_(seed) {}
 
-  // With casts and sizes it belongs to a declaration, else to a condition.
+  // With casts and sizes it is for a declaration, otherwise for a condition.
   std::string expression(bool declaration, std::size_t depth = 0) {
     const auto operand = [&] { return expression(declaration, depth + 1); };
     switch (below(depth < 4 ? 12 : 2)) {

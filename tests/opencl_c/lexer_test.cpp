@@ -25,7 +25,7 @@ std::vector<Token> tokens_of(std::string_view text) {
   }
 }
 
-// The tokens with a bar between each two.
+// The tokens, separated by bars.
 std::string split(std::string_view text) {
   std::string result;
   for (const Token& token : tokens_of(text)) {

@@ -1,4 +1,4 @@
-// Variables in local and constant memory that a kernel declares in its body.
+// Variables in local and constant memory declared in a kernel's body.
 #include "opencl_c/local_variables.hpp"
 #include "source_support.hpp"
 
@@ -30,7 +30,7 @@ std::string describe(const TranslationUnit& unit, const std::vector<HoistedVaria
   return text;
 }
 
-// The declarations of local memory in a kernel with this body, then those of constant memory.
+// The declarations in local memory of a kernel with this body, then those in constant memory.
 std::string found(const std::string& body, const std::string& before = "") {
   const TranslationUnit unit = parse(before + "\nkernel void k(int n) {" + body + "}");
   const auto variables = find_local_variables(unit, *unit.definition("k"));
@@ -66,7 +66,7 @@ TEST_CASE("arrays and scalars") {
         "local float a[2], b, c[4][4 * (2 + 1)]: a b c");
 }
 
-TEST_CASE("the qualifier may stand behind others and behind the type") {
+TEST_CASE("the qualifier may follow others and the type") {
   CHECK(found("volatile local int a;") == "volatile local int a: a");
   CHECK(found("float local a[4];") == "float local a[4]: a");
   CHECK(found("static local int a;") == "static local int a: a");
@@ -96,7 +96,7 @@ TEST_CASE("pointers to local memory stay") {
   CHECK(found("local int* const p = 0;").empty());
 }
 
-TEST_CASE("a pointer that itself lies in local memory moves") {
+TEST_CASE("a pointer that is itself in local memory moves") {
   CHECK(found("global float* local p;") == "global float* local p: p");
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("casts, arguments and sizes declare nothing") {
   CHECK(found("for (local int* p = 0; p; ++p) { }").empty());
 }
 
-TEST_CASE("declarations in blocks, behind labels and in loops") {
+TEST_CASE("declarations in blocks, after labels and in loops") {
   CHECK(found("{ local int a; } if (n) { local int b; } else { local int c; } for (;;) { local int d; } "
               "switch (n) { case 1: ; local int e; } done: ; local int f;") ==
         "local int a: a; local int b: b; local int c: c; local int d: d; local int e: e; local int f: f");
@@ -114,7 +114,7 @@ TEST_CASE("declarations in blocks, behind labels and in loops") {
 TEST_CASE("equal names become different ones") {
   CHECK(found("{ local int a[2]; } { local float a; } { local int a, b; }") ==
         "local int a[2]: a; local float a: a=a_2; local int a, b: a=a_3 b");
-  // None of them may be a name that another one has.
+  // All names must differ.
   const std::string text = found("{ local int a; } { local int a; } local int a_2;");
   CHECK(text.find("a=a_2") != std::string::npos);
   CHECK(text.find("a_2: a_2;") == std::string::npos);

@@ -1,4 +1,4 @@
-// Kernels as functions of a virtual work-group: what changes, what must not, and what is refused.
+// Kernels as functions of a virtual work-group: changes, text that must stay, and refusals.
 #include "opencl_c/outline.hpp"
 #include "source_support.hpp"
 
@@ -42,7 +42,7 @@ OutlinedUnit outline_all(const std::string& source, const Renamed& renamed = {})
   return std::move(*outlined);
 }
 
-// Its tokens, without layout and #line directives.
+// The tokens of the result, without layout and #line directives.
 std::string outlined(const std::string& source, const Renamed& renamed = {}) {
   return spaced(outline_all(source, renamed).text);
 }
@@ -62,7 +62,7 @@ std::string refused(const std::string& source) {
   return refusal(outlined);
 }
 
-// What outline() writes in place of "kernel void NAME(": FUNCTION(NAME in what is expected.
+// Expands KERNEL NAME( to the text that outline() writes for "kernel void NAME(".
 std::string expected(std::string text) {
   const std::string mark = "KERNEL ";
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
@@ -97,7 +97,7 @@ TEST_CASE("a kernel becomes a function of a work-item") {
   CHECK_FALSE(kernel(unit).needs_whole_group);
 }
 
-TEST_CASE("attributes of kernels are gone, for functions may not have them") {
+TEST_CASE("attributes of kernels are removed: functions may not have them") {
   CHECK(outlined("__attribute__((reqd_work_group_size(8, 1, 1))) kernel void k() { }") ==
         expected("KERNEL k(tg_item tg_self) { }"));
   CHECK(outlined("kernel __attribute__((vec_type_hint(float4))) void k() "
@@ -105,7 +105,7 @@ TEST_CASE("attributes of kernels are gone, for functions may not have them") {
                  "{ }") == expected("KERNEL k(tg_item tg_self) { }"));
 }
 
-TEST_CASE("each work-item function asks the work-item") {
+TEST_CASE("each work-item function takes the item") {
   for (const std::string name :
        {"get_global_id", "get_global_size", "get_global_offset", "get_local_id", "get_local_size",
         "get_enqueued_local_size", "get_group_id", "get_num_groups"}) {
@@ -159,7 +159,7 @@ TEST_CASE("kernels that call kernels") {
   CHECK(spaced(unit.text) == expected("KERNEL inner(tg_item tg_self, global int* a) { *a = 1; }"
                                       "KERNEL k(tg_item tg_self, global int* a) { inner(tg_self, a); }"));
   CHECK(unit.kernels.size() == 2);
-  // Through a helper the item comes along, and so does the need for the group.
+  // Helpers pass the item on, and the need for the whole group.
   const OutlinedUnit through = outline_all(
       "kernel void inner(void) { barrier(1); } void h(void) { inner(); } kernel void k() { h(); }");
   CHECK(count(spaced(through.text), "h ( tg_self ) ;") == 1);
@@ -250,7 +250,7 @@ TEST_CASE("local variables become members of a structure") {
                  "{ ; tg_locals->total = 1; }"));
 }
 
-TEST_CASE("several local variables in several dimensions, and pointers beside them") {
+TEST_CASE("several local variables in several dimensions, with pointers") {
   CHECK(
       outlined(
           "kernel void k(int n) { __local int a[2][3], b, *p = &a[1][2], c[4]; volatile local uint d[8 * 2]; "
@@ -375,7 +375,7 @@ TEST_CASE("a constant pointer that is declared first and set later") {
 }
 
 TEST_CASE("a constant pointer by typedef") {
-  // Taken as "coefficients t" it would still point into constant memory, and be given a global pointer.
+  // As "coefficients t" the parameter would stay in constant memory but receive a global pointer.
   const TranslationUnit unit = parse("typedef constant float* coefficients; "
                                      "kernel void k(coefficients t, global float* a) { *a = *t; }");
   const auto result = outline(unit, {"k"}, {});
@@ -398,7 +398,7 @@ TEST_CASE("constant pointers that are set later, in any order and by each other"
   CHECK(body("constant float* p[2]; p[n] = t;") == spaced("{const global float* p[2]; p[n] = t;}"));
   CHECK(body("{ constant float* p; p = &t[n]; } constant float* p; p = own;") ==
         spaced("{{ const global float* p; p = &t[n]; } constant float* p; p = own;}"));
-  // What is only read from an argument moves nothing.
+  // Values read from an argument do not change a pointer's address space.
   CHECK(body("constant float* p = own + (int)t[0]; p = own + (int)*t + sizeof(t);") ==
         spaced("{constant float* p = own + (int)t[0]; p = own + (int) *t + sizeof(t);}"));
   CHECK(body("constant float *p = own, *q = &own[(int)t[n]]; n = ((constant int*)p)[0] + t[0];") ==
@@ -482,7 +482,7 @@ TEST_CASE("helpers are there for constant and for global memory") {
           "constant float own[2] = {1, 2};"
           "KERNEL k(tg_item tg_self, const global float* t, global float* a) { *a = first(t) + first(own); "
           "}"));
-  // A prototype is there for both as well, and with the work-item.
+  // A prototype also exists for both address spaces, and takes the item.
   const std::string declared =
       outlined("float at(constant float* t); kernel void k(constant float* t) { at(t); } "
                "float at(constant float* t) { return t[get_global_id(0)]; }");
@@ -490,7 +490,7 @@ TEST_CASE("helpers are there for constant and for global memory") {
   CHECK(count(declared, "float at ( tg_item tg_self , const global float * t ) ;") == 1);
   CHECK(count(declared, "float at ( tg_item tg_self , const global float * t ) {") == 1);
   CHECK(count(declared, "overloadable") == 4);
-  // One that is overloadable stays so, once.
+  // An overloadable function stays overloadable, with one attribute.
   CHECK(count(outlined("__attribute__((overloadable)) int f(constant int* t) { return *t; } "
                        "kernel void k(constant int* t) { f(t); }"),
               "overloadable") == 2);
@@ -520,7 +520,7 @@ TEST_CASE("constant pointers from what an argument points to") {
         1);
   CHECK(count(helper("constant int (*m)[4]", "constant int* q = m[2]; return *q;"), "const global int * q") ==
         1);
-  // A table keeps its own, whatever a number that is read adds.
+  // A pointer to a table stays in constant memory, even if an index is read from an argument.
   CHECK(count(helper("constant int* a", "constant int t[2] = {1, 2}; constant int* q = t + a[0]; return *q;"),
               "const global int * q") == 0);
 }
@@ -630,7 +630,7 @@ TEST_CASE("what cannot be carried is named with its place") {
         "3:21 unsupported_kernel: this declaration needs \"n\", which is a parameter of the kernel");
 }
 
-TEST_CASE("a caller that nobody reaches does not count") {
+TEST_CASE("an unreachable caller does not count") {
   const TranslationUnit unit = parse("kernel void k() { local int a; } void unused(void) { k(); }");
   CHECK(refusal(outline(unit, {"k"}, {})) == "none");
 }
@@ -739,7 +739,7 @@ bool is_ours(const std::string& text) {
   return text.starts_with("tg_") || words.contains(text);
 }
 
-// "a" for "a_2": the second local variable of that name.
+// Returns "a" for "a_2", the second local variable of that name.
 std::string without_number(const std::string& name) {
   const std::size_t digits = name.find_last_not_of("0123456789");
   return digits != std::string::npos && digits > 0 && digits + 1 < name.size() && name[digits] == '_'
@@ -752,12 +752,12 @@ bool is_word(const std::string& text) {
 }
 
 struct Lines {
-  std::string wrong; // the first token that is not on the line that a directive gives it
+  std::string wrong; // first token that is not on the line stated by the directives
   std::size_t right = 0;
 };
 
-// Every word and number that comes from the source must stand on a line of the source that has it, and every
-// number in a kernel's body must be there.
+// Every word and number of the source must be on a line that has it in the source, and every number in a
+// kernel's body must be present.
 Lines check_lines(const TranslationUnit& unit, const OutlinedUnit& outlined) {
   std::map<std::pair<std::string, std::uint32_t>, std::set<std::string>> source;
   for (const Token& token : unit.source.tokens) {
@@ -798,7 +798,7 @@ Lines check_lines(const TranslationUnit& unit, const OutlinedUnit& outlined) {
 
 } // namespace
 
-TEST_CASE("compilers are told the line of every token") {
+TEST_CASE("directives state the line of every token") {
   const auto check = [](const std::string& source) {
     const TranslationUnit unit = parse(source);
     const auto result = outline(unit, all_kernels(unit), {});
@@ -825,7 +825,7 @@ TEST_CASE("compilers are told the line of every token") {
   }
 }
 
-TEST_CASE("the corpus is outlined, and compilers are told the line of every token") {
+TEST_CASE("the corpus is outlined, and directives state the line of every token") {
   for (const CorpusUnit& found : corpus()) {
     const auto result = outline(found.unit, all_kernels(found.unit), {});
     if (!result) {
@@ -851,7 +851,7 @@ TEST_CASE("the corpus under other names") {
     for (const auto& [name, kernel] : result->kernels) {
       CHECK(kernel.function == "u7_" + name);
     }
-    // Every function of the file that is called has its new name.
+    // Every call of a function of the file uses its new name.
     const auto placed = placed_tokens(result->text);
     for (std::size_t i = 1; i + 1 < placed.size(); ++i) {
       if (placed[i + 1].text == "(" && placed[i - 1].text != "." && placed[i - 1].text != "->") {

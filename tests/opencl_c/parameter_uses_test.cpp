@@ -1,4 +1,4 @@
-// What kernels do with their parameters, where that is certain.
+// Uses of kernel parameters, where the analysis is certain.
 #include "opencl_c/parameter_uses.hpp"
 #include "source_support.hpp"
 
@@ -17,7 +17,7 @@ KernelUses uses(const std::string& source) {
   return uses_of(unit, *unit.definition("k"));
 }
 
-// "r", "w", "rw", with "a" behind for atomic; of the first parameter of a kernel with this body.
+// "r", "w" or "rw", with "a" appended for atomic, for the first parameter of a kernel with this body.
 std::string access(const std::string& body, const std::string& before = "") {
   const ParameterUse use =
       uses(before + "kernel void k(global int* p, int n) { " + body + " }").parameters[0];
@@ -61,7 +61,7 @@ TEST_CASE("what is not seen through is both") {
   CHECK(access("int* q = (int*)&(p[n]);") == "rw");
   CHECK(access("f(p);", "__attribute__((overloadable)) int f(global float* q) { return q[1]; } "
                         "__attribute__((overloadable)) int f(global int* q) { return q[1] = 2; }") == "rw");
-  CHECK(access("{ int p[3]; p[0] = 1; }") == "rw"); // another p, if scopes are what they seem
+  CHECK(access("{ int p[3]; p[0] = 1; }") == "rw"); // another p, as scopes suggest
   CHECK(access("int a = (int)p;") == "rw");
 }
 

@@ -1,4 +1,4 @@
-// The preprocessor: macros against the examples of the C99 standard, directives, positions, errors, bounds.
+// The preprocessor: macros against the examples of the C99 standard, directives, positions, errors, limits.
 #include "../test_scale.hpp"
 #include "opencl_c/preprocessor.hpp"
 
@@ -30,7 +30,7 @@ Result<TokenStream> run(const Files& files, PreprocessorOptions options = {}) {
   return preprocess("k.cl", options);
 }
 
-// The tokens with a blank between each two.
+// The tokens, separated by blanks.
 std::string text_of(const Files& files, const PreprocessorOptions& options = {}) {
   const auto stream = run(files, options);
   if (!stream) {
@@ -47,7 +47,7 @@ std::string text_of(const std::string& source, const PreprocessorOptions& option
   return text_of(Files{{"k.cl", source}}, options);
 }
 
-// Whether #if takes the condition.
+// True if #if accepts the condition.
 bool holds(const std::string& condition) {
   const std::string text =
       text_of("#define YES 1\n#define NO 0\n#if " + condition + "\nyes\n#else\nno\n#endif\n");
@@ -68,7 +68,7 @@ std::string places_of(const Files& files, const PreprocessorOptions& options = {
   return text;
 }
 
-// The error, which stands in k.cl.
+// The error, which must be in k.cl.
 std::string refusal(const std::string& source, const PreprocessorOptions& options = {}) {
   const auto stream = run({{"k.cl", source}}, options);
   REQUIRE_FALSE(stream);
@@ -157,7 +157,7 @@ TEST_CASE("macros do not recurse") {
   CHECK(text_of("#define f(a) a*g\n#define g(a) f(a)\nf(2)(9)") == "2 * 9 * g");
   CHECK(text_of("#define f(x) x * g\n#define g f\nf(2)(9)") == "2 * f ( 9 )");
   CHECK(text_of("#define NIL(x) x\n#define A(x) NIL(B)(x)\n#define B(x) NIL(x)\nA(42)") == "42");
-  // A name that was painted inside stays so outside.
+  // A name painted inside stays painted outside.
   CHECK(text_of("#define f(x) x f\nf(1)(2)") == "1 f ( 2 )");
   CHECK(text_of("#define E\n#define D(x) x E\n#define A() 1\n#define X(...) __VA_ARGS__\nD(A)() X(D(A)())") ==
         "A ( ) 1");
@@ -345,7 +345,7 @@ TEST_CASE("macros are replaced in pragmas as compilers replace them") {
 
 namespace {
 
-// A source as a compiler sees it that predefines these; what it asks for is added to `asked`.
+// Preprocesses as for a compiler that predefines these macros; adds the questions to `asked`.
 std::string with_predefined(const std::string& source, const std::map<std::string, std::string>& defined,
                             const std::map<std::string, bool>& conditions = {}, std::string* own = nullptr) {
   PredefinedMacros macros;
@@ -384,10 +384,10 @@ TEST_CASE("what the compiler predefines decides conditions and stays in the text
         "no");
   CHECK(with_predefined("#ifdef A\n#define B 2\n#endif\n#if defined(B) && !defined(C)\nB\n#endif",
                         {{"A", "1"}}) == "2"); // asked in rounds
-  // What depends on the options is settled here: the text may be compiled with others.
+  // Macros that depend on options are expanded here: the text may be compiled with others.
   CHECK(with_predefined("__OPENCL_C_VERSION__ __FAST_RELAXED_MATH__ NULL",
                         {{"__OPENCL_C_VERSION__", "120"}}) == "120 __FAST_RELAXED_MATH__ NULL");
-  // So is what # and ## see.
+  // So are operands of # and ##.
   CHECK(with_predefined("#define TEXT(x) #x\n#define QUOTE(x) TEXT(x)\nQUOTE(M_PI) TEXT(M_PI)",
                         {{"M_PI", "3.14"}}) == "\"3.14\" \"M_PI\"");
   CHECK(with_predefined("#define JOIN(a, b) a##b\n#define CAT(a, b) JOIN(a, b)\nCAT(v, CL_VERSION_1_2)",
@@ -405,13 +405,13 @@ TEST_CASE("the compiler itself answers conditions with macros that take argument
         "  fix: it is `#if F(x)`, with the program's own macros replaced");
 }
 
-// Clang has 128 bits in the conditions of OpenCL C, and `true` is a keyword.
+// Clang computes conditions of OpenCL C in 128 bits, and `true` is a keyword.
 TEST_CASE("where compilers compute conditions differently, the device's compiler decides") {
   for (const std::string condition : {"true", "1 << 64", "0x7fffffffffffffff + 1 > 0",
                                       "18446744073709551615u != -1", "18446744073709551616", "~0u >> 64",
                                       "8 >> -1 == 0", "0xffffffffffffffffu * 2 > 0xffffffffffffffffu"}) {
     CAPTURE(condition);
-    CHECK(holds(condition)); // without a compiler to ask: as clang has it
+    CHECK(holds(condition)); // without a compiler to query: as in clang
     const std::string source = "#if " + condition + "\nyes\n#else\nno\n#endif";
     CHECK(with_predefined(source, {}, {{condition, true}}) == "yes");
     CHECK(with_predefined(source, {}, {{condition, false}}) == "no");
@@ -436,7 +436,7 @@ TEST_CASE("a program's own meaning of a macro of the compiler") {
                     &reason);
     return reason;
   };
-  CHECK(own("#define M_PI 3.0f\nM_PI NULL") == ""); // its own text has the value
+  CHECK(own("#define M_PI 3.0f\nM_PI NULL") == ""); // the program's own text has the value
   CHECK(own("#undef M_PI\nfloat M_PI = 3;") ==
         "it defines or undefines \"M_PI\", which the device's compiler defines, too");
   CHECK(own("#define SCHAR_MAX 5\nSCHAR_MAX") == "");
@@ -444,7 +444,7 @@ TEST_CASE("a program's own meaning of a macro of the compiler") {
         "it redefines \"SCHAR_MAX\", and \"CHAR_MAX\" of the device's compiler may depend on it");
 }
 
-TEST_CASE("pragmas are tokens of their own") {
+TEST_CASE("pragmas are separate tokens") {
   CHECK(text_of("#define unroll x\n#  pragma   unroll  4 // four\n#pragma OPENCL EXTENSION cl_khr_fp64 : "
                 "enable\n#pragma\n#pragma don't") ==
         "#pragma unroll 4 #pragma OPENCL EXTENSION cl_khr_fp64 : enable #pragma #pragma don't");
@@ -525,7 +525,7 @@ TEST_CASE("open quotes and comments") {
 TEST_CASE("tokens know where they stand") {
   CHECK(places_of({{"k.cl", "a\n#include \"i.h\"\n  b /*\n*/ c"}, {"i.h", "\n\n  x y"}}) ==
         "k.cl:1:1:a i.h:3:3:x i.h:3:5:y k.cl:3:3:b k.cl:4:4:c");
-  // What comes out of a macro stands where the outermost one was called.
+  // Tokens from macros have the position of the outermost call.
   CHECK(places_of({{"k.cl", "#define f(x) g(x) + 1\n#define g(x) <x>\n\n  f(a\n  b)\n c"}}) ==
         "k.cl:4:3:< k.cl:4:3:a k.cl:4:3:b k.cl:4:3:> k.cl:4:3:+ k.cl:4:3:1 k.cl:6:2:c");
   CHECK(places_of({{"k.cl", "#include \"i.h\"\n A"}, {"i.h", "#define A b\nA"}}) == "i.h:2:1:b k.cl:2:2:b");
@@ -565,7 +565,7 @@ TEST_CASE("text without bounds ends in an error") {
     return; // a minute under sanitizers
   }
   CHECK(refusal(strings + repeated("d(", 60) + "x" + repeated(")", 60)).ends_with(too_much));
-  // One call with very many copies of a long argument.
+  // One call with many copies of a long argument.
   CHECK(refusal("#define f(x) " + repeated("x ", 100000) + "\nf(" + repeated("y ", 100000) + ")") ==
         "2:1: " + too_much);
 }

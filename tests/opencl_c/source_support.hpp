@@ -1,4 +1,4 @@
-// What the tests of whole sources share: the seed, and sources as text in a test.
+// Shared by the tests of whole sources: the seed, and sources as text.
 #pragma once
 
 #include "opencl_c/lexer.hpp"
@@ -20,7 +20,7 @@
 
 namespace tidegate::opencl_c::test {
 
-// The same in every run, unless TIDEGATE_SEED gives another one or says "random".
+// The same in every run, unless TIDEGATE_SEED is a number or "random".
 inline std::uint64_t seed() {
   const char* given = std::getenv("TIDEGATE_SEED");
   if (given == nullptr) {
@@ -44,7 +44,7 @@ inline TranslationUnit parse(const std::string& text) {
   return std::move(*unit);
 }
 
-// "LINE:COLUMN CODE: MESSAGE" of an error that stands in k.cl, or "none".
+// "LINE:COLUMN CODE: MESSAGE" of an error in k.cl, or "none".
 template <class T>
 std::string refusal(const Result<T>& result) {
   if (result) {
@@ -57,14 +57,14 @@ std::string refusal(const Result<T>& result) {
                      error.message);
 }
 
-// A token of written text and where its #line directives say that it stands.
+// A token of written text, at the position stated by its #line directives.
 struct PlacedToken {
   std::string file;
   std::uint32_t line = 0;
-  std::string text; // of a #pragma, the whole line
+  std::string text; // the whole line of a #pragma
 };
 
-// The tokens of written text. It has no comments, so that a line is a line.
+// The tokens of written text, which has no comments.
 inline std::vector<PlacedToken> placed_tokens(const std::string& text) {
   std::vector<PlacedToken> placed;
   std::string file;
@@ -99,7 +99,7 @@ inline std::vector<PlacedToken> placed_tokens(const std::string& text) {
   return placed;
 }
 
-// The tokens alone, with a blank between each two: what is left of a text differs in tokens, not in layout.
+// Only the tokens, separated by blanks, so that texts can be compared without layout.
 inline std::string spaced(const std::string& text) {
   std::string result;
   for (const PlacedToken& token : placed_tokens(text)) {
@@ -113,7 +113,7 @@ struct CorpusUnit {
   TranslationUnit unit;
 };
 
-// Every source of tests/corpus/ops, with the options that its programs compile it with where it needs any.
+// Every source of tests/corpus/ops, with the compiler options of its programs.
 inline const std::vector<CorpusUnit>& corpus() {
   static const std::vector<CorpusUnit> units = [] {
     std::vector<CorpusUnit> found;

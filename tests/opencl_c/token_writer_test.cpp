@@ -1,4 +1,4 @@
-// Tokens written as text: read again they are the same tokens, on the same lines.
+// Tokens written as text: reading it again yields the same tokens on the same lines.
 #include "opencl_c/token_writer.hpp"
 #include "source_support.hpp"
 
@@ -26,8 +26,8 @@ std::string write(const TranslationUnit& unit, const Edits& edits = {}) {
   return text;
 }
 
-// Without a backslash and a number sign, which make directives and spliced lines out of what is around them:
-// the preprocessor leaves none in a program that compiles.
+// No backslash and no number sign: they would form directives and spliced lines, which the preprocessor never
+// leaves in a program.
 const std::vector<std::string>& pool() {
   static const std::vector<std::string> texts{
       "a",  "L",  "e5",  "x_1", "_",  "a$",  "$",    "\xc3\xa4", "u8",     "0", "1u", "0x1e", "1e",  "3.",
@@ -38,7 +38,7 @@ const std::vector<std::string>& pool() {
   return texts;
 }
 
-// The token that the text is.
+// The single token of the text.
 Token token_of(const std::string& text) {
   Lexer lexer(text, "pool");
   const auto tokens = lexer.next_line();
@@ -49,7 +49,7 @@ Token token_of(const std::string& text) {
   return token;
 }
 
-// Read again, the text is these tokens where they stood. A #pragma may move to a line of its own.
+// Compares the tokens read again with the originals and their lines. A #pragma may move to a separate line.
 std::string first_difference(const TranslationUnit& unit, const std::string& text) {
   const auto placed = placed_tokens(text);
   for (std::size_t i = 0; i < unit.source.tokens.size(); ++i) {
@@ -91,7 +91,7 @@ TEST_CASE("two tokens that touch never become one") {
   CHECK(joined == "");
 }
 
-TEST_CASE("an operator behind a macro's hexadecimal number") {
+TEST_CASE("an operator after a macro's hexadecimal number") {
   const TranslationUnit unit = parse("#define A 0x1e\nconstant int x = A+3, y = A-A;");
   CHECK(spaced(write(unit)) == "constant int x = 0x1e + 3 , y = 0x1e - 0x1e ;");
 }
@@ -119,7 +119,7 @@ TEST_CASE("random tokens, written and read again") {
       }
       token.line = line;
       token.file = file;
-      // Mostly as sources have them, so that the cases above are not all that fails.
+      // Mostly spaced as in sources, so that other failures show too.
       token.space_before = random() % 8 != 0;
       tokens.push_back(std::move(token));
     }
@@ -149,7 +149,7 @@ TEST_CASE("a path in a directive is escaped") {
   CHECK(placed_tokens(text).at(0).file == unit.source.files[0]);
 }
 
-TEST_CASE("edits stand before, in place of and behind a token") {
+TEST_CASE("edits before, in place of and after a token") {
   const TranslationUnit unit = parse("int f(int a, int b);");
   const auto& tokens = unit.source.tokens;
   Edits edits;
@@ -184,7 +184,7 @@ TEST_CASE("what an edit puts in never joins what is around it") {
   CHECK(joined == "");
 }
 
-TEST_CASE("text of our own keeps the lines behind it") {
+TEST_CASE("generated text keeps the lines after it") {
   const TranslationUnit unit = parse("int f(int a);\nint g(int b);\nint h(int c);");
   std::string text;
   TokenWriter writer(unit, text);
@@ -201,7 +201,7 @@ TEST_CASE("text of our own keeps the lines behind it") {
   }
 }
 
-TEST_CASE("a pragma has a line of its own") {
+TEST_CASE("a pragma has a separate line") {
   const TranslationUnit unit = parse("kernel void k() {\n  int a; _Pragma(\"unroll 2\") for (;;) {}\n}");
   const std::string text = write(unit);
   CHECK(text.find("\n#pragma unroll 2\n") != std::string::npos);

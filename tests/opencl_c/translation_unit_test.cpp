@@ -1,4 +1,4 @@
-// Declarations of file scope: functions with their signatures, names, and what is refused where.
+// File-scope declarations: functions with their signatures, names, and refusals with their places.
 #include "opencl_c/words.hpp"
 #include "source_support.hpp"
 
@@ -86,7 +86,7 @@ TEST_CASE("kernels in both spellings, helpers and prototypes") {
   CHECK(signatures(";;;").empty());
 }
 
-TEST_CASE("a definition is found behind its prototype") {
+TEST_CASE("a definition is found after its prototype") {
   const TranslationUnit unit = parse("int f(int); kernel void k() { f(1); } int f(int a) { return a; }");
   const Function* const found = unit.definition("f");
   REQUIRE(found != nullptr);
@@ -166,7 +166,7 @@ TEST_CASE("typedefs of arithmetic types") {
   CHECK(unit.typedefs.at("quad") == "uint4");
 }
 
-TEST_CASE("an attribute behind the type of a typedef or table is not its name") {
+TEST_CASE("an attribute after the type of a typedef or table is not its name") {
   CHECK(names("typedef int __attribute__((aligned(8))) spaced;") == "spaced");
   CHECK(parameters("spaced a", "typedef int __attribute__((aligned(8))) spaced;") == "int a");
   CHECK(names("constant float __attribute__((aligned(16))) table[2] = {1, 2};") == "table");
@@ -200,7 +200,7 @@ TEST_CASE("a typedef may declare several names, or name a typedef of a pointer")
   CHECK(parameters("also a", "typedef global float* floats; typedef floats also;") == "global float* a");
 }
 
-TEST_CASE("typedefs of one declaration share what stands in front of them") {
+TEST_CASE("typedefs of one declaration share its specifiers") {
   const std::string source =
       "typedef struct point { int x, y; } point, *points, row[4]; typedef const uint4 quad, "
       "*quads; typedef __global uint words, *pointer; typedef int a __attribute__((aligned(8))), b;";
@@ -242,14 +242,14 @@ TEST_CASE("every name of file scope") {
 }
 
 TEST_CASE("names that structures declare for the whole file") {
-  // C has one scope for all tags and enumerators of a file, also for those inside of structures (C99 6.2.1).
+  // C has one scope for all tags and enumerators of a file, even inside structures (C99 6.2.1).
   CHECK(names("struct outer { struct inner { int a; } first; };") == "inner outer");
   CHECK(names("struct outer { enum { red, green } colour; };") == "green outer red");
   CHECK(names("typedef union { struct { union deep { int a; } b; } c; enum kind { one = 1 } d; } all;") ==
         "all deep kind one");
   CHECK(names("constant int n = sizeof(enum { small, large }) + sizeof(struct hidden { int a; });") ==
         "hidden large n small");
-  // Those of a function's parameters and of its body are not seen outside of it.
+  // Tags and enumerators of parameters and bodies are invisible outside the function.
   CHECK(
       names("int f(enum { a, b } c, struct s* d); kernel void k() { struct t { int u; } v; enum { w }; }") ==
       "f k");
@@ -257,7 +257,7 @@ TEST_CASE("names that structures declare for the whole file") {
 
 namespace {
 
-// Each identifier of a file that names what the file declares, with the line that declares it: "a1 a2 a1".
+// Identifiers that name declarations of the file, each with the line that declares it: "a1 a2 a1".
 std::string meanings(const std::string& source, std::string_view name = "a") {
   const TranslationUnit unit = parse(source);
   std::string text;
@@ -283,8 +283,7 @@ TEST_CASE("a name means what the innermost scope declares") {
   CHECK(meanings("enum { a };\nkernel void k() { typedef int\na; a b = (a)1; unknown_t c = a; }") ==
         "1 3 3 3 3");
   CHECK(meanings("typedef int a;\nkernel void k() { a b; { a a\n; a = 1; } a c; }") == "1 1 1 2 2 1");
-  CHECK(meanings("kernel void k() { a: a = 1; goto a; }") ==
-        "0 0 0"); // labels, and a name that nobody declares
+  CHECK(meanings("kernel void k() { a: a = 1; goto a; }") == "0 0 0"); // labels, and an undeclared name
 }
 
 TEST_CASE("statements that are scopes") {
@@ -304,7 +303,7 @@ TEST_CASE("statements that are scopes") {
   CHECK(body("atomic_int a; other_t *b = a;") == "1 3 3 3");
 }
 
-TEST_CASE("members and tags have names of their own") {
+TEST_CASE("members and tags have separate name spaces") {
   CHECK(meanings(
             "enum { a = 3 };\nstruct s {\nint a[a], b : a; struct { int a; } c; };\n"
             "int f(struct s* p, struct s v) { struct s w = {.a = {a}}; return p->a[a] + v.c.a + w.a[0]; }") ==
@@ -318,7 +317,7 @@ TEST_CASE("members and tags have names of their own") {
 }
 
 TEST_CASE("declarators that look like functions") {
-  // A typedef of a function, an initialiser that calls one, and parentheses in dimensions declare none.
+  // A function typedef, an initialiser with a call, and parentheses in dimensions declare no function.
   CHECK(
       signatures("typedef float operation(float, float); constant int a[(int)(2)] = {(int)(1), 2};").empty());
   CHECK(signatures("constant float b = (float)(1), c = as_float(3); constant int d = max(1, 2);").empty());
@@ -355,7 +354,7 @@ TEST_CASE("enumerations as parameters are numbers") {
   CHECK(type("enum __attribute__((packed)) mode { one };", "enum mode a") == "enum mode");
 }
 
-TEST_CASE("a parameter is shown with what its type stands for") {
+TEST_CASE("a parameter is shown with its typedefs resolved") {
   const TranslationUnit unit =
       parse("#define REAL float\ntypedef REAL real;\nkernel void k(global const real* in, int n) {}");
   CHECK(resolved_text(unit, unit.definition("k")->parameters[0]) == "global const float* in");
@@ -423,7 +422,7 @@ TEST_CASE("declarations without an end are named") {
         "1:1 kernel_source: this declaration does not end");
 }
 
-TEST_CASE("a variable of file scope lies in constant memory") {
+TEST_CASE("a variable of file scope is in constant memory") {
   const auto message = [](std::string_view name) {
     return fmt::format("unsupported_kernel: \"{}\" is a variable of file scope outside constant memory",
                        name);

@@ -1,4 +1,4 @@
-// Where the members of structures lie, and where that is not certain.
+// Layout of structure members, and refusals where it is uncertain.
 #include "opencl_c/type_layout.hpp"
 #include "source_support.hpp"
 
@@ -31,7 +31,7 @@ std::string text(const TypeLayout& type) {
   return fmt::format("{} {{{}}} {}/{}", type.name, parts, type.bytes, type.alignment);
 }
 
-// The layout of the parameter of a kernel, or why there is none.
+// The layout of a kernel parameter, or the reason why there is none.
 std::string layout(const std::string& before, const std::string& parameter) {
   const TranslationUnit unit = parse(before + " kernel void k(" + parameter + ") {}");
   const auto found = layout_of(unit, unit.functions.back().parameters.at(0).tokens);
@@ -90,7 +90,7 @@ TEST_CASE("bounds are computed in the types of C") {
         "it has an array whose bound is no plain constant"); // it overflows
 }
 
-TEST_CASE("what is not certain says why") {
+TEST_CASE("an uncertain layout has a reason") {
   CHECK(layout("struct s { int a : 3; };", "struct s p") == "it has bit-fields");
   CHECK(layout("struct s { union { int i; float f; } u; };", "struct s p") == "it has a union");
   CHECK(layout("struct s { global int* a; };", "struct s p") == "it has a pointer");

@@ -1,4 +1,4 @@
-// Kernels that tell of the elements that they touch.
+// Kernels rewritten to report the elements that they access.
 #include "opencl_c/watched_accesses.hpp"
 #include "source_support.hpp"
 
@@ -61,7 +61,7 @@ TEST_CASE("a subscript in a subscript") {
             " ] = 0 ; }");
 }
 
-TEST_CASE("what is no subscript is told of") {
+TEST_CASE("a use that is no subscript is reported") {
   const WatchedUnit unit = watched("kernel void k(global const float* a, global float* b) {\n"
                                    "  global const float* p = a + 1;\n"
                                    "  b[0] = *p + *b;\n"
@@ -74,7 +74,7 @@ TEST_CASE("what is no subscript is told of") {
   CHECK(unit.unwatched[1].line == 3);
 }
 
-TEST_CASE("an element whose address goes elsewhere may lead to others") {
+TEST_CASE("an element whose address is passed on may lead to others") {
   for (const char* const use :
        {"f(&b[n]);", "f(&(b[n]));", "global float4* p = &((b)[n]);", "return &b[n];"}) {
     INFO(use);

@@ -59,7 +59,7 @@ TEST_CASE("other types keep their name, without qualifiers") {
   CHECK(type_of({}).empty());
 }
 
-TEST_CASE("a typedef is what it stands for, a tag of the same name is not") {
+TEST_CASE("a typedef is resolved, a tag of the same name is not") {
   CHECK(type_of({"real"}) == "float");
   CHECK(type_of({"const", "quad"}) == "float4");
   CHECK(type_of({"struct", "real"}) == "struct real");

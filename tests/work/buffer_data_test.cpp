@@ -1,4 +1,4 @@
-// The contents of buffers: by rule, from files, and into files.
+// Buffer contents: by rule, read from files, and written to files.
 #include "core/npy.hpp"
 #include "work/buffers.hpp"
 
@@ -25,7 +25,7 @@ constexpr std::uint64_t operator""_u(unsigned long long value) {
   return value;
 }
 
-// A folder that goes away with the test.
+// A folder removed at the end of the test.
 class Folder {
 public:
   Folder() {
@@ -172,7 +172,7 @@ TEST_CASE("floats are rounded to the nearest and refused past the largest") {
   CHECK(not_stored(NAN, ElementType::f64).starts_with("nan is outside the range of f64"));
 }
 
-TEST_CASE("halves are rounded as IEEE 754 says") {
+TEST_CASE("halves are rounded by IEEE 754") {
   for (const auto& half : std::initializer_list<std::pair<double, unsigned>>{
            {0, 0},
            {1, 0x3c00},

@@ -1,4 +1,4 @@
-// Programs that are made up for kernels: they resolve as they stand, and say what is made up.
+// Drafted programs: they resolve unchanged, and their notes name every placeholder.
 #include "../temporary_folder.hpp"
 #include "work/draft.hpp"
 #include "work/resolved_program.hpp"
@@ -26,7 +26,7 @@ Result<WaveProgram> try_draft(const std::vector<std::string>& texts) {
   }
   std::set<std::string> assumed;
   auto program = draft_program(request, assume_macros(assumed));
-  if (program) { // as it stands
+  if (program) { // unchanged
     const auto resolved = resolve(*program, request.folder, assume_macros(assumed));
     CHECK_MESSAGE(resolved, (resolved ? "" : describe(resolved.error())));
   }
@@ -67,7 +67,7 @@ TEST_CASE("a kernel over elements") {
   CHECK(x.count == 1024);
   CHECK(x.init->random);
   CHECK_FALSE(x.output);
-  CHECK(x.note == "made up: count, init");
+  CHECK(x.note == "placeholder: count, init");
   const BufferSpec& y = buffer(program, "y");
   CHECK(y.count == 4096);
   CHECK(y.init->fill);
@@ -75,13 +75,13 @@ TEST_CASE("a kernel over elements") {
   const WaveSpec& wave = program.waves.at(0);
   CHECK(wave.global_size == Sizes{1024});
   CHECK_FALSE(wave.local_size);
-  CHECK(wave.note == "made up: global_size");
+  CHECK(wave.note == "placeholder: global_size");
   CHECK(wave.args.at(0).buffer == "x");
   CHECK_FALSE(wave.args[0].access);
   CHECK(wave.args.at(2).f32 == std::vector<Number>{std::uint64_t{1}});
-  CHECK(wave.args[2].note == "factor: made up");
+  CHECK(wave.args[2].note == "factor: placeholder");
   CHECK(wave.args.at(3).i32 == std::vector<Number>{std::uint64_t{1024}});
-  CHECK(wave.args[3].note == "n: made up, the extent of the range");
+  CHECK(wave.args[3].note == "n: placeholder, the extent of the range");
 }
 
 TEST_CASE("rows and planes have room for all that an index can be") {
@@ -93,7 +93,7 @@ TEST_CASE("rows and planes have room for all that an index can be") {
   CHECK(rows.waves[0].global_size == Sizes{64});
   CHECK(rows.waves[0].args.at(2).u32 == std::vector<Number>{std::uint64_t{64}});
   CHECK(buffer(rows, "a").count == 64 * 64);
-  CHECK(rows.waves[0].args.at(0).access == Access::read); // for certain, whatever the signature says
+  CHECK(rows.waves[0].args.at(0).access == Access::read); // proven, whatever the signature says
   CHECK_FALSE(rows.waves[0].args.at(1).access);
 
   const WaveProgram planes =
@@ -104,7 +104,7 @@ TEST_CASE("rows and planes have room for all that an index can be") {
   CHECK(buffer(planes, "a").count == 4096);
 }
 
-TEST_CASE("work-groups are those that the kernel asks for, or has room for") {
+TEST_CASE("work-groups have the size that the kernel requires or has room for") {
   CHECK(draft({"kernel __attribute__((reqd_work_group_size(8, 4, 1))) void k(global int* a) {\n"
                "  a[get_global_id(1) * 8 + get_global_id(0)] = 1; }"})
             .waves[0]
@@ -153,7 +153,7 @@ TEST_CASE("structures, enumerations, vectors, images and samplers") {
   CHECK(args.at(2).u32->size() == 3);
   CHECK(buffer(program, "out").type == ElementType::u8);
   CHECK(buffer(program, "out").count == 1024 * 24);
-  CHECK(buffer(program, "out").note == "made up: count, init; u8 for struct Point, 24 bytes each");
+  CHECK(buffer(program, "out").note == "placeholder: count, init; u8 for struct Point, 24 bytes each");
   CHECK(args.at(4).image == "picture");
   CHECK(args.at(5).sampler);
   CHECK(program.images.at(1).second.layers == 4);
@@ -167,8 +167,8 @@ TEST_CASE("elements without a type of buffers") {
       draft({"struct Bits { int a : 3; };\n"
              "kernel void k(global struct Bits* bits, global const void* raw) { bits[0].a = 1; }\n"});
   CHECK(buffer(program, "bits").note ==
-        "made up: count, init; u8 for struct Bits, 64 bytes each at a guess: it has bit-fields");
-  CHECK(buffer(program, "raw").note == "made up: count, init; u8 for void, 64 bytes each");
+        "placeholder: count, init; u8 for struct Bits, 64 bytes each at a guess: it has bit-fields");
+  CHECK(buffer(program, "raw").note == "placeholder: count, init; u8 for void, 64 bytes each");
 }
 
 TEST_CASE("functions that return what queue ops do are ops of one queue a source") {
@@ -192,12 +192,12 @@ TEST_CASE("functions that return what queue ops do are ops of one queue a source
   CHECK(program.ops[1].second.queue);
   CHECK(program.ops[3].first == "only");
   REQUIRE(program.waves.size() == 3);
-  CHECK(program.waves[1].note == "made up: items");
+  CHECK(program.waves[1].note == "placeholder: items");
   const std::vector<QueueItem>& items = *program.waves[1].queue->items;
   REQUIRE(items.size() == 8);
   CHECK(program.waves[1].queue->ops == std::vector<std::string>{"first", "second"});
   CHECK(program.waves[1].queue->buffers == std::vector<std::string>{"in", "out", "sums"});
-  CHECK(program.buffers.at(0).first == "sums"); // the kernel's, and that of the ops
+  CHECK(program.buffers.at(0).first == "sums"); // shared by the kernel and the ops
   CHECK(program.buffers.at(1).first == "in");
   CHECK(items.front() == QueueItem{.op_handle = 0, .input_handle = 0, .output_handle = 1, .param = 1});
   CHECK(items.back() == QueueItem{.op_handle = 1, .input_handle = 0, .output_handle = 2, .param = 4});
@@ -211,7 +211,7 @@ TEST_CASE("every note has its place") {
   CHECK(notes[0].pointer == "/buffers/a");
   CHECK(notes[1].pointer == "/waves/0");
   CHECK(notes[2].pointer == "/waves/0/args/1");
-  CHECK(notes[2].text == "f: made up");
+  CHECK(notes[2].text == "f: placeholder");
 }
 
 TEST_CASE("sources without a kernel, and those that cannot be run") {
@@ -232,7 +232,7 @@ TEST_CASE("sources without a kernel, and those that cannot be run") {
                                "uint op(global int* a, global int* b, uint i) { return TIDEGATE_DONE; }"});
   REQUIRE_FALSE(both);
   CHECK(both.error().message == "\"op\" is a queue op in a file with kernels");
-  CHECK(both.error().fix == "put queue ops in a file of their own");
+  CHECK(both.error().fix == "put queue ops in a separate file");
   CHECK(both.error().line == 2);
   const auto pipe = try_draft({"kernel void k(read_only pipe int p) {}"});
   REQUIRE_FALSE(pipe);

@@ -1,4 +1,4 @@
-// Images from files and to files: pictures, arrays, and what neither can be.
+// Images in files: pictures, arrays, and refusals.
 #include "core/npy.hpp"
 #include "core/png.hpp"
 #include "work/image_files.hpp"

@@ -1,4 +1,4 @@
-// Formats of images, and what a size, layers and a format make of an image.
+// Image formats, and the shapes that size, layers and format determine.
 #include "work/image.hpp"
 
 #include <doctest/doctest.h>

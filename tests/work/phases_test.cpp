@@ -1,4 +1,4 @@
-// Waves before and after the repeated ones: their order, for the plain launches and for the planner.
+// Waves before and after the repeated ones: their order in plain launches and for the planner.
 #include "../program_support.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -50,7 +50,7 @@ TEST_CASE("a phase waits for the one before, whatever it touches") {
   const auto plan = planning::plan_layered(dag);
   REQUIRE(plan);
   CHECK(plan->group_count() == 3);
-  // A plan that mixes phases is no plan for this program.
+  // A plan that mixes phases does not fit this program.
   planning::MemoryPlan mixed = *plan;
   mixed.order = {2, 3, 1, 0, 4};
   mixed.group_begin = {0, 2, 3, 5};

@@ -1,4 +1,4 @@
-// The files of a program: they stay in its folder unless that is allowed, and none that is read is written.
+// Files of a program: they stay in its folder unless allowed otherwise, and no input is overwritten.
 #include "../temporary_folder.hpp"
 #include "work/files.hpp"
 #include "work/resolved_program.hpp"
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One op over one buffer, in the folder "home" with "outside" beside it.
+// One op over one buffer, in the folder "home" next to a folder "outside".
 class Program {
 public:
   Program() {
@@ -46,7 +46,7 @@ public:
     return resolve(program, file(""), {}, scope);
   }
 
-  // The text of the error with HOME for the program's folder and TOP for what holds it; "" for none.
+  // The error's text with HOME for the program's folder and TOP for its parent; "" without an error.
   template <class T>
   [[nodiscard]] std::string text(const Result<T>& result) const {
     std::string text = result ? "" : describe(result.error());
@@ -60,7 +60,7 @@ public:
   }
   [[nodiscard]] std::string scope_error() const { return text(resolved()); }
 
-  // What is said about the program's files and those of the command line.
+  // The refusal for the files of the program and of the command line.
   [[nodiscard]] std::string overwriting(const FileUses& files = {}) const {
     const auto program_of = resolved();
     REQUIRE(program_of);
@@ -81,7 +81,7 @@ TEST_CASE("paths stay in the program's folder") {
   Program program;
   program.read("../outside/secret");
   CHECK(program.scope_error() ==
-        std::string("tidegate: error: HOME/../outside/secret lies outside the program's folder, "
+        std::string("tidegate: error: HOME/../outside/secret is outside the program's folder, "
                     "HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
             fix);
   program.read("link");
@@ -90,10 +90,9 @@ TEST_CASE("paths stay in the program's folder") {
                     "folder, HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
             fix);
   program.read("/etc/shadow");
-  CHECK(program.scope_error() ==
-        std::string("tidegate: error: /etc/shadow lies outside the program's folder, "
-                    "HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
-            fix);
+  CHECK(program.scope_error() == std::string("tidegate: error: /etc/shadow is outside the program's folder, "
+                                             "HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
+                                     fix);
   program.buffer().init.reset();
   for (const char* const output :
        {"../outside/new", "dangling", "folder/new", "folder/secret", "none/../../new", ".."}) {
@@ -138,11 +137,11 @@ TEST_CASE("an include is a read") {
   program.op().options = "-I ../outside";
   CHECK(program.scope_error() ==
         std::string(
-            "tidegate: HOME/k.cl:1:2: error: HOME/../outside/secret lies outside the program's folder, HOME "
+            "tidegate: HOME/k.cl:1:2: error: HOME/../outside/secret is outside the program's folder, HOME "
             "[outside_folder]\n  1 | #include <secret>\n    |  ^\n") +
             fix);
   CHECK(program.resolved(PathScope::anywhere));
-  // A folder that has no such file does not end the search.
+  // The search continues past folders that lack the file.
   program.write("include/secret", "");
   program.op().options = "-I ../home/nowhere -I ../none -I include";
   CHECK(program.scope_error() == "");

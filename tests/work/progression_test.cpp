@@ -1,4 +1,4 @@
-// Values that change from iteration to iteration, one by one and against the plain recurrence.
+// Values that change with each iteration, one by one and against the plain recurrence.
 #include "../program_support.hpp"
 #include "work/progression.hpp"
 
@@ -108,14 +108,16 @@ TEST_CASE("against the recurrence") {
 }
 
 TEST_CASE("what is refused") {
-  CHECK(refusal({}, ElementType::u32) ==
-        "invalid_program /i: iteration says 0 of add, multiply, shift_left and shift_right");
-  CHECK(refusal({.add = n(1), .multiply = n(1)}, ElementType::u32) ==
-        "invalid_program /i: iteration says 2 of add, multiply, shift_left and shift_right");
+  CHECK(
+      refusal({}, ElementType::u32) ==
+      "invalid_program /i: iteration needs exactly one of add, multiply, shift_left and shift_right, this one has 0");
+  CHECK(
+      refusal({.add = n(1), .multiply = n(1)}, ElementType::u32) ==
+      "invalid_program /i: iteration needs exactly one of add, multiply, shift_left and shift_right, this one has 2");
   CHECK(refusal({.multiply = Number(2.0)}, ElementType::f32) ==
-        "invalid_program /i: of floats the iterations can add, no more");
+        "invalid_program /i: floats can only be changed by add");
   CHECK(refusal({.add = n(1), .modulo = 2}, ElementType::f64) ==
-        "invalid_program /i: of floats the iterations can add, no more");
+        "invalid_program /i: floats can only be changed by add");
   CHECK(refusal({.add = n(1)}, ElementType::f16) ==
         "invalid_program /i: a half cannot change from iteration to iteration");
   CHECK(refusal({.shift_left = n(65)}, ElementType::u32) ==

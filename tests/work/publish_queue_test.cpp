@@ -1,4 +1,4 @@
-// Publishing work items: random queues against what publishing means, worked out item by item.
+// Publishes random queues and compares with a reference that goes item by item.
 #include "../test_scale.hpp"
 #include "work/queue.hpp"
 
@@ -19,7 +19,7 @@ auto tuple(const QueueItem& item) {
   return std::tuple(item.op_handle, item.input_handle, item.output_handle, item.param);
 }
 
-// The indices of the items that are to be published, in the order in which they are.
+// Indices of the items to publish, in order.
 std::vector<std::uint32_t> expected(const std::vector<QueueItem>& items,
                                     const std::vector<QueueOpTraits>& ops) {
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> appeared;
@@ -85,7 +85,7 @@ TEST_CASE("random queues") {
       op = {.pure = below(2) == 0, .priority = below(queue_priorities)};
     }
     const std::uint32_t buffers = 1 + below(4);
-    const std::uint32_t params = below(2) == 0 ? 1 + below(600) : ~std::uint32_t{0}; // closely, or anywhere
+    const std::uint32_t params = below(2) == 0 ? 1 + below(600) : ~std::uint32_t{0}; // dense or anywhere
     std::vector<QueueItem> items(1 + below(2000));
     QueueItem last{};
     for (QueueItem& item : items) {

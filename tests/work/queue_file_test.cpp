@@ -1,4 +1,4 @@
-// Files of work items: what is read, and where a line is wrong.
+// Files of work items: accepted forms, and errors with their lines.
 #include "../temporary_folder.hpp"
 #include "work/queue.hpp"
 
@@ -63,7 +63,7 @@ TEST_CASE("wrong lines") {
   CHECK(refusal(R"({"op_handle" 1})") == "bad_queue 1:14: a colon belongs here");
   CHECK(refusal(R"({"op_handle":1)") == "bad_queue 1:15: a comma or a closing brace belongs here");
   CHECK(refusal(R"({"op_handle":1})") == "bad_queue 1:16: the item has no input_handle");
-  CHECK(refusal(R"({"op_handle":1,"op_handle":1})") == "bad_queue 1:16: \"op_handle\" stands twice");
+  CHECK(refusal(R"({"op_handle":1,"op_handle":1})") == "bad_queue 1:16: \"op_handle\" occurs twice");
   for (const std::string number : {"-1", "1.5", "1e3", "01", "4294967296", "true", "\"1\"", ""}) {
     CHECK(refusal("{\"op_handle\":" + number + ",") ==
           "bad_queue 1:14: op_handle is no integer from 0 to 4294967295");

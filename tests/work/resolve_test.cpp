@@ -1,4 +1,4 @@
-// Programs against their kernels: every name, argument and size, and where an error says that it is.
+// Programs checked against their kernels: every name, argument and size, and the place of each error.
 #include "work/resolved_program.hpp"
 
 #include <doctest/doctest.h>
@@ -298,7 +298,7 @@ TEST_CASE("reqd_work_group_size") {
   program.waves[0].local_size = Sizes{4, 16};
   CHECK(refusal(resolved(program)) ==
         "unsupported_kernel /waves/0/local_size: the wave has work-groups of 4 x 16 x 1, the "
-        "kernel \"fixed\" asks for 16 x 4 x 1 (reqd_work_group_size)");
+        "kernel \"fixed\" requires 16 x 4 x 1 (reqd_work_group_size)");
   program.waves[0] = wave("fixed", {buffer("x")}, {64});
   CHECK(refusal(resolved(program))
             .starts_with("unsupported_kernel /waves/0/local_size: the wave has work-groups of 16 x 1 x 1"));
@@ -394,7 +394,7 @@ TEST_CASE("a kernel may take a buffer's elements for others") {
     return argument_of(call(parameter, {std::move(argument)})).reinterpreted;
   };
   CHECK(reinterpreted("global float4* a", buffer("x")).empty());
-  CHECK(reinterpreted("global int* a", buffer("n")).empty()); // another sign
+  CHECK(reinterpreted("global int* a", buffer("n")).empty()); // differs in sign only
   CHECK(reinterpreted("global int* a", buffer("x")) == "i32");
   CHECK(reinterpreted("global double* a", buffer("x")) == "f64");
   CHECK(reinterpreted("global uchar4* a", buffer("n")) == "u8");
@@ -430,17 +430,17 @@ TEST_CASE("access follows the signature and may be narrowed") {
         "\"global const float* a\"");
 }
 
-TEST_CASE("an argument is one thing") {
+TEST_CASE("an argument needs exactly one value") {
   CHECK(refusal(call("float a", {ArgumentSpec{}})) ==
-        "invalid_program /waves/0/args/0: an argument is one thing, and this says 0");
+        "invalid_program /waves/0/args/0: an argument needs exactly one value, this one has 0");
   ArgumentSpec both = f32({1.0});
   both.buffer = "x";
   CHECK(refusal(call("float a", {both})) ==
-        "invalid_program /waves/0/args/0: an argument is one thing, and this says 2");
+        "invalid_program /waves/0/args/0: an argument needs exactly one value, this one has 2");
   ArgumentSpec accessed = f32({1.0});
   accessed.access = Access::read;
   CHECK(refusal(call("float a", {accessed})) ==
-        "invalid_program /waves/0/args/0/access: access is said of something that is no buffer");
+        "invalid_program /waves/0/args/0/access: access needs a buffer");
 }
 
 TEST_CASE("numbers that a parameter does not hold") {
@@ -462,7 +462,7 @@ TEST_CASE("as many arguments as parameters") {
 }
 
 TEST_CASE("pipes are named in the source") {
-  const auto result = call("pipe int p", {}); // whatever stands in their place
+  const auto result = call("pipe int p", {}); // before their arguments are checked
   REQUIRE_FALSE(result);
   CHECK(result.error().code == ErrorCode::unsupported_kernel);
   CHECK(result.error().line == 1);
@@ -473,8 +473,8 @@ TEST_CASE("pipes are named in the source") {
         "write it without: `tidegate schema wave_program --format table` ends with what cannot be run");
 }
 
-// One kernel "k" with these parameters, beside two images of type image2d_t, "picture" and "other", an
-// image3d_t "volume" and a buffer "x".
+// One kernel "k" with these parameters, and a program with images of type image2d_t, "picture" and "other",
+// an image3d_t "volume" and a buffer "x".
 Result<ResolvedProgram> with_images(const std::string& parameters, std::vector<ArgumentSpec> arguments,
                                     const auto& change) {
   WaveProgram program;
@@ -506,7 +506,7 @@ TEST_CASE("images and samplers") {
       "image2d_t a, __write_only image3d_t b, read_write image2d_t c, const sampler_t s",
       {image("picture"), image("volume"), image("other"), sampler({.filter = FilterMode::linear})}, nothing);
   CHECK(argument_of(found, 0).kind == ProgramArgument::Kind::image);
-  CHECK(argument_of(found, 0).buffer == 1); // behind the buffers
+  CHECK(argument_of(found, 0).buffer == 1); // after the buffers
   CHECK(argument_of(found, 0).access == Access::read);
   CHECK(argument_of(found, 1).buffer == 2);
   CHECK(argument_of(found, 1).access == Access::write);
@@ -581,8 +581,9 @@ TEST_CASE("images have names and places like buffers") {
   CHECK(refused_with([](WaveProgram& program) {
           program.swap = {{"picture", "x"}};
         }) == "invalid_program /swap/0: \"picture\" is r_snorm8 of 4 x 3, \"x\" is a buffer");
-  CHECK(refused_with([](WaveProgram& program) { program.images[0].second.init = BufferInit{}; }) ==
-        "invalid_program /images/picture/init: init says 0 of fill, iota, random and file");
+  CHECK(
+      refused_with([](WaveProgram& program) { program.images[0].second.init = BufferInit{}; }) ==
+      "invalid_program /images/picture/init: init needs exactly one of fill, iota, random and file, this one has 0");
   CHECK(refused_with([](WaveProgram& program) {
           program.images[0].second.size = {std::uint64_t{1} << 40U, std::uint64_t{1} << 40U};
         }) == "out_of_range /images/picture/size: the image \"picture\" has too many texels");
@@ -636,12 +637,15 @@ TEST_CASE("buffers") {
         "out_of_range /buffers/y/count: the buffer \"y\" has no elements");
   CHECK(refused([](WaveProgram& program) { program.buffers[1].second.count = std::uint64_t{1} << 62U; }) ==
         "out_of_range /buffers/y/count: the buffer \"y\" has too many elements");
-  CHECK(refused([](WaveProgram& program) { program.buffers[0].second.init = BufferInit{}; }) ==
-        "invalid_program /buffers/x/init: init says 0 of fill, iota, random and file");
-  CHECK(refused([](WaveProgram& program) {
-          program.buffers[0].second.init =
-              BufferInit{.fill = Number{1.0}, .iota = Iota{}, .random = {}, .file = {}};
-        }) == "invalid_program /buffers/x/init: init says 2 of fill, iota, random and file");
+  CHECK(
+      refused([](WaveProgram& program) { program.buffers[0].second.init = BufferInit{}; }) ==
+      "invalid_program /buffers/x/init: init needs exactly one of fill, iota, random and file, this one has 0");
+  CHECK(
+      refused([](WaveProgram& program) {
+        program.buffers[0].second.init =
+            BufferInit{.fill = Number{1.0}, .iota = Iota{}, .random = {}, .file = {}};
+      }) ==
+      "invalid_program /buffers/x/init: init needs exactly one of fill, iota, random and file, this one has 2");
 }
 
 TEST_CASE("swaps and until") {
@@ -659,7 +663,7 @@ TEST_CASE("swaps and until") {
   REQUIRE(found.until->value.size() == sizeof(value));
   std::memcpy(&value, found.until->value.data(), sizeof(value));
   CHECK(value == -3);
-  CHECK(found.iterations == std::numeric_limits<std::uint32_t>::max()); // as often as it takes
+  CHECK(found.iterations == std::numeric_limits<std::uint32_t>::max()); // unlimited
   program.repeat = 5;
   CHECK(expect(program).iterations == 5);
   program.until->equals = 0.5;
@@ -799,7 +803,7 @@ TEST_CASE("the macros of the device's compiler are there, and options may change
   CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "1"}}))) == "none");
 }
 
-TEST_CASE("an error in a source stands there, whoever names it") {
+TEST_CASE("an error in a source has its place there, whichever op names it") {
   const auto result = resolved(sound(), "kernel void scale(global float* x) {\n\n");
   REQUIRE_FALSE(result);
   CHECK(result.error().code == ErrorCode::kernel_source);
@@ -829,7 +833,7 @@ std::vector<std::string> refusals(const Result<ResolvedProgram>& result) {
 
 } // namespace
 
-TEST_CASE("all that is wrong is told at once, and what follows from it is not") {
+TEST_CASE("all errors are reported at once, without their consequences") {
   WaveProgram program = sound();
   program.buffers.emplace_back("none", BufferSpec{.count = 0, .init = BufferInit{}, .output = "../x"});
   program.buffers.emplace_back(
@@ -838,8 +842,8 @@ TEST_CASE("all that is wrong is told at once, and what follows from it is not") 
   program.ops.emplace_back("lost too", OpSpec{.source = "lost.cl", .kernel = {}, .options = ""});
   program.ops.emplace_back("scael", OpSpec{.source = "k.cl", .kernel = {}, .options = ""});
   program.waves = {
-      wave("lost", {buffer("x"), buffer("z")}),               // its op is told; z there is not
-      wave("scale", {buffer("none"), buffer("y"), u32({2})}), // none is told
+      wave("lost", {buffer("x"), buffer("z")}),               // the op is already reported; z is unknown
+      wave("scale", {buffer("none"), buffer("y"), u32({2})}), // none is already reported
       wave("scale", {buffer("x")}, {}),
       wave("scael", {buffer("bytes")}),
       wave("bump", {buffer("w")}, {0}),
@@ -880,7 +884,7 @@ TEST_CASE("all that is wrong is told at once, and what follows from it is not") 
                                                                 "self_dependency /dependencies/3"});
 }
 
-TEST_CASE("files are looked at when that is asked for") {
+TEST_CASE("files are checked on request") {
   const Folder folder;
   folder.write("k.cl", std::string(source));
   folder.write("short.bin", "12");

@@ -1,4 +1,4 @@
-// Waves that fill and copy: what they touch, in bytes, and where an error says that it is.
+// Fill and copy waves: the bytes that they access, and the place of each error.
 #include "work/transfer.hpp"
 
 #include <doctest/doctest.h>
