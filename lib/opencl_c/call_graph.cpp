@@ -1,3 +1,4 @@
+// One scan over each function's tokens, then a fixed point over the calls.
 #include "opencl_c/call_graph.hpp"
 
 #include "opencl_c/words.hpp"

@@ -1,3 +1,4 @@
+// Evaluates the lists of enumerators in source order: later values may use earlier ones.
 #include "opencl_c/constant_values.hpp"
 
 #include "opencl_c/words.hpp"

@@ -1,3 +1,4 @@
+// Reads characters through a layer that replaces trigraphs and removes line splices.
 #include "opencl_c/lexer.hpp"
 
 #include "core/files.hpp"

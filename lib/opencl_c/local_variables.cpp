@@ -1,3 +1,5 @@
+// Finds declarations by their address space, and collects the types and values that they need outside the
+// kernel.
 #include "opencl_c/local_variables.hpp"
 
 #include "opencl_c/declarators.hpp"

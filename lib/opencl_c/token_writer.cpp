@@ -1,3 +1,4 @@
+// Keeps lines with newlines and #line directives, and separates tokens that would merge.
 #include "opencl_c/token_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads specifiers and declarators recursively; the first uncertain part ends the reading with its reason.
 #include "opencl_c/type_layout.hpp"
 
 #include "opencl_c/constant_values.hpp"

@@ -1,3 +1,4 @@
+// Wraps subscripts in tg_touch(), and passes watches on through calls of helper functions.
 #include "opencl_c/watched_accesses.hpp"
 
 #include "opencl_c/accesses.hpp"

@@ -1,3 +1,4 @@
+// Lists of words, and one spelling for each type.
 #include "opencl_c/words.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Each form of argument (numbers, structure, bytes, buffer, null) has a function that compares it with the
+// parameter.
 #include "work/arguments.hpp"
 
 #include "opencl_c/type_layout.hpp"

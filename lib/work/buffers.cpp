@@ -1,3 +1,4 @@
+// Converts numbers exactly or refuses them, and fills buffers by rules or from files.
 #include "work/buffers.hpp"
 
 #include "core/files.hpp"

@@ -1,3 +1,4 @@
+// Compares canonical paths, so that links cannot lead out of the scope.
 #include "work/files.hpp"
 
 #include "core/files.hpp"

@@ -1,3 +1,4 @@
+// Calls the planner, and states its errors in terms of the program.
 #include "work/groups.hpp"
 
 #include <tidegate/core/text.hpp>

@@ -1,3 +1,4 @@
+// Halos count tiles: distances in elements are rounded up to whole work-groups.
 #include "work/halos.hpp"
 
 #include "opencl_c/accesses.hpp"

@@ -1,3 +1,4 @@
+// Type names and size rules of OpenCL images.
 #include "work/image.hpp"
 
 #include "work/program.hpp"

@@ -1,3 +1,4 @@
+// Compares images and samplers with the types and access qualifiers of parameters.
 #include "work/image_arguments.hpp"
 
 #include "opencl_c/words.hpp"

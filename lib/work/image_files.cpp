@@ -1,3 +1,4 @@
+// A PNG needs the bits and channels of the image; an array needs its element type and shape.
 #include "work/image_files.hpp"
 
 #include "core/files.hpp"

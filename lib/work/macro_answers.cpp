@@ -1,3 +1,4 @@
+// A table of macros used instead of a compiler when there is no device.
 #include "work/macro_answers.hpp"
 
 #include "opencl_c/constant_expression.hpp"

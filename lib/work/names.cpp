@@ -1,3 +1,4 @@
+// Lookup of names, with a suggestion for unknown ones.
 #include "work/names.hpp"
 
 #include <tidegate/core/error.hpp>

@@ -1,3 +1,4 @@
+// Checks the iteration of an argument, and evaluates the formula of the header.
 #include "work/progression.hpp"
 
 #include "work/buffers.hpp"

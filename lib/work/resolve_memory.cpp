@@ -1,3 +1,4 @@
+// Checks sizes, contents and files of each buffer and image, then swaps and `until`.
 #include "work/resolve_memory.hpp"
 
 #include "work/buffers.hpp"

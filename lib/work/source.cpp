@@ -1,3 +1,4 @@
+// Preprocesses a source, within the scope, until all questions about macros are answered, then parses it.
 #include "work/source.hpp"
 
 #include "core/files.hpp"

@@ -1,3 +1,4 @@
+// Converts elements to bytes, and refuses parts out of range and copies that overlap.
 #include "work/transfer.hpp"
 
 #include "device/kernels.hpp"

@@ -17,7 +17,7 @@ WatchedUnit watched(const std::string& source) {
   return watch_accesses(parse(source), {{"k", {0, 1}}});
 }
 
-// What became of the body of a kernel with a and b.
+// The rewritten body of a kernel with a and b.
 std::string body(const std::string& statements) {
   const std::string text = spaced(
       watched("kernel void k(global const float* a, global float4* b, uint n) {" + statements + "}").text);
