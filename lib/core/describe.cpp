@@ -10,7 +10,7 @@ namespace {
 constexpr Field diagnostic_fields[] = {
     required<&Diagnostic::code>("code", "stable name"),
     required<&Diagnostic::pointer>("pointer", "the value, as an RFC 6901 pointer into this document"),
-    required<&Diagnostic::message>("message", "what the value was"),
+    required<&Diagnostic::message>("message", "the original value"),
 };
 
 } // namespace

@@ -70,7 +70,7 @@ constexpr Field barriers_fields[] = {
 };
 
 constexpr Field plan_fields[] = {
-    required<&FrontierMemoryPlan::strategy>("strategy", "how the groups were formed"),
+    required<&FrontierMemoryPlan::strategy>("strategy", "the strategy that formed the groups"),
     optional<&FrontierMemoryPlan::objective>("objective", "the quantity that compact minimised"),
     required<&FrontierMemoryPlan::barriers>("barriers", "the groups and their barriers"),
     required<&FrontierMemoryPlan::peak_frontier_bytes>("peak_frontier_bytes",

@@ -175,7 +175,8 @@ constexpr Field promotion_evidence_fields[] = {
     required<&PromotionEvidence::execution_mode>("execution_mode", "the recommendation's mode"),
     required<&PromotionEvidence::promote_hot_opcodes>("promote_hot_opcodes", "hot opcodes are specialised"),
     required<&PromotionEvidence::promote_hot_windows>("promote_hot_windows", "hot windows are fused"),
-    required<&PromotionEvidence::promotion_route>("promotion_route", "how the launch's kernel is made"),
+    required<&PromotionEvidence::promotion_route>("promotion_route",
+                                                  "interpreter, or what the kernel is compiled for"),
     required<&PromotionEvidence::fused_descriptor_window_required>(
         "fused_descriptor_window_required", "complete when equal to promote_hot_windows"),
     required<&PromotionEvidence::output_parity_required>(
@@ -242,7 +243,7 @@ constinit const Record Description<LaunchRecommendationDocument>::record =
 
 constinit const Document DocumentOf<LaunchRequestDocument>::document{
     .kind = "launch_request",
-    .title = "One launch to recommend a geometry, a topology and a mode for",
+    .title = "Request for a launch recommendation: queue, adapter limits, telemetry and policy",
     .direction = Direction::input,
     .record = &Description<LaunchRequestDocument>::record};
 constinit const Document DocumentOf<LaunchPolicy>::document{
@@ -252,7 +253,7 @@ constinit const Document DocumentOf<LaunchPolicy>::document{
     .record = &Description<LaunchPolicy>::record};
 constinit const Document DocumentOf<LaunchRecommendationDocument>::document{
     .kind = "launch_recommendation",
-    .title = "How to launch: geometry, topology, mode, hit capacity and memory",
+    .title = "Launch recommendation: geometry, topology, mode, hit capacity and memory",
     .direction = Direction::output,
     .record = &Description<LaunchRecommendationDocument>::record};
 
@@ -332,12 +333,12 @@ constinit const Document DocumentOf<RequeueAccounting>::document{
     .record = &Description<RequeueAccounting>::record};
 constinit const Document DocumentOf<DrainRecommendation>::document{
     .kind = "drain_recommendation",
-    .title = "Whether the requeue counters should be read out and reset",
+    .title = "Recommendation to read out and reset the requeue counters",
     .direction = Direction::output,
     .record = &Description<DrainRecommendation>::record};
 constinit const Document DocumentOf<SiblingDiffusion>::document{
     .kind = "sibling_diffusion",
-    .title = "Priorities of siblings and how far they diffuse",
+    .title = "Priorities of siblings and the parameters of their diffusion",
     .direction = Direction::input,
     .record = &Description<SiblingDiffusion>::record};
 constinit const Document DocumentOf<DiffusedPriorities>::document{

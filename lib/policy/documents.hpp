@@ -123,8 +123,7 @@ constexpr auto launch_policy_fields() {
           "fusion_edge_threshold", "edges from which a hot dense frontier is fused"),
       defaulted<Outer..., &LaunchPolicy::scratch_bytes_per_hit>("scratch_bytes_per_hit",
                                                                 "device scratch of one hit"),
-      defaulted<Outer..., &LaunchPolicy::sizing>("sizing",
-                                                 "how worker groups are derived from adapter limits"),
+      defaulted<Outer..., &LaunchPolicy::sizing>("sizing", "derivation of worker groups from adapter limits"),
   });
 }
 
