@@ -87,7 +87,7 @@ struct BucketedEdges {
   std::unique_ptr<std::uint32_t[]> weights;
 };
 
-// Groups of slices: each group needs a counter per bucket, so there are fewer groups than slices.
+// Groups of consecutive slices, because each group needs a counter per bucket.
 template <class Source>
 struct Portions {
   const Source& source;

@@ -103,8 +103,7 @@ std::vector<double> diffuse_priorities(std::span<const double> priority_stalks,
       stalks[i] = previous - damping * restriction_diag[i] * previous;
       changed = changed || std::bit_cast<std::uint64_t>(stalks[i]) != std::bit_cast<std::uint64_t>(previous);
     }
-    // An iteration that changed no bit is a fixed point; without this test, 2^32 iterations would take
-    // minutes.
+    // An iteration that changed no bit is a fixed point, so 2^32 iterations over converged stalks end here.
     if (!changed) {
       break;
     }
