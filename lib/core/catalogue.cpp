@@ -1,3 +1,4 @@
+// Finds document types by name, and recognises documents without a kind by their keys.
 #include "core/catalogue.hpp"
 
 #include <tidegate/core/decode.hpp>

@@ -1,3 +1,4 @@
+// The events of RapidJSON: each checks a value against the described type and stores it.
 #include "core/decode_handler.hpp"
 
 #include "core/catalogue.hpp"

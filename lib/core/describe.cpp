@@ -1,3 +1,4 @@
+// Describes diagnostics, the notes on non-finite values of outputs.
 #include <tidegate/core/describe.hpp>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Parses and formats durations.
 #include "core/duration.hpp"
 
 #include <tidegate/core/text.hpp>

@@ -1,3 +1,4 @@
+// One encoder for the JSON styles; a table has a row per value.
 #include "core/json_text.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/encode.hpp>

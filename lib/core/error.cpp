@@ -1,3 +1,4 @@
+// Maps errors to exit codes and text, and collects several errors into one.
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -1,3 +1,4 @@
+// Reads files, and writes outputs under a temporary name that commit() renames into place.
 #include "core/files.hpp"
 
 #include "core/interrupt.hpp"

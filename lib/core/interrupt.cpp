@@ -1,3 +1,4 @@
+// The signal handler uses atomics, state prepared in advance and async-signal-safe calls only.
 #include "core/interrupt.hpp"
 
 #include <tidegate/core/error.hpp>

@@ -1,3 +1,4 @@
+// Escapes strings, explains syntax errors, and finds the positions of values by a second walk over the text.
 #include "core/json_text.hpp"
 
 #include <tidegate/core/decode.hpp>

@@ -1,3 +1,4 @@
+// Converts half floats, and parses and writes NumPy's array files.
 #include "core/npy.hpp"
 
 #include <tidegate/core/text.hpp>

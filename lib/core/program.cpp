@@ -1,3 +1,4 @@
+// Runs a program with posix_spawn: its input is an anonymous file, its output a pipe.
 #include "core/program.hpp"
 
 #include "core/files.hpp"

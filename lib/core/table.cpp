@@ -1,3 +1,4 @@
+// Lays out tables by characters, not bytes.
 #include "core/table.hpp"
 
 #include <tidegate/core/text.hpp>

@@ -1,3 +1,4 @@
+// UTF-8, nearest names, byte counts, identifiers and excerpts of sources for messages.
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Scans blocks of entries in parallel; faults become errors only after the loop over the lines.
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/entries.hpp>

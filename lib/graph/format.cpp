@@ -1,3 +1,4 @@
+// Recognises formats and parses their headers.
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/format.hpp>

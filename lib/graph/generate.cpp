@@ -1,3 +1,4 @@
+// Computes each edge and each weight from its number by counter-based random numbers.
 #include "core/npy.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/generate.hpp>

@@ -1,3 +1,4 @@
+// Loads a graph, and checks stated sizes before allocating memory for them.
 #include "core/files.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

@@ -1,3 +1,4 @@
+// Checks frontier programs, and loads or generates their graphs.
 #include "graph/program.hpp"
 
 #include <tidegate/core/error.hpp>

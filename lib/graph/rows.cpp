@@ -1,3 +1,4 @@
+// Sorts edges into buckets in parallel, then each bucket into rows.
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/rows.hpp>

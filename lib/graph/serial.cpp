@@ -1,3 +1,4 @@
+// The serial reference algorithms and the statistics of graphs.
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/serial.hpp>
 

@@ -1,3 +1,4 @@
+// Reads or inflates a file, and cuts it into blocks at the last newline.
 #include "core/files.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/text_blocks.hpp>

@@ -1,3 +1,4 @@
+// Checks results by local rules at vertices and edges.
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/verify.hpp>
 

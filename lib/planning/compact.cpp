@@ -1,3 +1,4 @@
+// Combines list schedules, bounds and searches into the strategy `compact`.
 #include "planning/compact/bounds.hpp"
 #include "planning/compact/branch_and_bound.hpp"
 #include "planning/compact/ejection.hpp"

@@ -1,3 +1,4 @@
+// Describes the documents of planning.
 #include <tidegate/planning/documents.hpp>
 
 namespace tidegate::documents {

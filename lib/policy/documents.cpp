@@ -1,3 +1,4 @@
+// Describes the documents of the policy.
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::documents {

@@ -1,3 +1,4 @@
+// Copies evidence from a decision, and checks its completeness and consistency.
 #include <tidegate/policy/evidence.hpp>
 
 namespace tidegate::policy {

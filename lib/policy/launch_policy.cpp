@@ -1,3 +1,4 @@
+// decide() takes the steps of the policy in order; each reads the effective request and earlier results.
 #include "policy/sizing.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 

@@ -1,3 +1,4 @@
+// Puts policy errors into words.
 #include <tidegate/policy/launch_request.hpp>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Saturating counters, the first reason to drain them, and the diffusion of priorities.
 #include <tidegate/policy/priority.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The cache is a list by recency with a hash index.
 #include <tidegate/policy/recommendation_cache.hpp>
 
 namespace tidegate::policy {

@@ -1,3 +1,4 @@
+// Launch geometry in saturating 32-bit arithmetic.
 #include "policy/sizing.hpp"
 
 #include <algorithm>

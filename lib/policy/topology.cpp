@@ -1,3 +1,4 @@
+// Calls the topology rules shared with devices, and sheds workers.
 #include "policy/topology_layout.hpp"
 #include <tidegate/policy/topology.hpp>
 

@@ -1,3 +1,4 @@
+// Chooses the cheapest candidate, and computes natural-gradient steps.
 #include <tidegate/policy/tuning.hpp>
 
 #include <algorithm>

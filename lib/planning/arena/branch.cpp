@@ -1,3 +1,4 @@
+// Derives the consequences of a decision, and explains failures.
 #include "planning/arena/branch.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks arena plans. Shares no code with the planner, so that a mistake in one is detected by the other.
 #include <tidegate/planning/arena.hpp>
 
 #include <fmt/format.h>

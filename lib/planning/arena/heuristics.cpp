@@ -1,3 +1,4 @@
+// Sweeps over time, layouts by order, and their improvement.
 #include "planning/arena/heuristics.hpp"
 
 #include <algorithm>

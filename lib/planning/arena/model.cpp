@@ -1,3 +1,4 @@
+// Splits an arena problem into components and sections by sweeping over starts and ends.
 #include "planning/arena/model.hpp"
 
 #include <algorithm>

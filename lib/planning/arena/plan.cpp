@@ -1,3 +1,4 @@
+// Plans an arena: heuristics for every component, then the exact search for the highest ones.
 #include "planning/arena/heuristics.hpp"
 #include "planning/arena/model.hpp"
 #include "planning/arena/search.hpp"
@@ -202,7 +203,8 @@ std::string describe(const ArenaError& error) {
     return error.field == "offset"
                ? fmt::format("buffer {} and those alive around it were not laid out within 64-bit offsets",
                              error.buffer)
-               : fmt::format("the sum of the sizes alive when buffer {} starts exceeds 64 bits", error.buffer);
+               : fmt::format("the sum of the sizes alive when buffer {} starts exceeds 64 bits",
+                             error.buffer);
   case ArenaErrorCode::arena_over_capacity:
     return error.proof == ArenaProof::meets_bound
                ? fmt::format("{} bytes are alive at one moment and the capacity is {} bytes",

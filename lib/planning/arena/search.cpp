@@ -1,3 +1,4 @@
+// Chooses and reverts the decisions of the exact search, and runs several searches in turn.
 #include "planning/arena/search.hpp"
 
 #include "planning/arena/branch.hpp"

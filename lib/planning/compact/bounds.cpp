@@ -1,3 +1,4 @@
+// Computes measures, cliques, heads, tails and the bounds from them.
 #include "planning/compact/bounds.hpp"
 
 #include <tidegate/planning/wave_dag.hpp>

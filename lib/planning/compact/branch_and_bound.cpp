@@ -1,3 +1,4 @@
+// The nodes wait in one queue per depth; a hash table remembers the sets of items seen.
 #include "planning/compact/branch_and_bound.hpp"
 
 #include "planning/compact/load_schedule.hpp"

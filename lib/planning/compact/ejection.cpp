@@ -1,3 +1,4 @@
+// Inserts the items of a dissolved group, ejecting others where nothing fits.
 #include "planning/compact/ejection.hpp"
 
 #include "planning/compact/problem.hpp"

@@ -1,3 +1,4 @@
+// List schedules with a tournament tree over the ready items or over the groups.
 #include "planning/compact/list_schedule.hpp"
 
 #include <algorithm>

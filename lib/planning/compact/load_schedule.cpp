@@ -1,3 +1,4 @@
+// Enumerates the loads of one group, and schedules by the most valuable load.
 #include "planning/compact/load_schedule.hpp"
 
 #include "planning/compact/branch_and_bound.hpp"

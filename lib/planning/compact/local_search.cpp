@@ -1,3 +1,4 @@
+// Tabu search on the overload of the groups, and bisection of the peak.
 #include "planning/compact/local_search.hpp"
 
 #include "planning/compact/list_schedule.hpp"

@@ -1,3 +1,4 @@
+// Builds, mirrors and splits packing problems.
 #include "planning/compact/problem.hpp"
 
 #include <tidegate/planning/wave_dag.hpp>
