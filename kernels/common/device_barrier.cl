@@ -23,6 +23,11 @@ uint tg_load_acquire(volatile global tg_word* at) {
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
   return value;
 }
+uint tg_load_relaxed(volatile global tg_word* at) {
+  uint value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
 #elif TG_ORDERING == TG_ORDERING_C11
 typedef atomic_uint tg_word;
 void tg_add_release(volatile global tg_word* at) {
@@ -34,6 +39,9 @@ void tg_store_release(volatile global tg_word* at, uint value) {
 uint tg_load_acquire(volatile global tg_word* at) {
   return atomic_load_explicit(at, memory_order_acquire, memory_scope_device);
 }
+uint tg_load_relaxed(volatile global tg_word* at) {
+  return atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
+}
 #elif TG_ORDERING == TG_ORDERING_FENCE
 typedef atomic_uint tg_word;
 void tg_add_release(volatile global tg_word* at) {
@@ -44,8 +52,11 @@ void tg_store_release(volatile global tg_word* at, uint value) {
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
   atomic_store_explicit(at, value, memory_order_relaxed, memory_scope_device);
 }
+uint tg_load_relaxed(volatile global tg_word* at) {
+  return atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
+}
 uint tg_load_acquire(volatile global tg_word* at) {
-  const uint value = atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
+  const uint value = tg_load_relaxed(at);
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
   return value;
 }
@@ -59,8 +70,11 @@ void tg_store_release(volatile global tg_word* at, uint value) {
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   atomic_xchg(at, value);
 }
+uint tg_load_relaxed(volatile global tg_word* at) {
+  return atomic_add(at, 0u);
+}
 uint tg_load_acquire(volatile global tg_word* at) {
-  const uint value = atomic_add(at, 0u);
+  const uint value = tg_load_relaxed(at);
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   return value;
 }
@@ -73,13 +87,18 @@ uint tg_load_acquire(volatile global tg_word* at) {
 #define TG_GAVE_UP TG_LINE
 #define TG_REACHED(group) ((2 + (group)) * TG_LINE)
 
+// Looks before a wait counts as long, some 20 us on a GPU. An acquire empties the L1 cache of its multiprocessor, and
+// groups there may still work: a long wait looks without, and acquires once the counter has come.
+#define TG_SHORT_WAIT 32u
+
 // Waits until a counter has reached a value. False after `most_polls` looks at it, or once any group has given up;
 // this one then says so in `report`, if there is one: 1, where it stood (three words), the counter, the value that
 // it waited for and the one that it saw.
 bool tg_await(volatile global tg_word* counters, uint counter, uint wanted, uint most_polls, global uint* report,
               uint3 place) {
   for (uint poll = 0; poll < most_polls; ++poll) {
-    if ((int)(tg_load_acquire(&counters[counter]) - wanted) >= 0) {
+    const bool look = poll < TG_SHORT_WAIT || (int)(tg_load_relaxed(&counters[counter]) - wanted) >= 0;
+    if (look && (int)(tg_load_acquire(&counters[counter]) - wanted) >= 0) {
       return true;
     }
     if ((poll & 1023u) == 1023u && tg_load_acquire(&counters[TG_GAVE_UP]) != 0) {

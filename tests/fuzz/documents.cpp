@@ -13,6 +13,8 @@ using namespace tidegate;
 
 namespace {
 
+[[maybe_unused]] const bool filled = (app::fill_catalogue(), true); // as main() does
+
 void round_trip(const documents::Document& document, std::string_view json) {
   const auto object = document.record->object();
   const auto decoded = documents::Decoder().decode(document, json, object.get());
@@ -51,6 +53,7 @@ void plan(std::string_view json) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view json(reinterpret_cast<const char*>(data), size);
+  fuzz::require(!documents::catalogue().empty(), "there are documents to decode");
   for (const auto& [document, command] : documents::catalogue()) {
     round_trip(*document, json);
   }
