@@ -18,7 +18,7 @@
 namespace tidegate::device {
 namespace {
 
-// The number behind the last colon of `text`, which is then shortened by both.
+// Parses the number after the last colon of `text` and removes both from it.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   const std::size_t colon = text.rfind(':');
   std::uint64_t number = 0;
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
   return number;
 }
 
-// "FILE:LINE:COLUMN", perhaps with " <Spelling=…>" behind it.
+// Parses "FILE:LINE:COLUMN", optionally followed by " <Spelling=…>".
 std::optional<LogError> place(std::string_view text) {
   text = text.substr(0, text.find(" <Spelling="));
   const auto column = take_number(text);
@@ -45,34 +45,34 @@ std::optional<LogError> place(std::string_view text) {
   return LogError{.file = std::string(text), .line = *line, .column = *column, .message = {}};
 }
 
-// What stands behind the mark, with its place.
-std::optional<LogError> told_in(std::string_view line, std::string_view mark) {
+// Finds `mark` in a line; returns the message after it and its location.
+std::optional<LogError> error_in(std::string_view line, std::string_view mark) {
   const std::size_t found = line.find(mark);
   if (found == std::string_view::npos) {
     return {};
   }
-  const std::string_view behind = line.substr(found + mark.size());
+  const std::string_view after = line.substr(found + mark.size());
   const std::string_view before =
       line.substr(0, line.substr(0, found).ends_with("fatal ") ? found - 6 : found);
   if (before.ends_with(": ")) {
     auto error = place(before.substr(0, before.size() - 2));
     if (error) {
-      error->message = behind;
+      error->message = after;
     }
     return error;
   }
-  // The message begins behind the first ": " that has a place in front.
-  for (std::size_t colon = behind.find(": "); colon != std::string_view::npos;
-       colon = behind.find(": ", colon + 1)) {
-    if (auto error = place(behind.substr(0, colon))) {
-      error->message = behind.substr(colon + 2);
+  // The message begins after the first ": " that follows a location.
+  for (std::size_t colon = after.find(": "); colon != std::string_view::npos;
+       colon = after.find(": ", colon + 1)) {
+    if (auto error = place(after.substr(0, colon))) {
+      error->message = after.substr(colon + 2);
       return error;
     }
   }
   return {};
 }
 
-// What the machine lacks, if these words of a compiler say so.
+// A shortage of disk or memory, recognized by its words in a compiler's log.
 struct Lack {
   std::string_view words; // in lower case
   std::string_view message;
@@ -97,7 +97,7 @@ std::optional<Lack> find_lack(std::string text) {
   return found == lacks.end() ? std::nullopt : std::optional(*found);
 }
 
-// A folder of those where compilers write that has next to no room, with what is left; or nothing.
+// Returns the first folder to which compilers write that has less than 1 MiB free, with its free space.
 std::optional<std::string> full_folder() {
   constexpr std::uintmax_t little = std::uintmax_t{1} << 20U;
   std::error_code unknown;
@@ -122,13 +122,13 @@ std::optional<std::string> full_folder() {
 } // namespace
 
 std::optional<LogError> first_error(std::string_view log) {
-  // Some take the call of a function that is nowhere for a warning; what misses it then knows no lines.
+  // Some compilers only warn about a call of an undeclared function; the linker's error later has no line.
   constexpr std::array<std::array<std::string_view, 2>, 2> marks{
       {{"error: ", ""}, {"warning: ", "implicit declaration of function "}}};
   for (const auto& [mark, message] : marks) {
     for (std::string_view rest = log; !rest.empty();) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
-      auto error = told_in(rest.substr(0, end), mark);
+      auto error = error_in(rest.substr(0, end), mark);
       if (error && error->message.starts_with(message)) {
         return error;
       }
@@ -144,8 +144,8 @@ std::optional<std::string> unresolved_function(std::string_view log) {
   if (found == std::string_view::npos) {
     return {};
   }
-  const std::string_view behind = log.substr(found + mark.size());
-  return std::string(behind.substr(0, behind.find('\'')));
+  const std::string_view after = log.substr(found + mark.size());
+  return std::string(after.substr(0, after.find('\'')));
 }
 
 Error build_error(std::string_view text, std::string log) {
@@ -159,7 +159,7 @@ Error build_error(std::string_view text, std::string log) {
     if (found->file.starts_with('<')) {
       found = follow_line_directives(text, std::move(*found));
     }
-    error.fix = found->file.starts_with("tidegate/") ? fix_of_own_kernels : "mend the kernel";
+    error.fix = found->file.starts_with("tidegate/") ? fix_of_own_kernels : "fix the kernel";
     error.source = std::move(found->file);
     error.line = found->line;
     error.column = found->column;
@@ -177,7 +177,7 @@ Error build_error(std::string_view text, std::string log) {
 
 LogError follow_line_directives(std::string_view text, LogError error) {
   constexpr std::string_view directive = "#line ";
-  std::uint64_t named = 0; // of the line at hand; 0 before the first directive
+  std::uint64_t named = 0; // line number given by the last #line directive; 0 before the first one
   std::string file;
   for (std::uint64_t line = 1; line < error.line && !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -1,4 +1,4 @@
-// The places that compilers of drivers name in their logs. All are clang's in some dress:
+// Finds error locations in the build logs of drivers. All of them follow clang's format:
 //
 //   ops.cl:2:27: error: use of undeclared identifier 'foo'                 clang itself, NVIDIA's, Mesa's
 //   error: ops.cl:2:27: use of undeclared identifier 'foo'                 PoCL's
@@ -19,23 +19,23 @@ struct LogError {
   std::string message;
 };
 
-// The first error of a log that has a place; without one, the first call of a function that is declared
-// nowhere.
+// Returns the first error of a log that has a location, else the first warning about a call of an undeclared
+// function.
 std::optional<LogError> first_error(std::string_view log);
 
-// The function that NVIDIA's assembler misses: it has no places, and where the compiler's part of the work
-// was cached nothing else is said.
+// Returns the function that NVIDIA's assembler reports as unresolved. It names no location, and if the
+// compiler's output came from a cache the log holds nothing else.
 std::optional<std::string> unresolved_function(std::string_view log);
 
-// NVIDIA's compiler calls every file "<kernel>" and counts the lines of the whole text: such a place as the
-// #line directives of the text have it.
+// Translates a location through the #line directives of `text`: NVIDIA's compiler calls every file "<kernel>"
+// and counts lines of the whole text.
 LogError follow_line_directives(std::string_view text, LogError error);
 
-// A build of `text` that failed with this log: opencl_failure where the disk or the memory is at fault, else
-// build_failure, at its place and with a fix where the log names one, else without words.
+// Returns the error for a failed build of `text`: opencl_failure if disk or memory ran out, else
+// build_failure. Location, message and fix are set only if the log has them.
 Error build_error(std::string_view text, std::string log);
 
-// The fix of an error in what tidegate has written itself.
+// The fix for build errors in code that tidegate generated.
 inline constexpr std::string_view fix_of_own_kernels =
     "this is a bug in tidegate: please report the program with this log; --strategy launch needs fewer "
     "generated kernels";

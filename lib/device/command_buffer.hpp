@@ -1,5 +1,4 @@
-// Launches that are recorded once and enqueued again and again, all with one call: the extension
-// cl_khr_command_buffer.
+// Records launches once and enqueues all of them with one call, using cl_khr_command_buffer.
 #pragma once
 #include "device/opencl.hpp"
 
@@ -13,15 +12,15 @@ namespace tidegate::engine {
 
 class CommandBuffer {
 public:
-  // Recording. Nothing where the device has no command buffers, or none that may be enqueued again while they
-  // are under way. Throws device::Refused.
+  // Starts recording. Returns nullopt if the device has no command buffers, or none that may be enqueued
+  // again while they are still running. Throws device::Refused.
   static std::optional<CommandBuffer> begin(const device::Session& session);
 
-  // Behind what was added before; takes the kernel's arguments as they are now. Throws device::Refused.
+  // Appends a launch with the kernel's current arguments. Throws device::Refused.
   void add(const cl::Kernel& kernel, const cl::NDRange& offset, const cl::NDRange& global,
            const cl::NDRange& local);
 
-  // Nothing can be added any more. Throws device::Refused.
+  // Ends recording. Throws device::Refused.
   void end();
 
   // Throws device::Refused.

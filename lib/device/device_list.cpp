@@ -22,11 +22,11 @@
 namespace tidegate::device {
 namespace {
 
-// Vendor extensions that the headers of Debian 12 do not all name.
+// The headers of Debian 12 do not define this query.
 constexpr cl_device_info device_uuid = 0x106A; // cl_khr_device_uuid
 constexpr std::size_t uuid_bytes = 16;
 
-// One query; the value's default when the driver does not answer it.
+// Runs one query; returns a default value if the driver does not support it.
 template <class T>
 T query(const cl::Device& device, cl_device_info what) {
   T value{};
@@ -60,7 +60,7 @@ DeviceType type_of(const cl::Device& device) {
                                                     : DeviceType::custom;
 }
 
-// 8-4-4-4-12 hexadecimal digits.
+// Formats the UUID as 8-4-4-4-12 hexadecimal digits.
 std::optional<std::string> uuid_of(const cl::Device& device, const std::string& extensions) {
   std::array<unsigned char, uuid_bytes> bytes{};
   if (!has(extensions, "cl_khr_device_uuid") ||
@@ -82,14 +82,14 @@ Megakernel judge_megakernel(const DeviceInfo& info) {
     return {.reason = "the driver has no compiler"};
   }
   if (info.type == DeviceType::custom) {
-    return {.reason = "a custom device runs no kernels of one's own"};
+    return {.reason = "a custom device cannot run user kernels"};
   }
   if (info.type == DeviceType::cpu) {
     return {.supported = true,
             .max_worker_count = info.compute_units,
             .reason = "a CPU device runs one work-group per compute unit at a time"};
   }
-  return {.supported = true, .reason = "how many work-groups are resident together has to be discovered"};
+  return {.supported = true, .reason = "the self-test discovers how many work-groups run concurrently"};
 }
 
 DeviceInfo describe(const cl::Device& device, const std::string& platform, std::uint32_t index) {
@@ -136,10 +136,10 @@ DeviceInfo describe(const cl::Device& device, const std::string& platform, std::
   return info;
 }
 
-// The folder in which the loader looks for drivers.
+// Returns the folder in which the loader looks for drivers.
 std::filesystem::path drivers_folder() {
   for (const char* name : {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"}) {
-    const char* value = std::getenv(name); // NOLINT: nobody changes the environment
+    const char* value = std::getenv(name); // NOLINT: no thread changes the environment
     if (value != nullptr && *value != '\0') {
       return value;
     }
@@ -147,8 +147,7 @@ std::filesystem::path drivers_folder() {
   return "/etc/OpenCL/vendors";
 }
 
-// Loaders pass over a driver that they cannot open, in silence; whoever wonders where a device is wants to
-// know.
+// Loaders silently skip a driver that they cannot open; this list tells users why a device is missing.
 std::vector<BrokenDriver> broken_drivers() {
   std::vector<BrokenDriver> broken;
   std::error_code error;
@@ -169,7 +168,7 @@ std::vector<BrokenDriver> broken_drivers() {
       broken.push_back({file.string(), "the file names no library"});
       continue;
     }
-    // Left open: the loader has it open too, and drivers do not like to go.
+    // Not closed: the loader has it open too, and some drivers crash when unloaded.
     if (::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr) {
       const char* why = ::dlerror();
       broken.push_back({file.string(), why != nullptr ? why : "the library cannot be opened"});
@@ -193,7 +192,7 @@ policy::AdapterLimits adapter_limits(const DeviceInfo& device) {
 }
 
 std::string loader_version() {
-  // The query is an extension (cl_loader_info) that the loader itself hands out by name.
+  // The query is an extension (cl_loader_info); the loader returns it by name.
   using LoaderInfo = cl_int(cl_uint name, std::size_t size, void* value, std::size_t* size_returned);
   auto* const info =
       reinterpret_cast<LoaderInfo*>(::clGetExtensionFunctionAddress("clGetICDLoaderInfoOCLICD"));
@@ -268,7 +267,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// Hexadecimal digits alone, so that "GPU-1f00…" and "1F00-…" are one UUID.
+// Normalizes a UUID: "GPU-1f00…" and "1F00-…" become the same digits.
 std::optional<std::string> uuid_digits(std::string_view text) {
   std::string digits = lower(text);
   if (digits.starts_with("gpu-")) {
@@ -294,7 +293,7 @@ const DeviceInfo* first_of(const DeviceList& list, DeviceType type) {
   return found == list.devices.end() ? nullptr : &*found;
 }
 
-// All devices that the selector may mean.
+// Returns all devices that match the selector.
 std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view selector) {
   std::uint32_t index = 0;
   const char* const end = selector.data() + selector.size();
@@ -302,7 +301,7 @@ std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view 
       error == std::errc() && stop == end) {
     if (index < list.devices.size()) {
       return {&list.devices[index]};
-    } // or a number in a name
+    } // otherwise the number may be part of a name
   }
   const std::string word = lower(selector);
   for (const DeviceType type : {DeviceType::cpu, DeviceType::gpu}) {
@@ -348,11 +347,11 @@ Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view
         refusal(ErrorCode::no_device, fmt::format("no device is {}", in_quotes(selector)), list));
   }
   if (found.size() > 1) {
-    return tl::unexpected(refusal(
-        ErrorCode::ambiguous_device,
-        fmt::format("{} devices are called {} or have it in their names; an index or a UUID tells them apart",
-                    found.size(), in_quotes(selector)),
-        list));
+    return tl::unexpected(
+        refusal(ErrorCode::ambiguous_device,
+                fmt::format("{} devices are called {} or have it in their names; choose by index or UUID",
+                            found.size(), in_quotes(selector)),
+                list));
   }
   return found.front();
 }

@@ -1,5 +1,5 @@
-// Every OpenCL device of this machine with the limits that matter to a launch. Plain data; nothing of OpenCL
-// shows.
+// The OpenCL devices of this machine with the limits that matter to a launch. Plain data without OpenCL
+// types.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
@@ -17,22 +17,22 @@ namespace tidegate::device {
 enum class DeviceType : std::uint8_t { cpu, gpu, accelerator, custom };
 inline constexpr std::array<std::string_view, 4> device_type_names{"cpu", "gpu", "accelerator", "custom"};
 
-// Whether a persistent launch is possible as far as the limits say. How many work-groups are resident
-// together is the number of compute units on a CPU and has to be discovered on a GPU.
+// Says whether the device's limits allow a persistent launch. On a CPU as many work-groups run concurrently
+// as there are compute units; on a GPU the self-test must discover the number.
 struct Megakernel {
   bool supported = false;
-  std::optional<std::uint32_t> max_worker_count; // when it is known
+  std::optional<std::uint32_t> max_worker_count; // where it is known
   std::string reason;
 };
 
 struct DeviceInfo {
-  std::uint32_t index = 0; // counted over all platforms
+  std::uint32_t index = 0; // counts over all platforms
   std::string name;
   DeviceType type = DeviceType::cpu;
-  std::optional<std::string> uuid; // of the extension cl_khr_device_uuid
+  std::optional<std::string> uuid; // requires cl_khr_device_uuid
   std::string vendor;
   std::string platform;
-  std::string opencl_version;   // "OpenCL 3.0 …", in the driver's words
+  std::string opencl_version;   // "OpenCL 3.0 …", as the driver reports it
   std::string opencl_c_version; // "OpenCL C 1.2 …"
   std::string driver_version;
   bool available = false;
@@ -44,33 +44,33 @@ struct DeviceInfo {
   std::uint64_t global_memory_bytes = 0;
   std::uint64_t max_allocation_bytes = 0;
   std::uint64_t local_memory_bytes = 0;
-  bool dedicated_local_memory = false; // not a part of global memory
+  bool dedicated_local_memory = false; // separate from global memory
   std::uint64_t constant_memory_bytes = 0;
   std::uint64_t global_cache_bytes = 0;
   std::uint32_t cache_line_bytes = 0;
-  std::uint32_t base_alignment_bytes = 0; // of a sub-buffer
-  std::uint64_t max_argument_bytes = 0;   // of a kernel, together
-  std::uint64_t timer_resolution_ns = 0;  // of event profiling
+  std::uint32_t base_alignment_bytes = 0; // for sub-buffers
+  std::uint64_t max_argument_bytes = 0;   // all arguments of a kernel together
+  std::uint64_t timer_resolution_ns = 0;  // for event profiling
   bool double_precision = false;
   bool half_precision = false;
   bool int64_atomics = false;
   bool images = false;
-  std::uint32_t max_read_images = 0; // parameters of a kernel
+  std::uint32_t max_read_images = 0; // limit of image parameters per kernel
   std::uint32_t max_write_images = 0;
   std::uint32_t max_read_write_images = 0;
   std::uint32_t max_samplers = 0;
-  std::uint32_t max_sub_groups = 0; // of a work-group; 0: there are none, or an older extension has them
-  std::string extensions;           // divided by spaces
+  std::uint32_t max_sub_groups = 0; // per work-group; 0 if the driver does not support the query
+  std::string extensions;           // separated by spaces
 
   Megakernel megakernel;
-  std::optional<DeviceProfile> profile; // of the self-test, once it has run
+  std::optional<DeviceProfile> profile; // result of the self-test, once it has run
 };
 
-// The Portable Computing Language: it compiles with Clang, when a kernel is launched, and keeps what it
-// compiled.
+// Returns true for the Portable Computing Language, which compiles a kernel with Clang at its first launch
+// and caches the result.
 bool is_pocl(const DeviceInfo& device);
 
-// A driver that the loader was told of and could not use.
+// A driver that is registered with the loader but cannot be used.
 struct BrokenDriver {
   std::string file; // the .icd file
   std::string problem;
@@ -79,27 +79,25 @@ struct BrokenDriver {
 struct DeviceList {
   std::vector<DeviceInfo> devices; // platform by platform
   std::vector<BrokenDriver> broken_drivers;
-  std::vector<std::string> notes; // platforms without devices or that could not be listed
+  std::vector<std::string> notes; // platforms that have no devices or could not be listed
 };
 
-// The device as the launch policy sees it. OpenCL names no number of work-groups: it is what drivers take in one
-// dimension, 2^31 - 1.
+// Returns the limits of the device for the launch policy. OpenCL does not report the most work-groups; drivers accept
+// 2^31 - 1 in one dimension.
 policy::AdapterLimits adapter_limits(const DeviceInfo& device);
 
-// "NAME VERSION (OpenCL X.Y)" of the OpenCL loader, or "unknown".
+// Returns "NAME VERSION (OpenCL X.Y)" of the OpenCL loader, or "unknown".
 std::string loader_version();
 
-// Asks every platform; without drivers the list is empty.
+// Queries every platform; the list is empty without drivers.
 Result<DeviceList> list_devices();
 
-// The error for a list in which nothing was found: no_device, with what is known about the reason.
+// Returns the error for an empty list: no_device, with the broken drivers and notes.
 Error no_device(const DeviceList& list);
 
-// Which device a person means.
-
-// The device that `selector` names: an index, "cpu" or "gpu" (the first of that type), a UUID, a whole name
-// or a part of one, in any case. An empty selector takes the first GPU, or else the first device. no_device
-// when there is none such, ambiguous_device when a part of a name fits several; both list what there is.
+// Returns the device that `selector` names: an index, "cpu" or "gpu" (the first of that type), a UUID, a name
+// or part of one (case is ignored). An empty selector selects the first GPU, else the first device. Errors:
+// no_device if none matches, ambiguous_device if several names match; both list the devices.
 Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view selector);
 
 } // namespace tidegate::device

@@ -1,4 +1,4 @@
-// The devices of a machine as a document.
+// Descriptions of the documents about devices.
 #pragma once
 #include <tidegate/core/describe.hpp>
 #include <tidegate/device/device_list.hpp>

@@ -12,16 +12,16 @@
 namespace tidegate::device {
 namespace {
 
-std::atomic<int> true_output{-1}; // the true standard output, while the other one leads to standard error
-int captured = -1;                // memory for what is written to standard error meanwhile
-int true_errors = -1;             // the true standard error, while the other one leads there
+std::atomic<int> true_output{-1}; // the real standard output while it is redirected to standard error
+int captured = -1;                // memory file that collects standard error
+int true_errors = -1;             // the real standard error while it is redirected to `captured`
 
 int duplicate(int descriptor) {
   constexpr int past_the_standard_streams = 3;
   return ::fcntl(descriptor, F_DUPFD_CLOEXEC, past_the_standard_streams);
 }
 
-// All that was captured, which is forgotten then.
+// Returns and clears the captured text.
 std::string take_captured() {
   std::string text;
   if (captured < 0 || ::lseek(captured, 0, SEEK_SET) != 0) {
@@ -39,7 +39,7 @@ std::string take_captured() {
   return text;
 }
 
-void tell(std::string_view text) {
+void print_error(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno != EINTR) {
@@ -78,7 +78,7 @@ void share_captured_errors() {
 }
 
 void tell_captured_errors() {
-  tell(take_captured());
+  print_error(take_captured());
 }
 
 CapturedErrors::CapturedErrors() {
@@ -96,13 +96,13 @@ std::string CapturedErrors::take() {
 }
 
 CapturedErrors::~CapturedErrors() {
-  const std::string untold = take();
+  const std::string not_taken = take();
   if (true_errors >= 0) {
     ::dup2(true_errors, STDERR_FILENO);
     ::close(true_errors);
     true_errors = -1;
   }
-  tell(untold);
+  print_error(not_taken);
 }
 
 } // namespace tidegate::device

@@ -1,12 +1,12 @@
-// What drivers and kernels print by themselves. Standard output holds the answer and nothing else, and with
-// `--errors json` standard error holds one document: a kernel's printf goes to standard error, and what a
-// compiler prints while it refuses a program becomes part of its log.
+// Keeps output that drivers and kernels print out of the tool's own output: a kernel's printf goes to
+// standard error, because standard output holds only results, and a compiler's output becomes part of its
+// build log, because with `--errors json` standard error holds one document.
 #pragma once
 #include <string>
 
 namespace tidegate::device {
 
-// While it lives, what is written to standard output reaches standard error.
+// Redirects standard output to standard error while it exists.
 class PrintsToStandardError {
 public:
   PrintsToStandardError();
@@ -14,23 +14,23 @@ public:
   PrintsToStandardError& operator=(const PrintsToStandardError&) = delete;
   ~PrintsToStandardError();
 
-  // Ends it before its time, for whoever answers from another thread.
+  // Ends the redirection early, for a thread that prints the result while the object still exists.
   static void end();
 };
 
-// While it lives, what is written to standard error is kept.
+// Captures standard error while it exists.
 class CapturedErrors {
 public:
   CapturedErrors();
   CapturedErrors(const CapturedErrors&) = delete;
   CapturedErrors& operator=(const CapturedErrors&) = delete;
-  ~CapturedErrors(); // what nobody took is told on standard error
+  ~CapturedErrors(); // prints to standard error what was not taken
 
   std::string take();
 };
 
-// The file in memory that CapturedErrors write to, made before a process is split in two: the other half can
-// tell then what a crash has left in it.
+// Creates the memory file that CapturedErrors writes to. Call it before a fork: the parent can then print
+// what a crashed child left in it.
 void share_captured_errors();
 void tell_captured_errors();
 

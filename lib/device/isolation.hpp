@@ -1,5 +1,6 @@
-// Drivers run inside the process that calls them, and some abort or fault when their surroundings are not to
-// their liking; handlers for signals do not help, because drivers and their compilers install their own.
+// Isolates drivers in a child process. Drivers run inside the process that calls them, and some abort or
+// fault in an environment they do not expect; signal handlers do not help, because drivers and their
+// compilers install others.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -7,10 +8,10 @@
 
 namespace tidegate::device {
 
-// What the process that does the work sets, and the one that waits for it still sees once it has crashed.
+// A flag that the working process sets and the waiting process can still read after a crash.
 class SharedFlag {
 public:
-  SharedFlag(); // before isolate_drivers; where no memory can be shared it stays false
+  SharedFlag(); // call before isolate_drivers; stays false where no memory can be shared
   SharedFlag(const SharedFlag&) = delete;
   SharedFlag& operator=(const SharedFlag&) = delete;
   ~SharedFlag();
@@ -22,10 +23,10 @@ private:
   std::atomic<bool>* flag_ = nullptr;
 };
 
-// Goes on in a child process, in which drivers may do what they want, while this one waits for it and ends
-// with its exit code. Only where the child was ended by a signal does this process come back, with
-// driver_crash; its fix depends on whether kernels of the user's had begun to run. Call before the first use
-// of OpenCL, and before anything is read, written or started.
+// Continues in a child process in which drivers run, while this process waits and exits with the child's
+// code. Returns to the caller in the parent only if a signal ended the child, with driver_crash; its fix
+// depends on whether kernels of the user had started. Call before the first use of OpenCL, and before
+// reading, writing or starting anything.
 Result<void> isolate_drivers(const SharedFlag* kernels_ran = nullptr);
 
 } // namespace tidegate::device

@@ -5,11 +5,11 @@
 
 namespace tidegate::device {
 
-// The file kernels/`file` ("wave/persistent.cl") with the files that it includes in place of its #include lines. #line
-// directives make build logs name the real files and lines. `file` must exist.
+// Returns kernels/`file` ("wave/persistent.cl") with its #include lines expanded; #line directives make build
+// logs name the real files and lines. `file` must exist.
 std::string kernel_source(std::string_view file);
 
-// `source` after a #line directive that names it as a file under kernels/.
+// Returns `source` after a #line directive that names it as a file under kernels/.
 std::string with_place(std::string_view file, std::string_view source);
 
 } // namespace tidegate::device

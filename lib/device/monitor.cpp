@@ -22,7 +22,7 @@ Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::functi
       }
       const auto end = std::min(monitor.deadline.load(), interrupted_at.value_or(Clock::time_point::max()));
       if (now >= end) {
-        monitor.stop(); // again and again: a slice that has just begun has cleared the word
+        monitor.stop(); // repeatedly, because a slice that has just started has cleared the word
       }
       if (now - grace >= end && monitor.settle()) {
         give_up(interrupted_at.has_value());

@@ -1,4 +1,4 @@
-// What a run is doing just now, for whoever watches it from another thread.
+// The current activity of a run, for threads that watch it, and the watchdog that ends a run at its deadline.
 #pragma once
 #include <array>
 #include <atomic>
@@ -34,7 +34,7 @@ inline constexpr std::array<std::string_view, 11> activity_names{
     "verifying the result",     "timing both ways",
     "writing the outputs"};
 
-// Building has a limit of its own: the wall time is for the waves.
+// Building has a separate limit: the wall time applies to the waves only.
 inline constexpr std::chrono::minutes build_limit{10};
 
 struct Monitor {
@@ -43,21 +43,21 @@ struct Monitor {
   static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint32_t>::max(); // iterations
 
   std::atomic<Activity> activity = Activity::asking;
-  std::atomic<std::uint64_t> iterations = 0;      // that were completed
-  std::atomic<const char*> counted = "iteration"; // what they are called
+  std::atomic<std::uint64_t> iterations = 0;      // completed
+  std::atomic<const char*> counted = "iteration"; // unit of `iterations`
   std::atomic<std::uint64_t> most_iterations = 1;
-  std::atomic<std::uint64_t> in_flight = 0; // launches that the device has not come back from
+  std::atomic<std::uint64_t> in_flight = 0; // launches that have not finished
   std::atomic<Clock::time_point> deadline = Clock::now() + build_limit;
-  // Where a persistent launch looks now and then while it waits, in memory that host and device share:
-  // anything but 0 makes it give up. Null where they share none.
+  // Word in memory shared with the device that a waiting persistent launch polls; the launch gives up when it
+  // is not 0. Null if host and device share no memory.
   std::atomic<std::uint32_t*> gave_up = nullptr;
-  std::atomic<bool> stopped = false; // the launch was asked to give up
+  std::atomic<bool> stopped = false; // a launch was asked to give up
 
-  std::atomic<bool> settled = false; // one of two has decided how the run ends: it itself, or its watchdog
+  std::atomic<bool> settled = false; // set once, by the run or by its watchdog, to decide how the run ends
 
-  // Called by the run, in its thread, as it begins with something; may be empty.
+  // Called in the run's thread at the start of each activity; may be empty.
   std::function<void()> began;
-  std::function<void()> before_kernels; // likewise, before kernels of the user's run
+  std::function<void()> before_kernels; // may be empty; called before kernels of the user's run
 
   void begin(Activity next) {
     activity = next;
@@ -69,10 +69,11 @@ struct Monitor {
     }
   }
 
-  // True for the first caller: outputs are not written while the watchdog reports that there are none.
+  // Returns true for the first caller only: either the run writes its outputs or the watchdog reports a
+  // failure.
   bool settle() { return !settled.exchange(true); }
 
-  // A watchdog that has given up ends the process meanwhile.
+  // If the watchdog has already given up, waits until it ends the process.
   void begin_writing() {
     while (!settle()) {
       std::this_thread::sleep_for(build_limit);
@@ -88,11 +89,9 @@ struct Monitor {
   }
 };
 
-// For kernels that never return: nothing on the device can stop them.
-
-// At the monitor's deadline, and at an interrupt, it asks the launch that is under way to stop, from a thread
-// of its own; when it still lives a grace period later it calls `give_up`, which says what has happened and
-// ends the process. It looks no longer once the run writes its outputs.
+// Ends runs whose kernels never return. At the monitor's deadline, or at an interrupt, it asks the current
+// launch to stop. If the launch still runs after the grace period it calls `give_up`, which reports the hang
+// and ends the process. It stops watching once the run writes its outputs.
 class Watchdog {
 public:
   Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::function<void(bool interrupted)> give_up);

@@ -44,7 +44,7 @@ Result<Session> open_session(const DeviceInfo& info, Profiling profiling) {
       std::string name;
       (void)device.getInfo(CL_DEVICE_NAME, &name);
       if (name.find(info.name) == std::string::npos) {
-        break; // another device has this index by now
+        break; // the device at this index has changed
       }
       cl_int status = CL_SUCCESS;
       Session session{
@@ -64,7 +64,7 @@ Result<Session> open_session(const DeviceInfo& info, Profiling profiling) {
   }
   return tl::unexpected(Error{.code = ErrorCode::no_device,
                               .message = "the device has gone since it was listed",
-                              .fix = "try again; `tidegate devices` lists what there is"});
+                              .fix = "try again; `tidegate devices` lists the devices"});
 }
 
 Result<cl::Program> build_program(const Session& session, std::string_view source,
@@ -94,7 +94,7 @@ Result<cl::Program> build_program(const Session& session, std::string_view sourc
   if (status == CL_INVALID_BUILD_OPTIONS) {
     error.code = ErrorCode::kernel_options;
     error.message = fmt::format("the compiler of the device refuses the options {}", in_quotes(options));
-    error.fix = "leave out what it does not know";
+    error.fix = "remove the options that it does not support";
   }
   return tl::unexpected(std::move(error));
 }
@@ -183,9 +183,9 @@ bool is_lack_of_memory(int code) {
 Error opencl_failure(std::string_view what, int code) {
   Error error{.code = ErrorCode::opencl_failure,
               .message = fmt::format("{} failed: {}", what, opencl_error_name(code)),
-              .fix = "see what the driver says; `tidegate devices` lists other devices"};
+              .fix = "check the driver's messages; `tidegate devices` lists other devices"};
   if (is_lack_of_memory(code)) {
-    error.fix = fmt::format("free memory {}, or ask for less",
+    error.fix = fmt::format("free memory {}, or use smaller buffers",
                             code == CL_OUT_OF_HOST_MEMORY ? "of this machine" : "on the device");
   }
   return error;

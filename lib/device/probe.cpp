@@ -21,16 +21,16 @@ constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 constexpr std::uint32_t claim_batch = 256;
 constexpr std::uint32_t trial_items = 64; // TG_TRIAL_ITEMS
 
-// What is asked of a device, by its type: a CPU runs few groups and may lose a core to other programs for a
-// scheduler's quantum at any time.
+// Sizes of the tests by device type: a CPU runs few groups and may lose a core to other programs for a
+// scheduler quantum at any time.
 struct Scale {
   std::uint32_t workgroup_size;
-  std::uint32_t offered_per_unit; // groups offered to the discovery, per compute unit
+  std::uint32_t offered_per_unit; // groups per compute unit that the discovery launches
   std::uint32_t most_litmus_rounds;
   std::uint32_t most_barrier_rounds;
   std::uint32_t most_polls;
   std::uint32_t most_claimed_items;
-  double most_moved_bytes; // in a round: more than caches hold
+  double most_moved_bytes; // bytes per round, more than caches hold
 };
 constexpr Scale cpu_scale{.workgroup_size = 64,
                           .offered_per_unit = 1,
@@ -38,7 +38,7 @@ constexpr Scale cpu_scale{.workgroup_size = 64,
                           .most_barrier_rounds = 1024,
                           .most_polls = std::uint32_t{1} << 28U,
                           .most_claimed_items = std::uint32_t{1} << 18U,
-                          .most_moved_bytes = 0}; // each core has caches of its own
+                          .most_moved_bytes = 0}; // 0: each core has separate caches
 constexpr Scale gpu_scale{.workgroup_size = 256,
                           .offered_per_unit = 16,
                           .most_litmus_rounds = 256,
@@ -47,8 +47,8 @@ constexpr Scale gpu_scale{.workgroup_size = 256,
                           .most_claimed_items = std::uint32_t{1} << 24U,
                           .most_moved_bytes = 256e6};
 
-// Simulators are a million times slower than GPUs: work grows until it takes this long, or is as large as the
-// scale says.
+// Work grows until it takes this long or reaches the scale's size: simulators are a million times slower than
+// GPUs.
 constexpr double enough_seconds = 0.02;
 constexpr std::uint32_t growth = 8;
 
@@ -71,7 +71,7 @@ public:
     }
     profile.co_resident_groups = co_resident_groups(*classic);
     try_orderings(profile);
-    // A kernel with barriers may need more room than the one that discovers.
+    // A kernel with barriers may need more resources than the discovery kernel.
     while (!profile.ordering && profile.co_resident_groups > 1 &&
            std::ranges::find(profile.trials, TrialVerdict::hung, &OrderingTrial::verdict) !=
                profile.trials.end()) {
@@ -80,7 +80,7 @@ public:
     }
     profile.barrier_kernels_share = barrier_kernels_share(*classic);
     measure_launches(*classic, profile);
-    if (profile.ordering && info_.platform != "Oclgrind") { // a simulator would be at it for hours
+    if (profile.ordering && info_.platform != "Oclgrind") { // a simulator would take hours
       measure_costs(profile);
     }
     measure_claims(*classic, profile);
@@ -90,10 +90,9 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  // Every ordering that is proved is timed in turns with the others, so that what else the machine does for a
-  // while does not choose between them.
+  // Times all proved orderings in turns, so that other load on the machine affects them alike.
   void try_orderings(DeviceProfile& profile) {
-    const int turns = info_.platform == "Oclgrind" ? 1 : 3; // a simulator takes long
+    const int turns = info_.platform == "Oclgrind" ? 1 : 3; // a simulator is slow
     const std::uint32_t groups = profile.co_resident_groups;
     profile.trials.clear();
     std::vector<Result<cl::Program>> programs;
@@ -125,7 +124,7 @@ private:
     if (ordering == Ordering::ptx && !nvidia) {
       return tl::unexpected(opencl_failure("building for PTX", CL_BUILD_PROGRAM_FAILURE));
     }
-    // The version in "OpenCL 3.0 …": what OpenCL C 1.2 devices report otherwise differs between drivers.
+    // Parses "OpenCL 3.0 …", because drivers differ in what they report for OpenCL C 1.2 devices.
     const bool version_3 = info_.opencl_version.starts_with("OpenCL 3");
     const std::string_view standard = ordering == Ordering::classic ? "CL1.2" : version_3 ? "CL3.0" : "CL2.0";
     return build_program(session_, kernel_source("common/self_test.cl"),
@@ -164,7 +163,7 @@ private:
     return made;
   }
 
-  // Launches `groups` work-groups and, with `wait`, waits for them. Seconds.
+  // Launches `groups` work-groups and, with `wait`, waits for them. Returns seconds.
   double launch(const cl::Kernel& launched, std::uint32_t groups, bool wait = true,
                 std::uint32_t work_items = 0) {
     const auto start = Clock::now();
@@ -178,7 +177,7 @@ private:
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  // How large the work was that `seconds_of` did last.
+  // Enlarges the work until it takes enough_seconds; returns the last size.
   template <class Work>
   static std::uint32_t grow(std::uint32_t most, Work seconds_of) {
     std::uint32_t size = std::max(most / (growth * growth * growth), 1U);
@@ -190,8 +189,8 @@ private:
 
   std::uint32_t co_resident_groups(const cl::Program& program) {
     if (info_.type == DeviceType::cpu) {
-      // Drivers for CPUs deal groups to threads in chunks that run one after another: there is nothing to
-      // discover, and one group per unit is what runs at a time.
+      // CPU drivers deal groups to threads in chunks that run one after another, so discovery would not work;
+      // one group per unit runs at a time.
       return std::max(info_.compute_units, 1U);
     }
     constexpr std::size_t participants_line = 3;
@@ -210,8 +209,8 @@ private:
     return std::max(result[participants_line * line_words], 1U);
   }
 
-  // Kernels with barriers give as cases of one kernel, in either kind of launch, what they give by
-  // themselves.
+  // Returns true if kernels with barriers compute the same results as cases of one kernel, in both kinds of
+  // launch, as they do when launched alone.
   bool barrier_kernels_share(const cl::Program& program) {
     struct Set {
       std::string name;
@@ -265,7 +264,7 @@ private:
   }
 
   TrialVerdict litmus(const cl::Program& program, std::uint32_t groups) {
-    const std::size_t counter_words = (2 + std::size_t{groups}) * line_words; // a line for each group, too
+    const std::size_t counter_words = (2 + std::size_t{groups}) * line_words; // includes one line per group
     const cl::Buffer counters = buffer(counter_words);
     const cl::Buffer errors = buffer(1);
     const cl::Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size);
@@ -281,8 +280,8 @@ private:
     return read(errors, 1).front() != 0 ? TrialVerdict::wrong : TrialVerdict::passed;
   }
 
-  // The median of all turns: of two lengths whose difference counts, either may have been disturbed. What
-  // does not end in one of them is the verdict.
+  // Uses the median of all turns, because noise may affect either of the two lengths whose difference counts.
+  // A timeout in any turn sets the verdict.
   void time_barriers(const cl::Program& program, std::uint32_t groups, OrderingTrial& trial,
                      std::vector<double>& times) {
     trial.barrier_ns.reset();
@@ -299,9 +298,9 @@ private:
     }
   }
 
-  // Nanoseconds of one round of a kernel whose groups wait for each other; `data` is its first argument, if
-  // it has one, and `tiles` the third. Nothing where a wait ran out. The difference of two lengths, so that
-  // the launch itself does not count; the best of a few tries.
+  // Returns nanoseconds of one round of a kernel whose groups wait for each other, or nullopt if a wait timed
+  // out. Takes the difference of two lengths to cancel the launch time, and the best of several tries. If
+  // `data.tiles` is set, the kernel takes `data.memory` as its first argument and the tiles as its third.
   struct RoundData {
     cl::Buffer memory;
     cl_uint tiles = 0;
@@ -334,12 +333,12 @@ private:
     if (read(counters, counter_words)[line_words] != 0) {
       return {};
     }
-    // On a busy machine the shorter run may have been the longer one: then all of it counts.
+    // On a busy machine the shorter run may take longer; then the whole longer run counts.
     return many > few ? (many - few) * 1e9 / rounds : many * 1e9 / (few_rounds + rounds);
   }
 
-  // What the cost model of a run rests on, in the ordering that is used. What cannot be told apart from noise
-  // keeps the figure of an H200.
+  // Measures the inputs of the cost model with the chosen ordering. Figures below the noise keep the defaults
+  // of an H200.
   void measure_costs(DeviceProfile& profile) {
     const auto program = build(*profile.ordering);
     if (!program) {
@@ -348,7 +347,7 @@ private:
     DeviceCosts& costs = profile.costs;
     measure_start(*program, costs);
 
-    // Barriers of few groups and of all.
+    // Barriers of few groups and of all groups.
     const std::uint32_t all = profile.co_resident_groups;
     const std::uint32_t units = std::clamp(info_.compute_units, 1U, all);
     const auto of_units = time_rounds(*program, "barriers", units, {});
@@ -362,8 +361,8 @@ private:
     costs.barrier_ns = std::max(*of_units - each * units, 0.0);
     costs.wait_ns = *neighbours;
 
-    // A tile for each group, several for each, and the same number for more groups: what a tile takes, what
-    // another one adds, and what bytes take. Then more than any cache holds.
+    // One tile per group, several per group, and one tile for each of more groups: yields the time of a tile,
+    // of each further tile, and of each byte. Then measures more bytes than any cache holds.
     constexpr std::uint32_t several = 8;
     const auto work = [&](std::uint32_t groups, std::uint32_t tiles, double barrier) {
       const std::uint64_t vectors = std::uint64_t{2} * groups * tiles * scale_.workgroup_size;
@@ -384,11 +383,11 @@ private:
     measure_memory(work, bytes_of_tile, all, *of_all, costs);
   }
 
-  // How much the caches hold, and how fast memory is beyond: rounds over more and more bytes.
+  // Measures cache capacity and memory bandwidth by rounds over more and more bytes.
   template <class Work>
   void measure_memory(Work work, double bytes_of_tile, std::uint32_t groups, double barrier,
                       DeviceCosts& costs) {
-    constexpr double times_memory = 4; // caches at most: beyond that it was noise
+    constexpr double times_memory = 4; // upper bound of cache over memory bandwidth; larger values were noise
     double fastest = 0;
     costs.memory_bytes_per_ns = costs.cached_bytes_per_ns;
     costs.cache_bytes = 0;
@@ -405,7 +404,7 @@ private:
                                            times_memory * costs.memory_bytes_per_ns);
   }
 
-  // As a run starts a persistent launch, and waits for its end.
+  // Measures a persistent launch and the wait for its end, as a run does it.
   void measure_start(const cl::Program& program, DeviceCosts& costs) {
     constexpr int times = 15;
     const cl::Buffer counters = buffer(3 * line_words);
@@ -423,7 +422,7 @@ private:
     constexpr int launches = 64;
     const cl::Buffer unused = buffer(1);
     const cl::Kernel empty = kernel(program, "nothing", unused);
-    launch(empty, 1); // the first one compiles or uploads
+    launch(empty, 1); // the first launch compiles or uploads
     std::vector<double> round_trips;
     const auto start = Clock::now();
     for (int i = 0; i < launches; ++i) {

@@ -387,13 +387,13 @@ class Sources(Mistakes):
 tidegate: FOLDER/f.cl:3:21: error: use of undeclared identifier 'nothing_here' [kernel_source]
   3 |  x[1] = /* größe */ nothing_here;
     |                     ^
-  fix: mend the kernel
+  fix: fix the kernel
 """)
             error = json.loads(self.result_of(change, "--strategy", strategy, "--errors", "json").stderr)
             log = error.pop("log")
             self.assertEqual(error, {
                 "code": "kernel_source", "message": "use of undeclared identifier 'nothing_here'",
-                "fix": "mend the kernel", "source": str(self.folder / "f.cl"), "line": 3, "column": 21,
+                "fix": "fix the kernel", "source": str(self.folder / "f.cl"), "line": 3, "column": 21,
                 "excerpt": "\tx[1] = /* größe */ nothing_here;"})
             self.assertIn("undeclared identifier 'nothing_here'", log)
             self.assertFalse((self.folder / "second.npy").exists())
@@ -414,7 +414,7 @@ tidegate: FOLDER/f.cl:3:21: error: use of undeclared identifier 'nothing_here' [
         self.file("f.cl", "kernel void f(global uint* x) { x[0] = 1u; }\n")
         for strategy in ("launch", "barrier"):
             self.at(only("f", SECOND, source="f.cl", options="-cl-foo"), "kernel_options", "/ops/f/options",
-                    'the compiler of the device refuses the options "-cl-foo"\nleave out what it does not know',
+                    'the compiler of the device refuses the options "-cl-foo"\nremove the options that it does not support',
                     args=("--strategy", strategy))
 
     def test_function_that_is_no_kernel(self) -> None:
