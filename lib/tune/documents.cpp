@@ -32,50 +32,51 @@ struct Description<TuningReport> {
 namespace {
 
 constexpr Field duel_fields[] = {
-    required<&Duel::rounds>("rounds", "pairs of runs, one right after the other"),
-    required<&Duel::ratio>("ratio", "of the new time to the old one: median of the rounds"),
-    required<&Duel::ratio_low>("ratio_low", "the true median lies from here, with 95 % confidence,"),
-    required<&Duel::ratio_high>("ratio_high", "to here; of fewer than six rounds all that were seen"),
-    required<&Duel::confidence>("confidence", "that the new one is faster, by the sign test"),
+    required<&Duel::rounds>("rounds", "pairs of consecutive runs"),
+    required<&Duel::ratio>("ratio", "new time divided by old time, median of the rounds"),
+    required<&Duel::ratio_low>("ratio_low", "lower bound of the true median with 95 % confidence"),
+    required<&Duel::ratio_high>("ratio_high",
+                                "upper bound; with fewer than six rounds the range of all of them"),
+    required<&Duel::confidence>("confidence", "confidence that the new one is faster, by the sign test"),
 };
 
 constexpr Field thrown_out_fields[] = {
-    required<&ThrownOut::value>("value", "the value that was tried"),
-    required<&ThrownOut::reason>("reason", "why it does not count"),
+    required<&ThrownOut::value>("value", "tried value"),
+    required<&ThrownOut::reason>("reason", "why it was rejected"),
 };
 
 constexpr Field timed_fields[] = {
-    required<&TimedValue::value>("value", "the value that was timed"),
-    required<&TimedValue::ratio>("ratio", "of its time to that of the value before: median of the rounds"),
+    required<&TimedValue::value>("value", "timed value"),
+    required<&TimedValue::ratio>("ratio",
+                                 "its time divided by that of the previous value, median of the rounds"),
 };
 
 constexpr Field knob_fields[] = {
-    required<&KnobReport::knob>("knob", "what was turned"),
+    required<&KnobReport::knob>("knob", "varied setting"),
     required<&KnobReport::verdict>(
-        "verdict", "adopted: faster with at least 99 % confidence and by at least 1 %; kept: nothing was; "
-                   "nothing_to_try: no other value runs in another way; out_of_time: the budget was over"),
-    required<&KnobReport::before>("before", "the value that it had"),
-    required<&KnobReport::best>("best", "the best of the others; empty when none was timed"),
-    required<&KnobReport::candidates>("candidates", "others that were timed"),
-    optional<&KnobReport::duel>("duel", "the best of the others against the value that it had"),
-    required<&KnobReport::thrown_out>("thrown_out", "values that were refused, or gave other outputs"),
-    required<&KnobReport::timed>("timed", "the others, each with the rounds that it came to"),
+        "verdict", "adopted: faster with at least 99 % confidence and by at least 1 %; kept: no value was; "
+                   "nothing_to_try: no other value changes the run; out_of_time: the budget ran out"),
+    required<&KnobReport::before>("before", "previous value"),
+    required<&KnobReport::best>("best", "best other value; empty if none was timed"),
+    required<&KnobReport::candidates>("candidates", "number of other values that were timed"),
+    optional<&KnobReport::duel>("duel", "best other value against the previous value"),
+    required<&KnobReport::thrown_out>("thrown_out", "values that were refused or changed the outputs"),
+    required<&KnobReport::timed>("timed", "timed other values"),
 };
 
 constexpr Field tuning_report_fields[] = {
-    required<&TuningReport::program>("program", "that was measured"),
-    required<&TuningReport::device>("device", "on which device"),
-    required<&TuningReport::driver_version>("driver_version", "version of its driver"),
-    required<&TuningReport::budget_ns>("budget_ns", "that measuring was to take at most"),
-    required<&TuningReport::elapsed_ns>("elapsed_ns", "that it took"),
-    required<&TuningReport::runs>("runs", "dispatches of the program, in all"),
-    required<&TuningReport::before_ns>("before_ns", "a dispatch as it was: median"),
-    required<&TuningReport::after_ns>("after_ns", "that times the ratio of what was adopted"),
-    optional<&TuningReport::overall>("overall", "all that was adopted against how it was"),
-    required<&TuningReport::knobs>("knobs",
-                                   "what each of them brought, in the order in which they were turned"),
-    required<&TuningReport::profile>("profile", "device profile with what was adopted"),
-    required<&TuningReport::policy>("policy", "launch policy with what was adopted"),
+    required<&TuningReport::program>("program", "measured program"),
+    required<&TuningReport::device>("device", "name of the device"),
+    required<&TuningReport::driver_version>("driver_version", "version of the driver"),
+    required<&TuningReport::budget_ns>("budget_ns", "longest time that measuring may take"),
+    required<&TuningReport::elapsed_ns>("elapsed_ns", "time that measuring took"),
+    required<&TuningReport::runs>("runs", "total dispatches of the program"),
+    required<&TuningReport::before_ns>("before_ns", "median time of a dispatch before tuning"),
+    required<&TuningReport::after_ns>("after_ns", "before_ns times the ratio of the adopted settings"),
+    optional<&TuningReport::overall>("overall", "all adopted settings against the previous ones"),
+    required<&TuningReport::knobs>("knobs", "result of each knob, in the order of the measurements"),
+    required<&TuningReport::profile>("profile", "device profile with the adopted settings"),
+    required<&TuningReport::policy>("policy", "launch policy with the adopted settings"),
 };
 
 } // namespace
@@ -89,7 +90,7 @@ constinit const Record Description<TuningReport>::record =
 
 constinit const Document DocumentOf<TuningReport>::document{
     .kind = "tuning_report",
-    .title = "What was measured to tune a program on a device, and what each knob brought",
+    .title = "Measurements that tuned a program on a device, knob by knob",
     .direction = Direction::output,
     .record = &Description<TuningReport>::record};
 

@@ -1,4 +1,4 @@
-// What `tidegate tune measure` tells, as a document.
+// Description of the document that `tidegate tune measure` writes.
 #pragma once
 #include "device/documents.hpp"
 #include "tune/report.hpp"

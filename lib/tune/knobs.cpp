@@ -34,7 +34,7 @@ std::uint32_t largest_open_group(const CompiledProgram& compiled, const engine::
   return size;
 }
 
-// The most packs of tiles that a stage has: more work-groups would have nothing to do.
+// Returns the most packs of tiles in a stage; more work-groups would be idle.
 std::uint32_t most_packs(const CompiledProgram& compiled) {
   std::uint32_t packs = 1;
   for (const engine::Stage& stage : compiled.schedule.stages) {
@@ -66,7 +66,7 @@ std::vector<PromotionRoute> routes_of(const policy::PromotionEvidence& evidence)
   return routes;
 }
 
-// Options that set one member to each of some values.
+// Appends an option for each value of one member of the tuning.
 template <class Value, class Text>
 void add_values(std::vector<Option>& options, const Settings& settings, Value device::Tuning::*member,
                 const std::vector<Value>& values, Text text) {
@@ -108,7 +108,7 @@ std::string value_of(Knob knob, const Incumbent& incumbent) {
   case Knob::workers: return fmt::format("{}", incumbent.workers);
   case Knob::order: return name_in(engine::tile_order_names, compiled.synchronization.order);
   case Knob::slice: return slice_text(compiled.tuning.slice_ns);
-  default: return "-"; // of frontier programs
+  default: return "-"; // knobs of frontier programs
   }
   return {};
 }
@@ -136,7 +136,8 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
                                               PreferredStrategy::barrier, PreferredStrategy::counters}
                                 : std::vector{PreferredStrategy::plain, PreferredStrategy::launch},
                [](auto value) { return name_in(device::preferred_strategy_names, value); });
-    // Tiles side by side decide by how many registers each has, and so whether a persistent launch pays.
+    // The number of concurrent tiles sets the registers of each tile, and so whether a persistent launch pays
+    // off.
     const std::size_t strategies = settings.tuning.side_by_side == 0 ? options.size() : 0;
     for (std::size_t i = 0; i < strategies; ++i) {
       if (is_persistent(*engine::preferred(options[i].settings.tuning.strategy)) &&
@@ -181,7 +182,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     }
     break;
   case Knob::slice: {
-    // Slices stay below what makes a display stutter; they matter where a run takes several.
+    // Long slices make a display stutter; the length matters only if a run takes several slices.
     constexpr double shortest_ns = 50e6;
     if (persistent && incumbent.dispatch_ns > shortest_ns) {
       add_values(options, settings, &device::Tuning::slice_ns,
@@ -189,7 +190,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     }
     break;
   }
-  default: break; // of frontier programs
+  default: break; // knobs of frontier programs
   }
   std::erase_if(options, [&](const Option& option) { return option.value == value_of(knob, incumbent); });
   return options;
@@ -239,7 +240,7 @@ using device::TraversalStrategy;
 using policy::LaunchPolicy;
 using policy::SwitchRule;
 
-constexpr std::uint32_t no_fusion = std::numeric_limits<std::uint32_t>::max(); // dense waves in a row
+constexpr std::uint32_t no_fusion = std::numeric_limits<std::uint32_t>::max(); // consecutive dense waves
 
 std::string alone_text(std::uint32_t vertices) {
   return vertices == 0 ? "none" : fmt::format("{}", vertices);
@@ -258,7 +259,7 @@ std::string density_text(std::uint16_t bps) {
   return fmt::format("{:g} %", bps / 100.0);
 }
 
-// Parts and multiples of a density, as far as it is one.
+// Fractions and multiples of a density, at most 100 %.
 std::vector<std::uint16_t> densities_around(std::uint16_t bps) {
   std::vector<std::uint16_t> densities;
   for (const std::uint32_t quarters : {1U, 2U, 8U, 16U}) {
@@ -284,7 +285,7 @@ std::string value_of(Knob knob, const TraversalIncumbent& incumbent) {
   case Knob::fusion:
     return !incumbent.monotone ? "-"
                                : fusion_text(fuses(incumbent) ? policy.hot_window_threshold : no_fusion);
-  default: return "-"; // of wave programs
+  default: return "-"; // knobs of wave programs
   }
 }
 
@@ -354,7 +355,7 @@ std::vector<Option> options_of(Knob knob, const TraversalIncumbent& incumbent,
       }
     }
     break;
-  default: break; // of wave programs
+  default: break; // knobs of wave programs
   }
   std::erase_if(options, [&](const Option& option) { return option.value == value_of(knob, incumbent); });
   return options;

@@ -25,9 +25,9 @@ using Clock = engine::Monitor::Clock;
 using std::chrono::nanoseconds;
 
 constexpr std::uint64_t duel_rounds = 11;
-constexpr std::uint64_t first_run_budget_parts = 100; // of which plain launches may take one
+constexpr std::uint64_t first_run_budget_parts = 100; // plain launches may take one part
 
-constexpr std::uint64_t fewest_rounds = 7; // by which anything can be said with the required confidence
+constexpr std::uint64_t fewest_rounds = 7; // with fewer rounds no candidate can reach the required confidence
 constexpr nanoseconds grace = std::chrono::seconds(3);
 
 class Search {
@@ -35,7 +35,7 @@ public:
   Search(Bench& bench, std::uint64_t budget_ns, std::uint64_t max_wall_time_ns, Clock::time_point start,
          MeasureProgress& progress)
       : bench_(bench), max_wall_time_ns_(max_wall_time_ns), progress_(progress),
-        // What is left at the end is for the result against the beginning.
+        // The rest of the budget pays for the final comparison with the first settings.
         search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)) {}
 
   Result<TuningReport> run(const Settings& first) {
@@ -83,14 +83,14 @@ private:
       return ns;
     };
   }
-  // What takes ten times as long as the program did is not waited for; filling its memory counts.
+  // Upper bound on a timed run: ten times the program's first run, including the time to fill its memory.
   [[nodiscard]] std::uint64_t most_ns() const {
     constexpr double times = 10;
     constexpr double least_ns = 1e9;
     return std::min(max_wall_time_ns_, static_cast<std::uint64_t>(least_ns + times * run_ns_));
   }
 
-  // Builds what an option says and proves its outputs; nothing when it is out.
+  // Builds an option and checks its outputs; returns nullopt if it is rejected or equal to another candidate.
   std::optional<std::size_t> add(const Option& option, KnobReport& report) {
     const auto begin = Clock::now();
     auto added = bench_.add(option.settings, most_ns());
@@ -150,7 +150,7 @@ private:
     return report;
   }
 
-  // The best against what was best so far, in rounds that nothing was chosen by.
+  // Compares the best candidate with the incumbent in fresh rounds, which did not take part in the selection.
   void judge_best(std::size_t best, const std::string& value, const TimeIsUp& time_is_up,
                   KnobReport& report) {
     report.verdict = time_is_up() ? Verdict::out_of_time : Verdict::kept;
@@ -168,7 +168,7 @@ private:
     }
   }
 
-  // Numbers of work-groups between the powers of two that were measured.
+  // Tries a number of work-groups between the measured powers of two.
   std::size_t refine(std::size_t best, const Halving& halving, std::map<std::size_t, std::string>& values,
                      KnobReport& report) {
     std::map<std::uint32_t, double> costs{{bench_.workers(incumbent_), 1.0}};
@@ -198,7 +198,7 @@ private:
     return halve(incumbent_, {best, *candidate}, timer(), up_at(search_end_)).best;
   }
 
-  // All that was adopted against the beginning: together it must win too.
+  // Compares all adopted settings with the first ones; together they must win too.
   void conclude(std::size_t beginning, TuningReport& report) {
     const auto adopted = std::ranges::count(report.knobs, Verdict::adopted, &KnobReport::verdict);
     if (adopted == 1) {
@@ -216,7 +216,7 @@ private:
   }
 
   Bench& bench_;
-  const std::uint64_t max_wall_time_ns_; // of one run
+  const std::uint64_t max_wall_time_ns_; // per run
   MeasureProgress& progress_;
   const Clock::time_point search_end_;
   const Clock::time_point end_;
@@ -224,27 +224,28 @@ private:
   Times times_;
   std::size_t incumbent_ = 0;
   double dispatch_ns_ = 0;
-  double run_ns_ = 0; // with its memory, as the program was
+  double run_ns_ = 0; // longest of the first runs, including the time to fill memory
 };
 
-Error silence(bool by_signal, const std::string& fix) {
+Error hang_error(bool by_signal, const std::string& fix) {
   return by_signal ? interrupted()
                    : Error{.code = ErrorCode::wall_time_exceeded,
                            .message = "a kernel does not return, or takes many times as long as before",
                            .fix = fix};
 }
 
-// `make_bench` runs where what kernels print is told apart and a watchdog looks on.
+// Runs the search on the bench that `make_bench` returns, with kernel output redirected and a watchdog
+// running.
 template <class MakeBench>
 Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::LaunchPolicy& policy,
-                                const std::string& fix_of_silence, const device::DeviceInfo& device,
+                                const std::string& fix_of_hang, const device::DeviceInfo& device,
                                 const MeasureOptions& options, engine::Monitor& monitor,
                                 MeasureProgress& progress) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
-  const device::PrintsToStandardError prints; // what kernels print is no part of the answer
+  const device::PrintsToStandardError prints; // kernel output must not mix with the report
   const engine::Watchdog watchdog(
-      monitor, grace, [&](bool by_signal) { options.abandon(silence(by_signal, fix_of_silence)); });
+      monitor, grace, [&](bool by_signal) { options.abandon(hang_error(by_signal, fix_of_hang)); });
   try {
     auto bench = make_bench();
     const device::DeviceProfile known = device.profile.value_or(
@@ -268,7 +269,7 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
   }
 }
 
-// Every value that was tried, knob by knob.
+// Lists every value that was tried, knob by knob.
 std::vector<engine::TriedWay> tried_ways(const std::vector<KnobReport>& knobs) {
   std::vector<engine::TriedWay> ways;
   for (const KnobReport& knob : knobs) {
@@ -302,7 +303,7 @@ Settings plain_launches(Settings settings) {
   return settings;
 }
 
-// The last wave that writes a buffer, as a place in the program.
+// Returns the location of the last wave that writes a buffer, as a JSON pointer.
 std::string last_writer(const engine::ResolvedProgram& program, const std::string& buffer) {
   for (std::size_t wave = program.waves.size(); wave-- != 0;) {
     for (const engine::ProgramArgument& argument : program.waves[wave].arguments) {
@@ -315,7 +316,7 @@ std::string last_writer(const engine::ResolvedProgram& program, const std::strin
   return "/buffers";
 }
 
-// What would be launched by the cost model's choice, compared and no more.
+// Compares the cost model's choice with plain launches, without timing it.
 Result<Settings> compare_choice(Workbench& bench, const Settings& open, std::uint64_t most_ns) {
   TIDEGATE_TRY(const std::size_t plain, bench.add_first(plain_launches(open)));
   TIDEGATE_TRY(const std::optional<std::size_t> chosen, bench.add(open, most_ns));
@@ -366,7 +367,7 @@ Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::
     options.abandon(
         bench && bench->iterations() != 0
             ? engine::report_of_silence(bench->compiled(0), monitor, by_signal, options, elapsed_ns(start))
-            : engine::RunReport{.error = silence(by_signal, "try another device or driver")});
+            : engine::RunReport{.error = hang_error(by_signal, "try another device or driver")});
   });
   Result<void> compared;
   try {

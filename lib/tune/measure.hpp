@@ -1,6 +1,6 @@
-// `tidegate tune measure`: one knob after the other, the candidates of each by successive halving, the one
-// that is left against what was best so far in fresh pairs of runs. What does not win with the required
-// confidence changes nothing.
+// `tidegate tune measure`: measures one knob after the other. Successive halving selects the best candidate
+// of a knob; it replaces the incumbent only if it wins a duel of fresh pairs of runs with the required
+// confidence.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/run_options.hpp"
@@ -21,45 +21,45 @@
 namespace tidegate::tuning {
 
 struct MeasureOptions {
-  engine::RunOptions run; // of each candidate; its strategy, mode, workers and order are left open
+  engine::RunOptions run; // for each candidate; strategy, mode, workers and order are unset
   std::uint64_t budget_ns = 60'000'000'000;
-  traversal::Fault fault = traversal::Fault::none; // of frontier programs
+  traversal::Fault fault = traversal::Fault::none; // for frontier programs
   // Called when a kernel does not return; ends the process.
   std::function<void(const Error&)> abandon;
 };
 
-// What is being measured, for whoever watches from another thread.
+// Progress of the measurement, for threads that display it.
 struct MeasureProgress {
   std::atomic<Knob> knob = Knob::workgroup_size;
-  std::atomic<std::uint32_t> candidate = 0; // that is built; 0 while candidates are timed
+  std::atomic<std::uint32_t> candidate = 0; // being built; 0 while candidates are timed
   std::atomic<std::uint32_t> candidates = 0;
-  std::atomic<bool> started = false; // with knobs: before that the program runs as it would by itself
+  std::atomic<bool> started = false; // false while the unchanged program runs first
 };
 
-// Measures a program of `folder` on a device whose profile is filled in. The budget ends the search: no
-// candidate is begun with that would take longer than what is left. Errors: those of a run, outputs_differ
-// where the program itself is not equal to its plain launches, interrupted.
+// Measures a program of `folder` on a device whose profile is set. The search skips candidates that would
+// exceed the budget. Errors: those of a run, outputs_differ if the unchanged program differs from its plain
+// launches, interrupted.
 Result<TuningReport> measure(const engine::WaveProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              engine::Monitor& monitor, MeasureProgress& progress);
 
-// The same for a traversal: outputs_differ where the result of the program as it is is not right.
+// Measures a traversal; outputs_differ means that the result of the unchanged program is wrong.
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              engine::Monitor& monitor, MeasureProgress& progress);
 
-// What the first run of a program found out, and how it is to be launched from then on.
+// Result of a program's first run, and the settings to launch it with afterwards.
 struct FirstRunResult {
   engine::FirstRun report;
   Settings settings;
-  std::optional<Different> different; // from plain launches; then the settings are plain launches
-  std::string fault_at;               // RFC 6901 pointer to the wave that wrote it last
+  std::optional<Different> different; // a difference from plain launches, which the settings then select
+  std::string fault_at;               // RFC 6901 pointer to the last wave that writes the buffer
 };
 
-// Compares what would be launched with plain launches, on the program's own data, and where `measure` says so
-// times the candidates that the cost model does not rule out. It ends within the budget but for builds that
-// have begun; iterations are as many as keep plain launches within a hundredth of it. What differs in a byte,
-// or could not be compared, is launched plainly: the report says why. Errors: interrupted.
+// Compares the cost model's choice with plain launches on the program's data and, with `measure`, times the
+// candidates that the cost model does not rule out. Ends within the budget, except for builds that have
+// started; runs as many iterations as keep plain launches within a hundredth of the budget. If outputs differ
+// or cannot be compared, it selects plain launches and the report gives the reason. Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::string& folder,
                                  const device::DeviceInfo& device, const engine::RunOptions& options,
                                  std::uint64_t budget_ns, bool measure, engine::Monitor& monitor,

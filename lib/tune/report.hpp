@@ -1,4 +1,4 @@
-// What `tidegate tune measure` tells. Plain data; the document tuning_report is made of it.
+// Results of `tidegate tune measure`, which become the document tuning_report. Plain data.
 #pragma once
 #include "engine/run_report.hpp"
 #include "tune/knobs.hpp"
@@ -16,10 +16,10 @@
 namespace tidegate::tuning {
 
 enum class Verdict : std::uint8_t {
-  adopted,        // faster, with the confidence that is required
-  kept,           // nothing was
-  nothing_to_try, // no other value runs in another way
-  out_of_time,    // the budget was over before it was known
+  adopted,        // faster with the required confidence
+  kept,           // no value was faster
+  nothing_to_try, // no other value changes the run
+  out_of_time,    // the budget ran out before a decision
 };
 inline constexpr std::array<std::string_view, 4> verdict_names{"adopted", "kept", "nothing_to_try",
                                                                "out_of_time"};
@@ -31,37 +31,37 @@ struct ThrownOut {
 
 struct TimedValue {
   std::string value;
-  double ratio = 1; // of its time to that of the value before: median of the rounds
+  double ratio = 1; // its time divided by the previous value's, median of the rounds
 };
 
 struct KnobReport {
   Knob knob = Knob::strategy;
   Verdict verdict = Verdict::nothing_to_try;
   std::string before;
-  std::string best;             // of the others; empty when none was timed
-  std::uint64_t candidates = 0; // beside the one before
-  std::optional<Duel> duel;     // between the two
+  std::string best;             // best other value; empty if none was timed
+  std::uint64_t candidates = 0; // number of other values that were timed
+  std::optional<Duel> duel;     // best other value against the previous one
   std::vector<ThrownOut> thrown_out;
-  std::vector<TimedValue> timed; // the others, as far as they came
+  std::vector<TimedValue> timed; // timed other values
 };
 
-// Outputs of a candidate that are not those of plain launches.
+// Outputs of a candidate that differ from those of plain launches.
 struct Different {
   engine::OutputParity parity;
-  std::string way;    // how the candidate was launched, for people
-  std::string kernel; // that was generated for it; empty where none was
+  std::string way;    // launch of the candidate, in words for people
+  std::string kernel; // generated source; empty if none
 };
 
 struct TuningReport {
-  std::string program; // that was measured, as the command line names it
+  std::string program; // as named on the command line
   std::string device;
   std::string driver_version;
   std::uint64_t budget_ns = 0;
   std::uint64_t elapsed_ns = 0;
   std::uint64_t runs = 0;
-  double before_ns = 0; // medians of a dispatch, in turn
+  double before_ns = 0; // median time of a dispatch, in nanoseconds
   double after_ns = 0;
-  std::optional<Duel> overall; // what was adopted against what there was before; none where nothing was
+  std::optional<Duel> overall; // adopted settings against the previous ones, if any were adopted
   std::vector<KnobReport> knobs;
   device::DeviceProfile profile;
   policy::LaunchPolicy policy;

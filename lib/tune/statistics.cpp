@@ -10,9 +10,9 @@
 namespace tidegate::tuning {
 namespace {
 
-// P(at least `successes` of `trials` throws of a coin).
+// Returns P(at least `successes` heads in `trials` throws of a coin).
 double at_least(std::uint64_t successes, std::uint64_t trials) {
-  double probability = 1; // of none: 2^-trials
+  double probability = 1; // P(no heads) = 2^-trials
   for (std::uint64_t i = 0; i < trials; ++i) {
     probability /= 2;
   }
@@ -41,7 +41,7 @@ Duel judge(const std::vector<double>& ratios) {
       static_cast<std::uint64_t>(std::ranges::count_if(sorted, [](double r) { return r > 1; }));
   duel.confidence = faster + slower == 0 ? 0 : 1 - at_least(faster, faster + slower);
 
-  // As many are left out at both ends as 5 % allow: the true median lies below the k-th of n with the
+  // Drops as many ratios at both ends as 5 % allow: the true median is below the k-th of n values with the
   // probability of fewer than k heads in n throws.
   std::size_t outside = 0;
   while (2 * outside + 2 < sorted.size() &&
@@ -72,7 +72,7 @@ namespace {
 
 constexpr std::size_t first_rounds = 2;
 
-// One round; false when the incumbent did not come to its end. The order turns by one from round to round.
+// Runs one round; returns false if the incumbent did not finish. The order rotates from round to round.
 bool run_round(std::size_t round, std::size_t incumbent, const std::vector<Contender*>& left,
                const Timer& time) {
   const std::size_t count = left.size() + 1;
@@ -150,7 +150,7 @@ constexpr std::array parts{&CostParts::start, &CostParts::launches, &CostParts::
 
 CostParts fit_scales(const std::vector<Sample>& samples) {
   constexpr int sweeps = 1000;
-  constexpr double pull = 0.001; // towards 1, of what the samples weigh
+  constexpr double pull = 0.001; // weight of the pull towards 1, relative to the samples
   constexpr double most = 1000;
   CostParts scales{1, 1, 1, 1, 1};
   for (int sweep = 0; sweep < sweeps; ++sweep) {
@@ -158,7 +158,7 @@ CostParts fit_scales(const std::vector<Sample>& samples) {
       double weight = 0;
       double wanted = 0;
       for (const Sample& sample : samples) {
-        double others = 0; // of the time, what the other parts make up
+        double others = 0; // sum of the other parts, relative to the measured time
         for (const auto other : parts) {
           others += other == part ? 0 : scales.*other * sample.estimated.*other / sample.measured_ns;
         }

@@ -46,7 +46,7 @@ TraversalOptions traversal_options(const engine::RunOptions& options, Fault faul
           .abandon = {}};
 }
 
-// The device as a run sees it that takes the profile.
+// Returns the device as a run with this profile sees it.
 device::DeviceInfo with_profile(const device::DeviceInfo& device, const device::TraversalProfile& profile) {
   device::DeviceInfo profiled = device;
   if (!profiled.profile) {
@@ -114,10 +114,10 @@ Result<TraversalBench::Candidate> TraversalBench::make(const Settings& settings)
   return candidate;
 }
 
-// The same work-groups come to the same choices: from the numbers of waves that have run follow the next.
+// Returns true if another candidate makes the same choices with the same work-groups; replays its waves to
+// compare.
 bool TraversalBench::runs_as_another(const Candidate& candidate) const {
-  // How many vertices decide by themselves that a wave goes on as the one before: of one group, and of all of
-  // them.
+  // Number of vertices up to which a wave keeps its topology without a new choice: for one group, or for all.
   const auto sure = [](const Candidate& of) {
     const std::uint32_t vertices = traversal::surely_sparse(of.policy);
     const bool together = of.strategy == Strategy::barrier && of.geometry.group_size > 1;
@@ -137,7 +137,7 @@ traversal::TraversalOutcome TraversalBench::run(Candidate& candidate, std::uint6
   traversal::DispatchLimits limits =
       traversal::limits_of(device_, options_, candidate.groups, candidate.strategy);
   limits.deadline = MonitorClock::now() + std::chrono::nanoseconds(most_ns);
-  monitor_.deadline = limits.deadline + std::chrono::nanoseconds(most_ns); // and reading back
+  monitor_.deadline = limits.deadline + std::chrono::nanoseconds(most_ns); // includes reading back
   return traversal::traverse(session_, *candidate.kernel, candidate.resident, candidate.geometry, limits,
                              monitor_);
 }
@@ -189,7 +189,7 @@ Result<std::size_t> TraversalBench::add_first(const Settings& settings) {
     monitor_.begin(engine::Activity::proving);
     TIDEGATE_TRY(expected_, prove(candidate, options_.max_wall_time_ns));
     monitor_.begin(engine::Activity::verifying);
-    monitor_.deadline = MonitorClock::now() + engine::build_limit; // serial algorithms take their time
+    monitor_.deadline = MonitorClock::now() + engine::build_limit; // serial algorithms are slow
     auto verified = traversal::verify(program_, graph_, expected_);
     if (verified.error) {
       return tl::unexpected(std::move(*verified.error));

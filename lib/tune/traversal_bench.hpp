@@ -1,6 +1,5 @@
-// Candidates of a frontier program side by side on one device. The graph lies there once: candidates differ
-// in the numbers that the device chooses by and in how many work-groups there are, and only the strategies
-// have kernels of their own.
+// Candidates of a frontier program on one device. They share one copy of the graph and differ in thresholds
+// and in the number of work-groups; only the strategies need separate kernels.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/opencl.hpp"
@@ -23,13 +22,13 @@ namespace tidegate::tuning {
 
 class TraversalBench final : public Bench {
 public:
-  // All references outlive it. Throws device::Refused.
+  // All references must outlive the bench. Throws device::Refused.
   TraversalBench(const graphs::FrontierProgram& program, const std::string& folder,
                  const device::DeviceInfo& device, const engine::RunOptions& options, traversal::Fault fault,
                  engine::Monitor& monitor);
 
   [[nodiscard]] std::span<const Knob> knobs() const override { return frontier_program_knobs; }
-  Result<std::size_t> add_first(const Settings& settings) override; // loads the graph; the result is verified
+  Result<std::size_t> add_first(const Settings& settings) override; // loads the graph and verifies the result
   Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) override;
   std::optional<double> time(std::size_t candidate, std::uint64_t most_ns) override;
   [[nodiscard]] std::string value_of(Knob knob, std::size_t candidate) const override;
@@ -49,13 +48,13 @@ private:
   struct Candidate {
     Settings settings;
     engine::Strategy strategy = engine::Strategy::launch;
-    engine::BuiltKernel* kernel = nullptr; // of kernels_
+    engine::BuiltKernel* kernel = nullptr; // points into kernels_
     traversal::FrontierGeometry geometry;
     traversal::FrontierGroups groups;
     traversal::TraversalPolicy topologies;
     traversal::ReplayPolicy policy;
-    traversal::ResidentGraph resident;        // shares all parts but the setting
-    std::vector<traversal::WaveRecord> waves; // of its first run
+    traversal::ResidentGraph resident;        // shares all parts except the setting
+    std::vector<traversal::WaveRecord> waves; // waves of the first run
   };
 
   Result<Candidate> make(const Settings& settings);
@@ -64,7 +63,7 @@ private:
   [[nodiscard]] TraversalIncumbent incumbent(std::size_t index) const;
   [[nodiscard]] bool runs_as_another(const Candidate& candidate) const;
   traversal::TraversalOutcome run(Candidate& candidate, std::uint64_t most_ns);
-  // Runs it to its end, and makes every choice again.
+  // Runs the candidate to its end and replays its topology choices.
   Result<traversal::TraversalResults> prove(Candidate& candidate, std::uint64_t most_ns);
 
   const graphs::FrontierProgram& program_;
@@ -78,7 +77,7 @@ private:
   traversal::FrontierMemory memory_;
   std::map<engine::Strategy, engine::BuiltKernel> kernels_;
   std::vector<Candidate> candidates_;
-  traversal::TraversalResults expected_; // of the first candidate
+  traversal::TraversalResults expected_; // results of the first candidate
   std::uint64_t runs_ = 0;
 };
 

@@ -31,11 +31,11 @@ device::Session session_on(const device::DeviceInfo& device) {
   return std::move(*session);
 }
 
-// Whether two candidates are the same but for the number of work-groups.
+// Returns true if two candidates differ only in the number of work-groups.
 bool alike(const CompiledProgram& a, const CompiledProgram& b) {
   const bool persistent = a.persistent();
-  const bool generated = !a.tables.cases.empty(); // otherwise all stages are the user's own kernels
-  const bool plain = !persistent && !b.persistent() && !generated; // launch and plain are the same then
+  const bool generated = !a.tables.cases.empty(); // otherwise all stages run the user's own kernels
+  const bool plain = !persistent && !b.persistent() && !generated; // launch and plain are then the same
   return (plain || a.strategy.strategy == b.strategy.strategy) && generated == !b.tables.cases.empty() &&
          (!generated || a.source.source == b.source.source) &&
          a.schedule.group_size == b.schedule.group_size &&
@@ -50,7 +50,8 @@ Error different_from_plain(const engine::OutputParity& parity) {
   return {.code = ErrorCode::outputs_differ,
           .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
                                  in_quotes(difference.buffer), difference.found, difference.expected),
-          .fix = "`tidegate run --verify` tells more; nothing is tuned that is not right"};
+          .fix =
+              "`tidegate run --verify` shows the details; only programs with correct outputs can be tuned"};
 }
 
 std::string way_text(const Candidate& candidate) {
@@ -75,11 +76,12 @@ Error ended(engine::RunStatus status) {
   if (status == engine::RunStatus::queue_failed) {
     return {.code = ErrorCode::queue_fault,
             .message = "an item of a queue failed",
-            .fix = "`tidegate run` tells which"};
+            .fix = "`tidegate run` reports which"};
   }
   return {.code = status == engine::RunStatus::hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
-          .message = status == engine::RunStatus::hang ? "a wait on the device ran out"
-                                                       : "it takes many times as long as what is best so far",
+          .message = status == engine::RunStatus::hang
+                         ? "a wait on the device ran out"
+                         : "the run takes many times as long as the best so far",
           .fix = "give --max-wall-time more"};
 }
 
@@ -130,7 +132,7 @@ Result<bool> Workbench::make(const Settings& settings) {
     return false;
   }
 
-  // What is built refers to what was compiled: first it lies where it stays.
+  // Move first: the build keeps references to the compiled program.
   Candidate& candidate = candidates_.emplace_back(Candidate{.settings = settings,
                                                             .compiled = std::move(compiled),
                                                             .built = std::nullopt,
@@ -167,7 +169,7 @@ Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
   if (parity.equal) {
     return {};
   }
-  // Each way once more: what does not repeat itself is a race.
+  // Run both again: a difference that does not repeat is a race.
   const engine::PlainRun again = reference_->run(Clock::now() + std::chrono::nanoseconds(most_ns));
   const engine::ArenaRun rerun = run(candidate, most_ns);
   if (again.in_time && rerun.outcome.status == engine::RunStatus::done) {
@@ -187,10 +189,10 @@ Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
 engine::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
   ++runs_;
   candidate.limits.deadline = Clock::now() + std::chrono::nanoseconds(most_ns);
-  monitor_.deadline = candidate.limits.deadline + std::chrono::nanoseconds(most_ns); // and reading back
+  monitor_.deadline = candidate.limits.deadline + std::chrono::nanoseconds(most_ns); // includes reading back
   engine::ArenaRun done = engine::run_in_arena(session_, candidate.compiled, *candidate.built, first_,
                                                candidate.limits, monitor_);
-  if (done.outcome.status == engine::RunStatus::done) { // `until` leaves open how many there are
+  if (done.outcome.status == engine::RunStatus::done) { // `until` may end the run earlier
     candidate.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
   }
   return done;
@@ -216,7 +218,7 @@ Result<std::size_t> Workbench::add_first(const Settings& settings) {
   }
 }
 
-// With as many iterations as take `most_plain_ns_`: more and more, until the next step would take longer.
+// Raises the number of iterations until the next step would exceed `most_plain_ns_`.
 Result<engine::PlainRun> Workbench::run_plain(Candidate& candidate) {
   const std::uint32_t all = candidate.compiled.written.iterations;
   const bool bounded = most_plain_ns_ != ~std::uint64_t{0};
@@ -229,7 +231,7 @@ Result<engine::PlainRun> Workbench::run_plain(Candidate& candidate) {
       return tl::unexpected(InterruptWatch::interrupted() ? interrupted()
                                                           : ended(engine::RunStatus::deadline));
     }
-    // The first run of all may have compiled something: it counts for no more than a step of 8.
+    // The first run may include compilation, so a step is at most 8.
     const double room = static_cast<double>(most_plain_ns_) /
                         static_cast<double>(std::max<std::uint64_t>(plain.dispatch_ns, 1));
     const auto times = static_cast<std::uint32_t>(std::clamp(room, 1.0, 8.0));
@@ -311,8 +313,8 @@ std::string Workbench::value_of(Knob knob, std::size_t candidate) const {
 
 std::vector<Option> Workbench::options_of(Knob knob, std::size_t candidate, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering && !options_.compile.distrust_litmus;
-  // On a CPU what a persistent launch gains while the cores are free is lost many times over when one is not:
-  // a first run does not look whether they are.
+  // On a CPU a persistent launch loses far more than it gains if another program takes a core; a first run
+  // does not check for that.
   const bool may_wait =
       passed && (knobs_.data() != first_run_knobs.data() || !candidates_.front().compiled.model.cpu);
   return tuning::options_of(knob, settings(candidate), incumbent(candidate, dispatch_ns), program_, device_,
@@ -325,7 +327,7 @@ Settings Workbench::with_workers(Settings settings, std::uint32_t workers) const
 }
 
 Settings Workbench::concluded(std::size_t candidate, const Times& times) {
-  constexpr int rounds = 4; // which part hides which changes with the factors
+  constexpr int rounds = 4; // because the factors change which part hides which
   device::CostParts scales{1, 1, 1, 1, 1};
   for (int i = 0; i < rounds; ++i) {
     std::vector<Sample> samples;

@@ -1,5 +1,5 @@
-// Candidates of a wave program side by side on one device: each is compiled and built once, its first run is
-// held against plain launches, and then any of them can be run again, in turn with the others.
+// Candidates of a wave program on one device. Each is compiled and built once, its first run is compared with
+// plain launches, and then candidates can be timed in any order.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/opencl.hpp"
@@ -23,12 +23,10 @@
 
 namespace tidegate::tuning {
 
-// What differs between programs where candidates are measured: how one is built, proved and run. The search
-// (measure.hpp) knows candidates by their numbers, and nothing of what they run.
-
-// Nanoseconds of the runs of each candidate.
+// Nanoseconds of each candidate's runs.
 using Times = std::map<std::size_t, std::vector<double>>;
 
+// Builds, proves and runs the candidates of a program. The search (measure.hpp) knows them by index only.
 class Bench {
 public:
   Bench() = default;
@@ -38,59 +36,58 @@ public:
 
   [[nodiscard]] virtual std::span<const Knob> knobs() const = 0;
 
-  // The program as it is, whose outputs are proved to be right; an error where it does not run, or they are
-  // not.
+  // Adds the unchanged program and proves its outputs. Fails if it does not run or its outputs are wrong.
   virtual Result<std::size_t> add_first(const Settings& settings) = 0;
 
-  // Nothing where it would run just as another one here. An error says why it is thrown out: what refuses it,
-  // how its run ended, or outputs that differ.
+  // Returns nullopt if the candidate would run exactly as an existing one. The error says why it is rejected:
+  // it was refused, did not finish, or its outputs differ.
   virtual Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) = 0;
 
-  // Nanoseconds of a dispatch; nothing where it does not come to its end in `most_ns`.
+  // Returns the nanoseconds of a dispatch; nullopt if it does not finish in `most_ns`.
   virtual std::optional<double> time(std::size_t candidate, std::uint64_t most_ns) = 0;
 
-  // The value that the candidate has, and those that it might have instead.
+  // A candidate's value of a knob, and the alternatives.
   [[nodiscard]] virtual std::string value_of(Knob knob, std::size_t candidate) const = 0;
   [[nodiscard]] virtual std::vector<Option> options_of(Knob knob, std::size_t candidate,
                                                        double dispatch_ns) const = 0;
 
   [[nodiscard]] virtual const Settings& settings(std::size_t candidate) const = 0;
-  [[nodiscard]] virtual std::uint32_t workers(std::size_t candidate) const = 0; // work-groups that it has
+  [[nodiscard]] virtual std::uint32_t workers(std::size_t candidate) const = 0; // number of work-groups
   [[nodiscard]] virtual Settings with_workers(Settings settings, std::uint32_t workers) const = 0;
 
-  // The candidate's settings with what the times of all tell beside them.
+  // Returns the candidate's settings, with cost model factors fitted to all times.
   virtual Settings concluded(std::size_t candidate, const Times& times) = 0;
 
   [[nodiscard]] virtual std::uint64_t runs() const = 0;
 };
 
-// Whoever interrupts measuring is told that nothing was written.
+// The error of an interrupted measurement; its fix says that nothing was written.
 Error interrupted();
 
-// Why a run that did not come to its end does not count.
+// The error that rejects a candidate whose run did not finish.
 Error ended(engine::RunStatus status);
 
 struct Candidate {
   Settings settings;
   engine::CompiledProgram compiled;
-  std::optional<engine::BuiltProgram> built; // for what was compiled, where it lies
+  std::optional<engine::BuiltProgram> built; // refers to `compiled`
   engine::Residency residency;
   engine::DispatchLimits limits;
 };
 
 class Workbench final : public Bench {
 public:
-  // Candidates run as many iterations as take plain launches `most_plain_ns`, one at least. All references
-  // outlive it. Throws device::Refused.
+  // Candidates run as many iterations as plain launches complete in `most_plain_ns`, at least one. All
+  // references must outlive the bench. Throws device::Refused.
   Workbench(const engine::WaveProgram& program, const std::string& folder, const device::DeviceInfo& device,
             const engine::RunOptions& options, engine::Monitor& monitor, std::span<const Knob> knobs,
             std::uint64_t most_plain_ns = ~std::uint64_t{0});
 
   [[nodiscard]] std::span<const Knob> knobs() const override { return knobs_; }
-  // Of each run, once there is a first candidate.
+  // Iterations of each run; set by add_first.
   [[nodiscard]] std::uint32_t iterations() const { return iterations_; }
-  [[nodiscard]] std::size_t outputs() const; // that are compared
-  // The first candidate that was not equal to plain launches.
+  [[nodiscard]] std::size_t outputs() const; // number of compared outputs
+  // The first candidate whose outputs differed from plain launches.
   [[nodiscard]] const std::optional<Different>& different() const { return different_; }
   [[nodiscard]] const engine::CompiledProgram& compiled(std::size_t candidate) const {
     return candidates_[candidate].compiled;
@@ -108,20 +105,20 @@ public:
     return candidates_[candidate].residency.workers;
   }
   [[nodiscard]] Settings with_workers(Settings settings, std::uint32_t workers) const override;
-  // With the cost model's factors by all that was timed, where a run would be launched just as the candidate:
-  // what is written is what was measured.
+  // Adds fitted factors of the cost model only if a run with them is launched exactly like the candidate, so
+  // that the written settings are the measured ones.
   Settings concluded(std::size_t candidate, const Times& times) override;
   [[nodiscard]] std::uint64_t runs() const override { return runs_; }
 
 private:
   Result<engine::CompiledProgram> compile(const Settings& settings);
-  Result<bool> make(const Settings& settings); // false for one that runs as another
+  Result<bool> make(const Settings& settings); // false if it runs as another one
   void limit(engine::CompiledProgram& compiled) const;
   Result<engine::PlainRun> run_plain(Candidate& candidate);
   [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
-  // What was measured of a candidate, by the cost model with other factors for its parts.
+  // Estimates a candidate's time with other factors for the parts.
   [[nodiscard]] device::CostParts estimated(std::size_t candidate, const device::CostParts& scales) const;
-  // Whether a run with these settings would be launched as the candidate was.
+  // Returns true if a run with these settings is launched like the candidate.
   [[nodiscard]] bool same_way(std::size_t candidate, const Settings& settings);
   Result<void> prove(Candidate& candidate, std::uint64_t most_ns);
   engine::ArenaRun run(Candidate& candidate, std::uint64_t most_ns);
@@ -135,9 +132,9 @@ private:
   std::uint64_t most_plain_ns_;
   device::Session session_;
   engine::AnswerMacros answer_macros_;
-  std::deque<Candidate> candidates_; // which stay where they are: what was built refers to what was compiled
+  std::deque<Candidate> candidates_; // a deque, because builds refer to compiled programs
   engine::HostContents first_;
-  std::optional<engine::Reference> reference_; // of the first candidate's program
+  std::optional<engine::Reference> reference_; // for the first candidate's program
   std::uint32_t iterations_ = 0;               // 0: not known yet
   engine::HostContents expected_;              // outputs of plain launches
   std::optional<Different> different_;
