@@ -1,9 +1,9 @@
-// How work-groups of one launch publish what they have written and see what others have, and the barrier of all
-// of them that is built on it. What the self-test proves is what the persistent kernel runs: both are compiled
-// with this file. The host defines TG_ORDERING (the numbers of lib/device/device_profile.hpp).
+// Release and acquire between the work-groups of a launch in four memory orderings, and a barrier of all
+// groups. The self-test and the persistent kernel compile this same file, so that the test proves what later
+// runs. The host defines TG_ORDERING (the numbers of lib/device/profile.hpp).
 //
-// Every wait is a `for` loop with a bound: unbounded ones have hung on several drivers when compiled, and a
-// device on which a wait fails must come back and say so.
+// Every wait is a `for` loop with a bound: several drivers hang when they compile unbounded loops, and a wait
+// that fails on a device must return and report it.
 
 #define TG_ORDERING_PTX 0     // NVIDIA: release and acquire in PTX
 #define TG_ORDERING_C11 1     // OpenCL C 2.0 atomics with device scope
@@ -80,20 +80,20 @@ uint tg_load_acquire(volatile global tg_word* at) {
 }
 #endif
 
-// Counters lie a cache line apart: arrivals at the barrier, groups that gave up waiting, and how far each group has
-// come. All of them grow, and are compared by their difference: they may pass 2^32.
+// Counters are a cache line apart: arrivals at the barrier, groups that gave up waiting, and the progress of
+// each group. They only grow and are compared by their difference, because they may pass 2^32.
 #define TG_LINE 64
 #define TG_ARRIVALS 0
 #define TG_GAVE_UP TG_LINE
 #define TG_REACHED(group) ((2 + (group)) * TG_LINE)
 
-// Looks before a wait counts as long, some 20 us on a GPU. An acquire empties the L1 cache of its multiprocessor, and
-// groups there may still work: a long wait looks without, and acquires once the counter has come.
+// Polls before a wait counts as long, about 20 us on a GPU. An acquire invalidates the L1 cache of its multiprocessor,
+// where groups may still work: a long wait polls without acquire, and acquires once the counter has arrived.
 #define TG_SHORT_WAIT 32u
 
-// Waits until a counter has reached a value. False after `most_polls` looks at it, or once any group has given up;
-// this one then says so in `report`, if there is one: 1, where it stood (three words), the counter, the value that
-// it waited for and the one that it saw.
+// Waits until a counter reaches a value. Returns false after `most_polls` reads, or once any group has given
+// up; then fills `report`, unless it is null, with 1, the location (three words), the counter, the value that
+// it waited for and the value that it read.
 bool tg_await(volatile global tg_word* counters, uint counter, uint wanted, uint most_polls, global uint* report,
               uint3 place) {
   for (uint poll = 0; poll < most_polls; ++poll) {
@@ -118,16 +118,16 @@ bool tg_await(volatile global tg_word* counters, uint counter, uint wanted, uint
   return false;
 }
 
-// All groups meet, each in the person of one work-item: what its group has done before the local barrier before this is
-// seen by every group behind the local barrier after it. False once any group has given up.
+// Called by one work-item of each group; all groups meet. What a group did before its preceding local barrier
+// is visible to every group after its next one. Returns false once any group has given up.
 bool tg_arrive_and_await(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, global uint* report, uint3 place) {
   tg_add_release(&counters[TG_ARRIVALS]);
   return tg_await(counters, TG_ARRIVALS, arrivals_wanted, most_polls, report, place);
 }
 
-// A barrier of all groups: each arrives once a round, and thresholds that grow save resetting the counter.
-// False once any group has given up. The first work-item sets `gave_up` to 0 before the first barrier, and it is
-// written again only when a wait fails: nothing stands between the work and the arrival.
+// A barrier of all groups. Each group arrives once per round; growing thresholds save resetting the counter.
+// Returns false once any group has given up. The first work-item sets `gave_up` to 0 before the first
+// barrier, and only a failed wait writes it again, so that nothing delays the arrival.
 bool tg_device_barrier(volatile global tg_word* counters, uint arrivals_wanted, uint most_polls, local uint* gave_up,
                        global uint* report, uint3 place) {
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);

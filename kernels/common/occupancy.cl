@@ -1,8 +1,8 @@
-// How many groups are resident together: the protocol of Sorensen et al. (OOPSLA 2016). Under a fair lock every
-// resident group takes a number before any of them comes round to close the poll; groups that start later find
-// it closed. Groups start one after another, so each takes `settle_polls` of time before it comes round; none of
-// them returns before the poll is closed. state: next ticket, ticket being served, poll closed, participants, lock
-// waits that ran out, a word to pass the time with; a line apart each.
+// Counts the groups that run concurrently, by the protocol of Sorensen et al. (OOPSLA 2016). Under a fair
+// lock every resident group is counted before any of them closes the poll; groups that start later find it
+// closed. Groups start one after another, so each waits `settle_polls` before it closes the poll, and none
+// returns before it is closed. Words of the state, a line apart: next ticket, ticket being served, poll
+// closed, participants, timed-out lock waits, and a word to spend time on.
 #define TG_NEXT_TICKET 0
 #define TG_SERVING TG_LINE
 #define TG_POLL_CLOSED (2 * TG_LINE)
@@ -18,7 +18,7 @@ bool tg_lock(volatile global uint* state, uint most_polls) {
       return true;
     }
     if ((poll & 1023u) == 1023u && atomic_add(&state[TG_LOCK_GAVE_UP], 0u) != 0) {
-      break; // the lock is lost for good
+      break; // the lock is lost permanently
     }
   }
   atomic_inc(&state[TG_LOCK_GAVE_UP]);

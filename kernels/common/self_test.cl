@@ -1,12 +1,12 @@
-// What a device must prove before a persistent kernel runs on it, and what that costs. Compiled once per memory
-// ordering, behind device_barrier.cl and occupancy.cl.
+// The self-test: what a device must prove before it runs a persistent kernel, and the costs to measure.
+// Compiled once per memory ordering, with the files below.
 #include "common/virtual_ndrange.cl"
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 
-// Each group writes, all meet, each reads plainly what its neighbour has written; every other time a group meets its two
-// neighbours alone, by what they tell of themselves. `data` holds two words for
-// each work-item, used in turn; `errors` counts reads that saw something else.
+// Each group writes, all groups meet, and each reads what its neighbour wrote with plain loads; in every
+// other round a group meets only its two neighbours, by their published progress. `data` holds two words per
+// work-item, used in turn; `errors` counts reads of other values.
 kernel void litmus(global uint* data, volatile global tg_word* counters, volatile global uint* errors, uint rounds,
                    uint most_polls) {
   local uint gave_up;
@@ -18,7 +18,7 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
   const uint lane = get_local_id(0);
   const uint group = get_group_id(0);
   const uint neighbour = group + 1 == groups ? 0 : group + 1;
-  const uint other = group == 0 ? groups - 1 : group - 1; // it reads what this one writes
+  const uint other = group == 0 ? groups - 1 : group - 1; // reads what this group writes
   uint wrong = 0;
   for (uint round = 0; round < rounds; ++round) {
     global uint* const half_of_round = data + (round & 1u) * groups * lanes;
@@ -48,7 +48,7 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
   }
 }
 
-// Barriers and nothing else, to be timed.
+// Only barriers, for timing.
 kernel void barriers(volatile global tg_word* counters, uint rounds, uint most_polls) {
   local uint gave_up;
   if (get_local_id(0) == 0) {
@@ -61,7 +61,7 @@ kernel void barriers(volatile global tg_word* counters, uint rounds, uint most_p
   }
 }
 
-// Each group goes from round to round as soon as its two neighbours have come so far: to be timed.
+// Each group starts a round as soon as its two neighbours have reached it, for timing.
 kernel void neighbours(volatile global tg_word* counters, uint rounds, uint most_polls) {
   local uint gave_up;
   if (get_local_id(0) == 0) {
@@ -87,8 +87,9 @@ kernel void neighbours(volatile global tg_word* counters, uint rounds, uint most
   }
 }
 
-// Waves of tiles as a persistent launch runs them, to be timed: each work-item moves a vector from what the neighbour of its
-// group wrote the round before, `tiles` times a group, between two halves of `data`; then all meet.
+// Waves of tiles as in a persistent launch, for timing: each work-item moves a vector that the neighbouring
+// group wrote in the previous round, `tiles` times per group, between two halves of `data`; then all groups
+// meet.
 kernel void waves(global float4* data, volatile global tg_word* counters, uint tiles, uint rounds, uint most_polls) {
   local uint gave_up;
   if (get_local_id(0) == 0) {
@@ -100,7 +101,7 @@ kernel void waves(global float4* data, volatile global tg_word* counters, uint t
   for (uint round = 0; round < rounds; ++round) {
     global const float4* const from = data + (round & 1u) * half_size;
     global float4* const to = data + (1u - (round & 1u)) * half_size;
-    for (uint tile = 0; tile < tiles; tile += 2) { // the reads of two are under way at a time
+    for (uint tile = 0; tile < tiles; tile += 2) { // the reads of two tiles overlap
       const uint item = (tile * groups + get_group_id(0)) * lanes + get_local_id(0);
       const uint next = item + groups * lanes;
       const bool two = tile + 1 < tiles;
@@ -123,7 +124,7 @@ kernel void nothing(volatile global uint* unused) {
   }
 }
 
-// Each group claims batches of items until none is left, and touches each item once.
+// Each group claims batches of items until none is left and touches each item once.
 kernel void claims(volatile global uint* next, global uint* items, uint count, uint batch) {
   local uint first;
   const uint most_batches = count / batch + 1;
@@ -142,9 +143,9 @@ kernel void claims(volatile global uint* next, global uint* items, uint count, u
   }
 }
 
-// Kernels with barriers as cases of one kernel. Compilers for CPUs turn the code between two barriers into loops over the
-// work-items, and may do so wrongly where the barriers stand under conditions. Each of these runs by itself, too, and
-// must give the same.
+// Kernels with barriers as cases of one kernel. CPU compilers turn the code between two barriers into loops
+// over the work-items and may do so wrongly if barriers are under conditions. Each of these kernels also runs
+// alone and must compute the same.
 #define TG_TRIAL_ITEMS 64u
 #define TG_INLINE __attribute__((always_inline)) static
 
@@ -159,7 +160,7 @@ TG_INLINE void tg_sum(global const uint* a, global uint* out, local uint* t) {
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (l == 0) {
-    out[l] = t[0]; // by all of them where the compiler loses the branch
+    out[l] = t[0]; // executed by all work-items if the compiler loses the branch
   }
 }
 
@@ -174,7 +175,7 @@ TG_INLINE void tg_most(global const uint* a, global uint* out, local uint* t) {
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (l == 0) {
-    out[l] = t[0]; // by all of them where the compiler loses the branch
+    out[l] = t[0]; // executed by all work-items if the compiler loses the branch
   }
 }
 
@@ -188,7 +189,7 @@ TG_INLINE void tg_mirror(global const uint* a, global uint* out, local uint* t) 
   out[l] = t[TG_TRIAL_ITEMS - 1 - l] ^ u[l];
 }
 
-TG_INLINE void tg_few(global const uint* a, global uint* out, local uint* t) { // the others return early
+TG_INLINE void tg_few(global const uint* a, global uint* out, local uint* t) { // others return early
   const uint l = get_local_id(0);
   t[l] = a[l];
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -198,7 +199,7 @@ TG_INLINE void tg_few(global const uint* a, global uint* out, local uint* t) { /
   out[l] = t[TG_TRIAL_ITEMS - 1 - l];
 }
 
-TG_INLINE void tg_rounds(global const uint* a, global uint* out, local uint* t) { // all of them leave the loop at the same time
+TG_INLINE void tg_rounds(global const uint* a, global uint* out, local uint* t) { // all leave the loop together
   const uint l = get_local_id(0);
   uint sum = 0;
   for (uint round = 0; round < 3; ++round) {
@@ -234,13 +235,13 @@ TG_TRIAL(sum) TG_TRIAL(most) TG_TRIAL(mirror) TG_TRIAL(few) TG_TRIAL(rounds) TG_
   TG_INLINE void tg_run_##set(uint code, global const uint* a, global uint* out, local uint* t) { \
     switch (code) { cases default: break; } \
   }
-// Which ends of cases a compiler merges depends on what other cases there are.
+// Which ends of cases a compiler merges depends on the other cases.
 TG_CASES(pair, TG_CASE(0, sum) TG_CASE(1, most))
 TG_CASES(open, TG_CASE(0, few) case 1: { tg_third(a, out, t); } break;)
 TG_CASES(all, TG_CASE(0, sum) TG_CASE(1, most) TG_CASE(2, mirror) TG_CASE(3, few) TG_CASE(4, rounds) TG_CASE(5, sum) TG_CASE(6, mirror))
 
-// As a launch has them, with a group for each tile of each case; and as a persistent launch has them, in rounds that begin
-// with a wait, but for the first, and end with an arrival.
+// The cases as in a plain launch, with a group per tile of each case, and as in a persistent launch, in
+// rounds that begin with a wait, except the first, and end with an arrival.
 #define TG_LAUNCHES(set) \
   kernel __attribute__((reqd_work_group_size(TG_TRIAL_ITEMS, 1, 1))) void launch_##set(global const uint* a, global uint* out, uint tiles) { \
     local uint t[2 * TG_TRIAL_ITEMS]; \
@@ -281,6 +282,6 @@ kernel void discover(volatile global uint* state, uint most_polls, uint settle_p
   if (get_local_id(0) == 0) {
     tg_take_part(state, most_polls, settle_polls);
   }
-  // The others wait: hardware that hands on the room of single work-items would let further groups in.
+  // The others wait: otherwise hardware that frees resources per work-item would admit further groups.
   barrier(CLK_LOCAL_MEM_FENCE);
 }

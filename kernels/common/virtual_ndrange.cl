@@ -1,6 +1,6 @@
-// The NDRange of a wave, for kernels that run as functions inside another launch: a virtual work-group is a tile,
-// and a tg_item says where a work-item is in it. What OpenCL C answers by get_global_id(0) for the launch,
-// tg_get_global_id(item, 0) answers for the wave; lib/opencl_c/outline.hpp puts the one in place of the other.
+// The NDRange of a wave for kernels that run as functions inside another launch: a virtual work-group is a
+// tile, and a tg_item is a work-item's position in it. tg_get_global_id(item, 0) returns for the wave what
+// get_global_id(0) returns for a launch; lib/opencl_c/outline.hpp replaces the latter by the former.
 
 typedef struct {
   uint dimensions;
@@ -12,17 +12,17 @@ typedef struct {
 
 typedef struct {
   tg_range range;
-  uint side; // which of the tiles that one work-group runs side by side
+  uint side; // index among the tiles that a work-group runs concurrently
   uint group_x, group_y, group_z;
-  uint lane_x, lane_y, lane_z; // the local id
+  uint lane_x, lane_y, lane_z; // local id
 } tg_item;
 
 uint tg_lanes(tg_range range) { return range.local_x * range.local_y * range.local_z; }
 uint tg_tiles(tg_range range) { return range.groups_x * range.groups_y * range.groups_z; }
 
-// Where the work-items of a tile meet.
+// The barrier of the work-items of a tile.
 #if TG_SIDE_BY_SIDE
-// NVIDIA only: a named barrier for each tile, 0 being that of the work-group; tiles within a warp meet there.
+// NVIDIA only: a named barrier per tile (0 is the work-group's); tiles within a warp use a warp barrier.
 void tg_barrier(tg_item item, uint flags) {
   const uint lanes = tg_lanes(item.range);
   if (lanes > 32) {
@@ -36,19 +36,19 @@ void tg_barrier(tg_item item, uint flags) {
 #define tg_barrier(item, flags) barrier(flags)
 #endif
 
-// The case of a kernel with barriers ends: the next tile uses the local memory again.
+// Ends the case of a kernel with barriers; the next tile reuses the local memory.
 //
-// PoCL (3.1) copies what follows a barrier under a condition once for each edge that leads to code shared with other
-// paths. Where both sides of a branch in which work-items differ lead there, each side gets a copy of the next barrier, and
-// PoCL takes the branch of the first work-item for that of all. So the barrier that ends a case belongs to this case alone,
-// and LLVM must not merge the ends of two cases: it never merges stores to variables of their own.
+// PoCL (3.1) duplicates the code after a conditional barrier for each edge into code that other paths share.
+// If both sides of a divergent branch lead there, each side gets a copy of the next barrier, and PoCL applies
+// the first work-item's branch to all. So the barrier that ends a case must belong to this case alone, and
+// LLVM must not merge the ends of two cases: it never merges volatile stores to different variables.
 #if TG_CLOSED_CASES
 #define TG_CASE_ENDS { barrier(CLK_LOCAL_MEM_FENCE); volatile uint tg_case_ended; tg_case_ended = 0; }
 #else
 #define TG_CASE_ENDS barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 
-// Work-item `lane` of tile `tile`; both count in x first.
+// Returns the item of `lane` in `tile`; both count with x first.
 tg_item tg_place(tg_range range, uint tile, uint lane, uint side) {
   tg_item item;
   item.range = range;
@@ -69,13 +69,13 @@ tg_item tg_place(tg_range range, uint tile, uint lane, uint side) {
   return item;
 }
 
-// Work-items of a group along one dimension: the last one may have fewer.
+// Returns the work-items of a group along one dimension; the last group may have fewer.
 uint tg_extent(uint global_size, uint local_size, uint group) {
   const uint left = global_size - group * local_size;
   return left < local_size ? left : local_size;
 }
 
-// False for the work-items that a ragged last group does not have.
+// False for work-items outside a ragged last group.
 bool tg_inside(tg_item item) {
   return item.lane_x < tg_extent(item.range.global_x, item.range.local_x, item.group_x) &&
          item.lane_y < tg_extent(item.range.global_y, item.range.local_y, item.group_y) &&
@@ -123,7 +123,7 @@ size_t tg_get_local_linear_id(tg_item item) {
   return (item.lane_z * tg_get_local_size(item, 1) + item.lane_y) * tg_get_local_size(item, 0) + item.lane_x;
 }
 
-// Waves whose sizes are read from a descriptor: the words of lib/engine/launch_tables.hpp.
+// Reads a wave's sizes from a descriptor (words as in lib/engine/launch_tables.hpp).
 tg_range tg_range_at(global const ulong* words) {
   tg_range range;
   range.dimensions = (uint)words[0];
@@ -142,5 +142,5 @@ tg_range tg_range_at(global const ulong* words) {
   return range;
 }
 
-// The buffer that a word of a descriptor stands for, where it may be none.
+// Returns the buffer of a descriptor's word, or null.
 global void* tg_buffer(global uchar* arena, ulong offset) { return offset == ~0ul ? (global void*)0 : (global void*)(arena + offset); }

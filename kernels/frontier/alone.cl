@@ -1,21 +1,22 @@
-// A small frontier worked by one group alone, wave after wave behind local barriers.
+// Waves of a small frontier by one group, with local barriers between them.
 
 #if TG_MAY_WORK_ALONE
 #define TG_SURELY 2u
 
-// Waves of a small frontier by one group, until one is none or the limit is reached; the step is absorbed then, and the
-// position says where it has come to. The first wave reads the queue in global memory, the others what the one before left in
-// local memory; what is left at the end goes to the global one.
+// Processes waves until the frontier is empty or grows, or the limit is reached. The last step is then
+// absorbed and the position is up to date. The first wave reads the queue in global memory, later ones the
+// entries that the previous wave left in local memory; the rest is copied to global memory at the end.
 //
-// Waiting for memory is all that takes time here. What the next wave's first edges need is asked for before it is known
-// whether there is a next one; most often a look at its size is enough for that, and then the last work-item, which seldom has
-// edges to go along, absorbs the wave while the others are in the next one.
+//
+// Waiting for memory takes nearly all of the time. So the next wave's first edges are fetched before the
+// choice of whether there is a next wave. Usually the size of the frontier decides that, and then the last
+// work-item, which seldom has edges, absorbs the wave while the others run the next one.
 void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
                    uint log_begin, uint limit_wave) {
   const uint lane = (uint)get_local_id(0);
-  const bool watches = tg_is_leader();
+  const bool leads = tg_is_leader();
   const uint sure_vertices = min(setting->policy.alone_vertices, tg_surely_sparse(setting->policy));
-  const uint sure_edges = setting->policy.alone_vertices * TG_ALONE_EDGES; // these are few
+  const uint sure_edges = setting->policy.alone_vertices * TG_ALONE_EDGES; // at most this many edges are few
   tg_position at = group->at;
   const uint round = at.round;
   tg_errand errand = tg_first_errand(job, &at, lane / TG_LANES, at.entries, tg_queue_of(job, at.wave), 0);
@@ -56,7 +57,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     const bool sure = vertices != 0 && vertices <= sure_vertices && at.entries <= TG_ALONE_ROOM &&
                       sums[TG_LONG_TAIL * TG_SUM_LINE] == 0 && TG_PARTS(sums + TG_EDGES * TG_SUM_LINE) <= sure_edges && at.wave < limit_wave;
     errand = tg_first_errand(job, &at, lane / TG_LANES, kept, 0, next_entries);
-    if (watches) {
+    if (leads) {
       group->goes_on = TG_SURELY;
       if (!sure) {
         tg_position next = group->at;
@@ -67,14 +68,14 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     goes_on = group->goes_on;
-    if (watches && goes_on == TG_SURELY) {
+    if (leads && goes_on == TG_SURELY) {
       tg_position next = group->at;
       tg_absorb(&next, setting, tg_counts_of_sums(sums), log, log_begin);
       group->at = next;
     }
   }
-  // After the loop, not where it ends: there PoCL 3.1 lets all work-items take the branch that the first one takes, and those
-  // past the last entry would write, too.
+  // After the loop, not at its end: there PoCL 3.1 takes the first work-item's branch for all work-items, and
+  // those past the last entry would write too.
   global uint4* const queue = tg_queue_of(job, at.wave);
   local const uint4* const entries = group->queues + sequence % 2u * TG_ALONE_ROOM;
   for (uint i = lane; i < min(at.entries, (uint)TG_ALONE_ROOM); i += TG_GROUP_SIZE) {
@@ -83,7 +84,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
   for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
     group->sums[i] = 0;
   }
-  if (watches) {
+  if (leads) {
     group->at.round = round + 1;
     job->state->alone[round & 1u] = group->at;
   }

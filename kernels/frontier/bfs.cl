@@ -1,10 +1,10 @@
-// Breadth-first search: levels, and parents where they are asked for.
+// Breadth-first search: levels and, with TG_PARENTS, parents.
 //
-// A vertex's value is its level, the greatest number while it has none. A wave gives `wave + 1` to the unreached
-// neighbours of its frontier; whoever lowers a level first has found the vertex. Levels are exact, and each vertex is found
-// once, until a fused wave has run: that lowers levels in place, some of them by a longer way first. From then on a
-// vertex may be found again whenever its level falls, and all levels are exact when nothing falls any more;
-// parents are then worked out from the levels.
+// A vertex's value is its level, or the greatest number before it is reached. A wave writes `wave + 1` to the
+// unreached neighbours of its frontier; the work-item that first lowers a level has found the vertex. Levels
+// are exact and each vertex is found once until a fused wave runs: that lowers levels in place, some of them
+// through a longer path first. From then on a vertex is found again whenever its level falls. All levels are
+// exact once none falls any more; the last step then derives the parents from the levels.
 //
 // Source: Beamer, Asanovic, Patterson, Direction-Optimizing Breadth-First Search (SC 2012).
 
@@ -16,7 +16,7 @@ uint tg_along(uint value, uint weight) { return value == TG_UNREACHED ? value : 
 bool tg_better(uint candidate, uint current) { return candidate < current; }
 uint tg_merged(uint candidate, uint current) { return min(candidate, current); }
 uint tg_merge(volatile global uint* at, uint candidate) { return atomic_min(at, candidate); }
-// Whether a pull can end: any neighbour of the frontier gives the same level.
+// Returns true if a pull can end: any neighbour in the frontier yields the same level.
 bool tg_enough(const tg_position* at, const tg_setting* setting, uint value) { return at->mixed == 0; }
 bool tg_settled(const tg_position* at, const tg_setting* setting, uint value) {
   return at->mixed == 0 && value != TG_UNREACHED;
@@ -26,12 +26,12 @@ void tg_came_from(const tg_job* job, uint v, uint u) {
   job->others[v] = u;
 #endif
 }
-// What holds the wave for the vertices of its frontier.
+// The array that holds the wave number for the vertices of the wave's frontier.
 global const uint* tg_membership(const tg_job* job, const tg_position* at) {
   return at->mixed == 0 ? job->values : job->stamps;
 }
 
-// Parents from levels: of several, the one that is written last.
+// Derives parents from levels; if there are several, the last write wins.
 void tg_finish(const tg_job* job) {
   TG_EACH_ITEM(job, u, job->vertices, 1) {
     const uint level = job->values[u];

@@ -1,11 +1,11 @@
 // Connected components: hook and compress.
 //
-// Values are the links of a forest of disjoint sets: a vertex's value is a smaller vertex of its component, or the vertex
-// itself at a root. One wave looks at every edge and hooks the greater of the two roots under the smaller one; it does so
-// with a compare-and-exchange at the root, and on failure goes on from what it saw, so each edge is done when it
-// has been looked at. Links read on the way may be old: an old link still leads to a vertex of the component. Whoever
-// walks a way shortens it. The last step lets every vertex point at its root, the smallest vertex of its component.
-// The graph has each edge in both directions.
+// Values are the links of a disjoint-set forest: a vertex's value is a smaller vertex of its component, or
+// the vertex itself at a root. One wave visits every edge and hooks the greater of the two roots under the
+// smaller one. It uses a compare-and-exchange at the root and continues from the value read if that fails, so
+// one visit completes an edge. An outdated link still leads to a vertex of the component. Each walk shortens
+// its path. The last step points every vertex at its root, the smallest vertex of its component. The graph
+// has each edge in both directions.
 //
 // Source: Jaiganesh, Burtscher, A High-Performance Connected Components Implementation for GPUs (HPDC 2018).
 
@@ -14,7 +14,7 @@
 uint tg_root(global uint* values, uint v) {
   uint at = v;
   uint link = values[at];
-  for (uint left = 0xffffffffu; link != at && left != 0; --left) { // links fall from step to step
+  for (uint left = 0xffffffffu; link != at && left != 0; --left) { // links decrease with every step
     const uint next = values[link];
     if (next != link) {
       atomic_min(&values[at], next); // path halving; a plain store could undo a hook
@@ -25,7 +25,7 @@ uint tg_root(global uint* values, uint v) {
   return at;
 }
 
-// Puts both ends of an edge into one set.
+// Unites the sets of an edge's ends.
 void tg_join(const tg_job* job, uint u, uint v) {
   uint a = tg_root(job->values, u);
   uint b = tg_root(job->values, v);
@@ -36,7 +36,7 @@ void tg_join(const tg_job* job, uint u, uint v) {
     if (seen == high) {
       return;
     }
-    a = tg_root(job->values, seen); // somebody else has hooked it
+    a = tg_root(job->values, seen); // another work-item has hooked it
     b = low;
   }
 }
@@ -45,7 +45,7 @@ void tg_finish(const tg_job* job) {
   TG_EACH_ITEM(job, v, job->vertices, 1) {
     uint root = job->values[v];
     for (uint link = job->values[root]; link != root; link = job->values[root]) {
-      root = link; // links fall from step to step: this ends
+      root = link; // links decrease with every step, so this ends
     }
     job->values[v] = root;
   }

@@ -1,6 +1,7 @@
-// From what a step has counted to the next step: its wave is logged, a topology chosen, and what that needs is planned.
+// Turns the counters of a step into the next step: logs the wave, chooses a topology and plans the step that
+// it needs.
 
-// What a step has counted.
+// Counters of a step.
 typedef struct {
   ulong edges;
   ulong scanned;
@@ -13,7 +14,8 @@ typedef struct {
   uint nearest;
 } tg_counts;
 
-// From counters `line` words apart, in whichever memory: those that the algorithm counts.
+// Reads counters that are `line` words apart, in any address space; omits those that the algorithm does not
+// count.
 #define TG_READ_COUNTS(counts, counters, line)                                                         \
   do {                                                                                                 \
     (counts).entries = (counters)[TG_TAIL * (line)];                                                   \
@@ -46,7 +48,7 @@ bool tg_works_alone(const tg_position* at, const tg_setting* setting) {
 
 bool tg_pushes(uint topology) { return topology == TG_SPARSE || topology == TG_HYBRID || topology == TG_CONSTRAINED; }
 
-// The step that the chosen topology needs next.
+// Returns the step that the chosen topology needs next.
 uint tg_plan(const tg_position* at) {
   if (at->topology == TG_EMPTY) {
 #if TG_ALGORITHM == TG_CC
@@ -72,7 +74,7 @@ void tg_choose_topology(tg_position* at, const tg_setting* setting) {
   at->chosen_vertices = at->vertices;
 }
 
-// A wave has ended: its row of the log, and the frontier that it has found.
+// Ends a wave: writes its log row and adopts the frontier that it found.
 void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, global tg_log_row* row) {
   if (row != 0) {
     tg_log_row written;
@@ -114,7 +116,7 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
 #endif
 }
 
-// From a step that has run to the next one.
+// Advances the position from an executed step to the next one.
 void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, global tg_log_row* log, uint log_begin) {
   bool choose = true;
 #if TG_ALGORITHM == TG_SSSP
@@ -133,7 +135,7 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
 #if TG_ALGORITHM == TG_PAGERANK
     at->scanned_edges = at->topology == TG_FUSED ? counts.scanned : 0;
     if (at->topology == TG_FUSED) {
-      at->idle = counts.idle; // has changed with the ranks that the next step iterates on
+      at->idle = counts.idle; // the next step iterates on the new ranks
     }
     if (at->topology != TG_DENSE) {
       at->step = TG_STEP_APPLY;

@@ -1,6 +1,6 @@
-// Along the edges of a frontier: who walks which vertices, and what a push does for each edge, the same in all topologies that
-// push. An edge gives the vertex that it leads to a better value, or nothing happens; whoever gives it one puts the vertex into
-// the next frontier.
+// Visits the edges of a frontier: which work-item visits which vertices, and how a push relaxes an edge in
+// every topology that pushes. If an edge improves the value of its end vertex, the work-item that improved it
+// adds the vertex to the next frontier.
 
 uint tg_weight(global const uint* weights, tg_offset e) {
 #if TG_WEIGHTS
@@ -12,7 +12,8 @@ uint tg_weight(global const uint* weights, tg_offset e) {
 #endif
 }
 
-// Vertices of a frontier, by their words: work-item `lane` of TG_WIDTH that share a word has every TG_WIDTH-th of its bits.
+// Walks over a frontier's vertices by bitmap words: work-item `lane` of the TG_WIDTH that share a word visits
+// every TG_WIDTH-th bit.
 typedef struct {
   uint word;
   uint bit;
@@ -35,7 +36,7 @@ TG_INLINE void tg_go_on(const tg_job* job, tg_walk* walk) {
 
 #if TG_ALGORITHM != TG_PAGERANK
 #if TG_ALGORITHM != TG_CC
-// Gives a vertex a better value; what it had before.
+// Improves a vertex's value; returns the previous value.
 TG_INLINE uint tg_improve(const tg_job* job, tg_target to, uint v, uint candidate) {
   if (!tg_undisturbed(to)) {
     return tg_merge(&job->values[v], candidate);
@@ -48,7 +49,7 @@ TG_INLINE uint tg_improve(const tg_job* job, tg_target to, uint v, uint candidat
 }
 #endif
 
-// The wave that a vertex was queued for last; from now on it is this one.
+// Stamps a vertex with the wave that it is queued for; returns the previous stamp.
 TG_INLINE uint tg_stamp(const tg_job* job, tg_target to, uint v) {
   if (!tg_undisturbed(to)) {
     return atomic_xchg(&job->stamps[v], to.wave);
@@ -58,7 +59,7 @@ TG_INLINE uint tg_stamp(const tg_job* job, tg_target to, uint v) {
   return before;
 }
 
-// A vertex of the next frontier, unless it is in there already.
+// Adds a vertex to the next frontier unless it is already in it.
 TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, uint value, tg_offset begin,
               tg_offset degree, tg_found* found) {
   const uint bit = 1u << (v & 31u);
@@ -94,7 +95,7 @@ TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, 
 }
 
 #if TG_ALGORITHM != TG_CC
-// What has to be fetched of an edge: the vertex that it leads to, its row, and the weight.
+// The data of an edge: its end vertex, the bounds of that vertex's row, and the weight.
 typedef struct {
   tg_offset begin;
   tg_offset end;
@@ -111,7 +112,7 @@ tg_edge tg_fetch_edge(const tg_job* job, ulong e) {
   return edge;
 }
 
-// The first edge that a work-item has to go along in a wave.
+// The first edge that a work-item visits in a wave.
 typedef struct {
   tg_edge edge;
   uint4 entry;
@@ -119,7 +120,7 @@ typedef struct {
   bool is_there;
 } tg_errand;
 
-// Fetches as much of it as can be known before the wave begins: that of item `item` of `entries`, in whichever queue.
+// Fetches what is known before the wave begins: entry `item` of `entries`, from either queue.
 tg_errand tg_first_errand(const tg_job* job, const tg_position* at, uint item, uint entries, global const uint4* queue,
                           local const uint4* local_queue) {
   const uint lane = (uint)get_local_id(0) % TG_LANES;
@@ -150,13 +151,13 @@ TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_targ
 }
 #endif
 
-// Along edge e of u. Eagerly: where few edges are under way, what may be needed is asked for at once, as waiting is what
-// costs.
+// Pushes along edge e of u. With `eager`, fetches everything that may be needed at once: if few edges are in
+// flight, latency dominates.
 TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
                   tg_found* found) {
 #if TG_ALGORITHM == TG_CC
   const uint w = job->neighbours[e];
-  if (w < u) { // its opposite is there as well
+  if (w < u) { // the opposite edge is also present
     tg_join(job, u, w);
   }
 #else

@@ -1,48 +1,50 @@
-// What the work-items of a traversal share, and how they put vertices into the next frontier.
+// Data that the work-items of a traversal share, and functions that put vertices into the next frontier.
 //
 // The host defines
 //   TG_ALGORITHM    one of TG_BFS …
 //   TG_GROUP_SIZE   work-items of a work-group
 //   TG_LANES        work-items that share an entry of a sparse queue
-//   TG_WIDE         and of a hybrid one
+//   TG_WIDE         work-items that share an entry of a hybrid queue
 //   TG_WIDTH        work-items that share a word of a bitmap
-//   TG_WIDE_OFFSETS places among the edges take 64 bits
+//   TG_WIDE_OFFSETS offsets of edges take 64 bits
 //   TG_FLOATS       weights and distances are floats
-//   TG_WEIGHTS      edges have weights of their own
-//   TG_PARENTS      bfs tells parents, too
-//   TG_ALONE_ROOM   entries that a group working alone keeps in local memory
+//   TG_WEIGHTS      edges have stored weights
+//   TG_PARENTS      bfs records parents
+//   TG_ALONE_ROOM   entries of a lone group's queue in local memory
 //
 // A frontier is a queue, a bitmap, or both. An entry of a queue is a run of at most TG_CHUNK edges of a vertex:
 //
-//   { vertex, place of the first edge (two words), edges }
+//   { vertex, offset of the first edge (two words), edges }
 //
-// so whoever takes one reads neighbours at once, without a look at the vertex's row, and a hub's edges are dealt
-// out like anybody's. Rows of TG_LONG_ROW edges and more go in long runs to the other end of the queue, where whole groups
-// take them: one work-item would write thousands of short ones. Queues alternate from wave to wave; bitmaps take turns in threes: one is read, one written, and the
-// one that was read before is cleared.
+// so that a work-item reads neighbours without first reading the vertex's row, and the edges of a hub are
+// distributed like those of other vertices. Rows of at least TG_LONG_ROW edges become long runs at the other
+// end of the queue, where whole groups take them; otherwise one work-item would write thousands of short
+// entries. Two queues alternate from wave to wave. Three bitmaps take turns: one is read, one written, and
+// the one that was read before is cleared.
 
 #define TG_BFS 0
 #define TG_REACH 1
 #define TG_SSSP 2
 #define TG_CC 3
 #define TG_PAGERANK 4
-#define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // those begin with all vertices
-#define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // those of CPUs wait in vain for a core that is busy
+#define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // these start from all vertices
+#define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // CPU groups wait in vain for a busy core
 
 #define TG_LONG_ROW (TG_GROUP_SIZE == 1 ? 0xffffffffu : 1024u)
 #define TG_LONG_CHUNK 4096u
-#define TG_TILE 128u // items that a group of one work-item takes one after the other
-#define TG_HELD 64u  // entries that it keeps before it asks for their places
+#define TG_TILE 128u // items that a group of one work-item takes consecutively
+#define TG_HELD 64u  // entries that it keeps before it reserves their slots
 #define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_NOBODY 0xffffffffu
 
-// Levels need stamps behind fused waves alone, which clear them.
+// Only fused waves make levels need stamps, and they clear them.
 #define TG_STAMPS_FROM_THE_START (TG_ALGORITHM != TG_BFS)
 
-// What is done for every edge: some compilers for CPUs leave such calls as they are, with the job in memory.
+// For functions that run once per edge: some CPU compilers otherwise leave the calls and keep the job in
+// memory.
 #define TG_INLINE __attribute__((always_inline))
 
-// A loop over what shall lie in registers.
+// Unrolls a loop over arrays that should be in registers.
 #define TG_UNROLL _Pragma("unroll")
 
 #if TG_WIDE_OFFSETS
@@ -59,11 +61,11 @@ typedef struct {
   global const uint* in_neighbours;
   global const uint* in_weights;
   global uint* values;  // levels, words, distances, labels or ranks
-  global uint* others;  // parents of bfs; twice what a vertex passes on, of pagerank
-  global uint* stamps;  // the last wave that a vertex was queued for; of pagerank, what it has received
+  global uint* others;  // bfs: parents; pagerank: what a vertex passes on, twice
+  global uint* stamps;  // the last wave that a vertex was queued for; pagerank: received sums
   global uint* bitmaps; // three
   global uint4* queues; // two
-  global uint* far;     // sssp: two queues of vertices and a bitmap of what is in them
+  global uint* far;     // sssp: two queues of vertices and a bitmap of their members
   global tg_state* state;
   uint vertices;
   uint words;
@@ -83,7 +85,7 @@ typedef struct {
                       others,  stamps,     bitmaps, queues,     far,           state,      setting.vertices,        \
                       setting.words, setting.queue_room, (uint)get_group_id(0), (uint)get_num_groups(0)}
 
-// The bitmap and the queue of a wave's frontier. All of pagerank's waves have the same one.
+// The bitmap and the queue of a wave's frontier. All waves of pagerank share one.
 global uint* tg_bitmap_of(const tg_job* job, uint wave) {
   return job->bitmaps + (TG_ALGORITHM == TG_PAGERANK ? 0u : wave % 3u) * job->words;
 }
@@ -102,10 +104,11 @@ volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state
 
 tg_offset tg_degree(const tg_job* job, uint v) { return job->offsets[v + 1ul] - job->offsets[v]; }
 
-// Work-item `lane` of `width` that share item after item: the first of its items, and the next one.
+// The first and the next item of a work-item; `width` work-items share each item.
 //
-// Neighbouring warps belong to different groups, so that a small frontier uses all of the device. Groups of one work-item, on
-// CPUs, take tiles of neighbours: each core has lines and pages of its own, and reads ahead.
+// Neighbouring warps belong to different groups, so that a small frontier uses the whole device. Groups of
+// one work-item, on CPUs, take tiles of consecutive items: each core has separate cache lines and pages, and
+// prefetches.
 uint tg_first_item(const tg_job* job, uint width) {
 #if TG_GROUP_SIZE == 1
   return job->group * TG_TILE;
@@ -122,7 +125,7 @@ TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
 #endif
 }
 
-// Each of them. Tile by tile it is a loop that a compiler for CPUs makes vectors of.
+// Loops over a work-item's items. CPU compilers vectorize the loop over a tile.
 #if TG_GROUP_SIZE == 1
 #define TG_EACH_ITEM(job, item, count, width)                                                                          \
   for (uint tile_of_##item = tg_first_item(job, width); tile_of_##item < (count); tile_of_##item += (job)->groups * TG_TILE) \
@@ -132,8 +135,8 @@ TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
   for (uint item = tg_first_item(job, width); item < (count); item = tg_next_item(job, item, width))
 #endif
 
-// A sum in two words that nobody has to carry between, so that adding to it is over at once: the low 16 bits of what is
-// added, and the rest. Good for 2^16 work-groups (or work-items of one) that add to it.
+// A sum in two words without a carry between them, so that an addition never waits: the low 16 bits of each
+// addend, and the rest. Correct for up to 2^16 additions.
 #define TG_ADD_PARTS(words, value)                     \
   do {                                                 \
     const ulong added = (value);                       \
@@ -144,7 +147,7 @@ TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
   } while (0)
 #define TG_PARTS(words) ((words)[0] + ((ulong)(words)[1] << 16))
 
-// A sum of 64 bits, which may wrap around between its words.
+// A 64-bit sum with a carry between its words.
 #define TG_ADD_WIDE(words, value)                                     \
   do {                                                                \
     const uint low = (uint)(value);                                   \
@@ -156,8 +159,8 @@ TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
   } while (0)
 #define TG_WIDE_SUM(words) ((words)[0] | (ulong)(words)[1] << 32)
 
-// A place for each of the work-items that ask at the same moment. On NVIDIA those of a warp ask together: thousands of
-// requests at one word would be served one after another.
+// Reserves one slot for each work-item that calls at the same time. On NVIDIA the active work-items of a warp
+// share one atomic: thousands of requests to one word would be served one after another.
 uint tg_take_place(volatile global uint* counter) {
 #if TG_ORDERING == TG_ORDERING_PTX
   uint asking, lane;
@@ -175,44 +178,44 @@ uint tg_take_place(volatile global uint* counter) {
 #endif
 }
 
-// What a work-item has found in a step.
+// Totals of one work-item in a step.
 typedef struct {
-  ulong edges;   // that leave the vertices
-  ulong scanned; // edges that were looked at, other than by a queue's entries
+  ulong edges;   // out of the found vertices
+  ulong scanned; // visited edges, other than by entries of a queue
   ulong change;  // pagerank
   ulong idle;
   uint vertices;
   uint far;
-  uint nearest; // complement of the least distance put off
+  uint nearest; // complement of the least postponed distance
 } tg_found;
 
-// Entries of a queue on their way, of a work-item that shares its tail with other cores.
+// Entries that a work-item has not written yet, to reduce contention on the queue's tail.
 typedef struct {
   uint4 entries[TG_GROUP_SIZE == 1 ? TG_HELD : 1];
   uint count;
 } tg_held;
 
-// Where found vertices go.
+// Destination of found vertices.
 typedef struct {
   global uint4* queue;         // or 0
   global uint* bitmap;         // or 0
   uint room;                   // of the queue
-  volatile global uint* tails; // of the queue: counters of a step
-  volatile local uint* local_tails; // instead, where a group works alone
+  volatile global uint* tails; // of the queue, in the counters of a step
+  volatile local uint* local_tails; // replaces `tails` if one group works alone
   local uint4* local_queue;
   tg_held* held;               // or 0
-  uint wave;                   // that the frontier is of
-  bool prefetches;             // rows of what is found: where few edges are under way
+  uint wave;                   // of the frontier that is being written
+  bool prefetches;             // prefetch rows of found vertices, if few edges are in flight
 } tg_target;
 
-// Asks for what will be read in the next wave. It costs nothing to be wrong.
+// Prefetches data of the next wave; a wrong guess costs nothing.
 TG_INLINE void tg_prefetch(global const uint* at) {
 #if TG_ORDERING == TG_ORDERING_PTX
   asm volatile("prefetch.global.L2 [%0];" : : "l"(at));
 #endif
 }
 
-// The frontier behind a wave of few edges, as a queue.
+// The target of a wave of few edges: a queue without bitmap.
 TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave) {
   tg_target to;
   to.wave = wave + 1;
@@ -227,18 +230,18 @@ TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave) {
   return to;
 }
 
-// Whether one work-item works alone, as groups do on CPUs: nobody else reads or writes meanwhile, and without atomics
-// the memory system looks at many vertices at a time.
+// True if one work-item works alone, as groups do on CPUs: no other work-item accesses the data meanwhile,
+// and without atomics the memory system overlaps accesses to many vertices.
 TG_INLINE bool tg_undisturbed(tg_target to) { return TG_GROUP_SIZE == 1 && to.local_tails != 0; }
 
-// A vertex's run of at most `most` edges number i.
+// Returns run `i` of a vertex, with at most `most` edges.
 uint4 tg_run_of(uint v, tg_offset begin, tg_offset degree, uint i, uint most) {
   const ulong at = begin + (ulong)i * most;
   const uint edges = (uint)min((ulong)(begin + degree - at), (ulong)most);
   return (uint4)(v, (uint)at, (uint)(at >> 32), edges);
 }
 
-// Entries that are held get their places.
+// Writes the held entries to the queue.
 void tg_flush(tg_target to) {
   if (TG_GROUP_SIZE == 1 && to.held != 0 && to.held->count != 0) {
     const uint first = atomic_add(&to.tails[TG_TAIL * TG_COUNTER_LINE], to.held->count);
@@ -249,7 +252,7 @@ void tg_flush(tg_target to) {
   }
 }
 
-// Places for `count` entries, behind those that are there.
+// Reserves `count` consecutive slots.
 TG_INLINE uint tg_take_places(tg_target to, uint tail, uint count) {
   if (tg_undisturbed(to)) {
     const uint first = to.local_tails[tail * 2];

@@ -1,14 +1,15 @@
 // PageRank: every wave is an iteration over all vertices.
 //
-// A vertex's value is its rank, a float; `others` holds what it passes to each of its neighbours, its rank over its degree,
-// for this iteration and the next in turn. Pulling, a vertex adds up what its neighbours pass on. Pushing, they add
-// it to what it has received (in `stamps`, two words a vertex), and a second step makes ranks of that.
-// Fused waves pull several times in place, so that what has changed is used at once (Gauss and Seidel), and measure with
-// one ordinary iteration. What vertices without edges hold goes to all evenly.
+// A vertex's value is its rank, a float; `others` holds its rank divided by its degree, which it passes to
+// each neighbour, for this iteration and the next in turn. A pull sums what the neighbours pass on. A push
+// adds it to the receiver's sum (in `stamps`, two words a vertex), and a second step computes ranks from the
+// sums. Fused waves pull several times in place, so that new ranks are used at once (Gauss-Seidel), and
+// measure with one ordinary iteration. The ranks of vertices without edges are distributed evenly to all
+// vertices.
 //
-// All sums are added up in units of 2^-60, so that their order does not matter: with every addition a float loses half a unit in the
-// last place, a hub's thousands of terms of one size all lose in one direction, and its rank would go on swinging by more than the
-// tolerance.
+// Sums use units of 2^-60, so that their order does not matter. With floats every addition would lose up to
+// half a unit in the last place; a hub's thousands of equal terms would lose in one direction, and its rank
+// would oscillate by more than the tolerance.
 //
 // Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
 
@@ -17,14 +18,14 @@
 
 ulong tg_units(float value) { return (ulong)(value * TG_UNITS); }
 
-// What vertices pass on in an iteration, and what they will in the next one.
+// What vertices pass on in iteration `wave`; the arrays of this and the next iteration alternate.
 global float* tg_passed(const tg_job* job, uint wave) {
   return (global float*)job->others + (ulong)(wave & 1u) * job->vertices;
 }
 
 volatile global uint* tg_received_by(const tg_job* job, uint v) { return job->stamps + 2ul * v; }
 
-// What every vertex gets, beside what it receives along edges.
+// The part of a rank that does not come along edges.
 float tg_base(const tg_job* job, const tg_position* at, const tg_setting* setting) {
   const float damping = as_float(setting->damping);
   const float idle = (float)at->idle / TG_UNITS;

@@ -1,18 +1,19 @@
-// Which topology a launch or the next wave of a traversal takes: the topology rules of the launch policy with
-// their hysteresis, and rules that look at edges. They stand here alone: lib/policy asks them for a launch request, a
-// device for a wave, and the host that replays a traversal. Plain C that a C++ compiler and an OpenCL C compiler
-// read alike, in integers alone, so that all of them come to the same bit for bit.
+// The topology rules of the launch policy with their hysteresis, and rules that count edges. This file is
+// their only implementation: lib/policy evaluates them for a launch request, a device for a wave, and the
+// host when it replays a traversal. The code is C that C++ and OpenCL C compilers accept, with integers only,
+// so that all results are equal bit for bit.
 //
-// The caller has the types tg_u32 and tg_u64, and TG_U32 that makes the former of the latter. Densities and pressures are basis points (bps, 10000 = 100 %).
+// The includer defines the types tg_u32 and tg_u64, and the conversion TG_U32. Densities and pressures are
+// basis points (bps, 10000 = 100 %).
 // Sources: the launch policy's steps 4 and 5 (density); Beamer, Asanovic, Patterson, Direction-Optimizing
 // Breadth-First Search (SC 2012), and LAGraph's breadth-first search (edges).
 #ifndef TIDEGATE_KERNELS_FRONTIER_POLICY_H
 #define TIDEGATE_KERNELS_FRONTIER_POLICY_H
 
 #define TG_FULL_BPS 10000u
-#define TG_BAND_BPS 250u // of the hysteresis
+#define TG_BAND_BPS 250u // hysteresis band
 
-// In the order of the document's names.
+// In the order of the names in documents.
 #define TG_EMPTY 0u
 #define TG_SPARSE 1u
 #define TG_HYBRID 2u
@@ -23,8 +24,8 @@
 #define TG_BY_DENSITY 0u
 #define TG_BY_EDGES 1u
 
-// The rules in the order in which they are tried: first those that decide by themselves, then those that hold
-// what there was.
+// Rules in the order in which they are tried: first the immediate ones, then those that keep the previous
+// topology.
 #define TG_RULE_QUEUE_EMPTY 0u
 #define TG_RULE_MEMORY_PRESSURE 1u
 #define TG_RULE_SPARSE_DENSITY 2u
@@ -37,49 +38,49 @@
 #define TG_RULE_HOLD_HYBRID_FROM_DENSE 9u
 #define TG_RULE_HOLD_DENSE 10u
 #define TG_RULE_HOLD_FUSED 11u
-// Of the edges:
-#define TG_RULE_FEW_VERTICES 12u   // with too few edges to look at all vertices for
+// Rules of the edge counts:
+#define TG_RULE_FEW_VERTICES 12u   // with too few edges to visit all vertices
 #define TG_RULE_MANY_EDGES_FUSED 13u
-#define TG_RULE_MANY_EDGES 14u     // of the frontier, growing: pull
+#define TG_RULE_MANY_EDGES 14u     // growing frontier: pull
 #define TG_RULE_HOLD_PULL 15u      // growing, or still many vertices
-#define TG_RULE_SOME_EDGES 16u     // worth dealing out edge by edge
+#define TG_RULE_SOME_EDGES 16u     // enough to distribute edge by edge
 #define TG_RULE_HOLD_SOME_EDGES 17u
 #define TG_RULE_FEW_EDGES 18u
 #define TG_RULE_FORCED 19u
 #define TG_RULES 20u
 
-// Pull when the frontier's edges are more than 1/15 of those not explored, until fewer than 1/18 of the
-// vertices are in the frontier; below 1/512 of them, with no more edges than the graph has vertices, a look at all of
-// those never pays, nor does it where one group is done with the frontier sooner than all of them meet. Edge by edge
-// from 1/128 of the edges that are not explored, down to 1/256. Who pulls and cannot leave early looks at every edge of
-// the graph, and one work-item at all of a hub's: such algorithms push.
+// Pull if the frontier's edges exceed 1/15 of the unexplored ones, until fewer than 1/18 of the vertices are
+// in the frontier. Never pull for fewer than 1/512 of the vertices with no more edges than the graph has
+// vertices, nor for a frontier that one group completes before all groups could meet. Use the hybrid topology
+// from 1/128 of the unexplored edges, down to 1/256. An algorithm whose pull cannot stop early would visit
+// every edge, with one work-item per hub; such algorithms push.
 #define TG_PULL_EDGES 15u
 #define TG_PUSH_VERTICES 18u
 #define TG_FEW_VERTICES 512u
-#define TG_ALONE_EDGES 4u // of a vertex worked alone, on average at most
+#define TG_ALONE_EDGES 4u // average limit per vertex of a lone group's frontier
 #define TG_HYBRID_EDGES 128u
 #define TG_KEEP_HYBRID_EDGES 256u
 
-// What stays the same throughout a traversal.
+// Constants of a traversal.
 typedef struct {
   tg_u64 edges;               // of the graph
   tg_u32 vertices;            // of the graph
   tg_u32 switch_rule;         // TG_BY_…
-  tg_u32 forced;              // a topology, or TG_EMPTY: the rules decide
+  tg_u32 forced;              // a topology, or TG_EMPTY to apply the rules
   tg_u32 pressure_bps;        // of the memory
   tg_u32 sparse_bps;          // thresholds
   tg_u32 dense_bps;
   tg_u32 memory_bps;
   tg_u32 fusion_edges;
-  tg_u32 hot_waves;           // dense waves in a row from which several may be fused
-  tg_u32 monotone;            // whether waves may be fused at all
-  tg_u32 leaves_early;        // whether a vertex that pulls may be done before it has looked at all of its edges
-  tg_u32 alone_vertices;      // a sparse frontier up to this is worked by one group, if few edges leave it
+  tg_u32 hot_waves;           // consecutive dense waves after which waves may be fused
+  tg_u32 monotone;            // 1 if waves may be fused
+  tg_u32 leaves_early;        // 1 if a pull may stop before it has visited all edges of a vertex
+  tg_u32 alone_vertices;      // largest sparse frontier for one group, if it has few edges
 } tg_policy;
 
 static inline tg_u32 tg_most(tg_u32 a, tg_u32 b) { return a < b ? b : a; }
 
-// A frontier is small up to so many vertices, with so many edges.
+// Limits of a small frontier.
 static inline tg_u32 tg_small_vertices(tg_policy policy) {
   return tg_most(policy.vertices / TG_FEW_VERTICES, policy.alone_vertices);
 }
@@ -87,23 +88,23 @@ static inline tg_u32 tg_small_edges(tg_policy policy) {
   return tg_most(policy.vertices, policy.alone_vertices * TG_ALONE_EDGES);
 }
 
-// What is known of a frontier.
+// Facts about a frontier.
 typedef struct {
-  tg_u64 edges;            // that leave it
-  tg_u64 previous_edges;   // that left the one before
-  tg_u64 unexplored_edges; // of vertices that no frontier has held yet, its own among them
-  tg_u32 vertices;         // in it
-  tg_u32 dense_waves;      // in a row before it
+  tg_u64 edges;            // out of the frontier
+  tg_u64 previous_edges;   // out of the previous frontier
+  tg_u64 unexplored_edges; // of vertices that were in no frontier before this one
+  tg_u32 vertices;         // in the frontier
+  tg_u32 dense_waves;      // consecutive ones before it
 } tg_signals;
 
-// A choice, the rule that made it, and the value that its number was compared with.
+// A choice, the rule that made it, and the threshold that the rule compared with.
 typedef struct {
   tg_u64 threshold;
   tg_u32 topology;
   tg_u32 rule;
 } tg_choice;
 
-// The numbers of the density rules: those of a wave, or of a launch request.
+// Inputs of the density rules, for a wave or a launch request.
 typedef struct {
   tg_u32 queue_len;
   tg_u32 density_bps;
@@ -111,12 +112,12 @@ typedef struct {
   tg_u32 sparse_bps;
   tg_u32 dense_bps;
   tg_u32 memory_bps;
-  tg_u32 may_fuse; // edges enough, and something promoted
+  tg_u32 may_fuse; // enough edges, and a promotion
   tg_u32 has_graph;
 } tg_densities;
 
 static inline tg_u32 tg_above(tg_u32 threshold) {
-  const tg_u32 most = 65535u; // what the policy's fields hold
+  const tg_u32 most = 65535u; // limit of the policy's fields
   return threshold + TG_BAND_BPS < most ? threshold + TG_BAND_BPS : most;
 }
 
@@ -130,7 +131,7 @@ static inline tg_choice tg_chosen(tg_u32 topology, tg_u32 rule, tg_u64 threshold
   return choice;
 }
 
-// Step 4: what the numbers say by themselves.
+// Step 4: the topology without hysteresis.
 static inline tg_choice tg_raw_topology(tg_densities of) {
   const tg_u32 density = of.density_bps;
   if (of.queue_len == 0u) {
@@ -180,7 +181,7 @@ static inline tg_choice tg_with_hysteresis(tg_densities of, tg_choice raw, tg_u3
   return raw;
 }
 
-// The share of the vertices that are in the frontier: 1 at least where there are any.
+// Share of `whole` in bps, rounded up to 1 unless `part` is 0.
 static inline tg_u32 tg_density_bps(tg_u32 part, tg_u32 whole) {
   const tg_u64 full = TG_FULL_BPS;
   const tg_u64 share = whole == 0u ? 0u : part * full / whole;
@@ -214,8 +215,8 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   return tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, of.unexplored_edges / TG_HYBRID_EDGES);
 }
 
-// The topology of the next wave. TG_EMPTY where nothing is left in the frontier. Densities cost a division of 64 bits, and
-// a device takes a choice a microsecond: they are worked out where a rule asks for them.
+// Returns the topology of the next wave; TG_EMPTY if the frontier is empty. Computes densities only if a rule
+// needs them: a 64-bit division is expensive where a choice takes a device a microsecond.
 static inline tg_choice tg_choose(tg_policy policy, tg_signals of, tg_u32 previous) {
   const tg_u32 may_fuse =
       policy.monotone != 0u && policy.edges >= policy.fusion_edges && of.dense_waves >= policy.hot_waves;
@@ -242,7 +243,8 @@ static inline tg_choice tg_choose(tg_policy policy, tg_signals of, tg_u32 previo
   return tg_with_hysteresis(densities, tg_raw_topology(densities), previous);
 }
 
-// How many vertices of a frontier are worked sparsely for certain behind a sparse wave, as long as their edges are few.
+// Returns the number of vertices up to which a frontier after a sparse wave is certainly sparse, if its edges
+// are few.
 static inline tg_u32 tg_surely_sparse(tg_policy policy) {
   const tg_u64 whole = policy.vertices;
   if (policy.forced != TG_EMPTY) {

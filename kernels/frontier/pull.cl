@@ -1,11 +1,12 @@
-// How vertices look for neighbours in the frontier.
+// Pulls: vertices look for neighbours in the frontier.
 //
-// On a GPU a work-item looks for two or three vertices at a time and asks for several neighbours of each, as loads under way are what
-// counts. A core of a CPU waits for many loads at once by itself as long as it has nothing to guess: there a work-item has a
-// word of vertices, and what decides is asked for all of them, and kept as bits, before anything is done about any.
+// On a GPU a work-item processes two or three vertices at a time and fetches several neighbours of each,
+// because loads in flight determine the speed. A CPU core overlaps many loads if it mispredicts no branch:
+// there a work-item takes a word of vertices, first computes the decisions for all of them as bits, and then
+// processes them.
 
 #if TG_ALGORITHM == TG_CC
-// Every vertex joins its neighbours: those in the frontier, or with `frontier` 0 all.
+// Joins every vertex with its neighbours in the frontier, or with all of them if `frontier` is 0.
 void tg_pull_labels(const tg_job* job, global const uint* frontier, tg_found* found) {
   for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
     const uint v = walk.word * 32 + walk.bit;
@@ -26,7 +27,7 @@ void tg_pull_labels(const tg_job* job, global const uint* frontier, tg_found* fo
 
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
 #if TG_GROUP_SIZE == 1
-// The vertices of a word that have something to look for and somewhere to look.
+// Returns a mask of the vertices of a word that are not settled and have neighbours.
 TG_INLINE uint tg_seekers(const tg_job* job, const tg_position* at, const tg_setting* setting, uint word) {
   global const uint* const values = job->values + word * 32ul;
   global const tg_offset* const begins = job->in_offsets + word * 32ul;
@@ -38,21 +39,21 @@ TG_INLINE uint tg_seekers(const tg_job* job, const tg_position* at, const tg_set
   return seekers;
 }
 
-// Those whose first neighbour is in the frontier.
+// Returns a mask of the seekers whose first neighbour is in the frontier.
 TG_INLINE uint tg_first_hit_mask(const tg_job* job, global const uint* frontier, uint word, uint seekers) {
   global const tg_offset* const begins = job->in_offsets + word * 32ul;
   global const uint* const neighbours = job->in_neighbours;
-  uint lucky = 0;
+  uint hits = 0;
   for (uint left = seekers; left != 0; left &= left - 1) {
     const uint i = 31 - clz(left & (0u - left));
     const uint u = neighbours[begins[i]];
-    lucky |= (frontier[u >> 5] >> (u & 31u) & 1u) << i;
+    hits |= (frontier[u >> 5] >> (u & 31u) & 1u) << i;
   }
-  return lucky;
+  return hits;
 }
 
-// Every vertex looks for neighbours in the frontier, or with `frontier` 0 for any that has something for it: word by word of
-// the next frontier, each vertex until it is done.
+// Every vertex of a word looks for neighbours in the frontier, or if `frontier` is 0 for any that improve it,
+// until it is done.
 TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
                                 global const uint* frontier, tg_found* found) {
   uint vertices = 0;
@@ -60,7 +61,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
   ulong scanned = 0;
   TG_EACH_ITEM(job, word, job->words, 1) {
     const uint seekers = tg_seekers(job, at, setting, word);
-    const uint lucky = frontier == 0 ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
+    const uint first_hits = frontier == 0 ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
     uint news = 0;
     for (uint left = seekers; left != 0; left &= left - 1) {
       const uint i = 31 - clz(left & (0u - left));
@@ -69,7 +70,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       const tg_offset end = job->in_offsets[v + 1ul];
       uint best = job->values[v];
       uint from = TG_NOBODY;
-      tg_offset e = begin + (~lucky >> i & 1u);
+      tg_offset e = begin + (~first_hits >> i & 1u);
       for (bool enough = false; !enough && e < end; ++e) {
         const uint u = job->in_neighbours[e];
         if (frontier != 0 && (frontier[u >> 5] >> (u & 31u) & 1u) == 0) {
@@ -85,7 +86,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       }
       scanned += e - begin;
       if (from != TG_NOBODY) {
-        job->values[v] = best; // nobody else writes it in this wave
+        job->values[v] = best; // no other work-item writes it in this wave
         if (TG_FOUND_ONCE(at)) {
           tg_came_from(job, v, from);
         }
@@ -93,7 +94,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       }
     }
     if (news != 0) {
-      const uint before = to.bitmap[word]; // which nobody shares
+      const uint before = to.bitmap[word]; // not shared with other work-items
       to.bitmap[word] = before | news;
       for (news &= ~before; news != 0; news &= news - 1) {
         vertices += 1;
@@ -106,29 +107,30 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
   found->scanned += scanned;
 }
 #else
-// Puts a vertex into the next frontier; whether it was not there.
+// Adds a vertex to the next frontier; returns true if it was not in it.
 TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
   const uint bit = 1u << (v & 31u);
   return (atomic_or(&bitmap[v >> 5], bit) & bit) == 0;
 }
 
-// Vertices that a work-item pulls for at a time, and neighbours of each that it asks for together: on a GPU a pull is as fast
-// as loads are under way, until lines of the bitmap are all that its cache is busy with; and what needs more registers than
-// there are slows down all other steps, too.
+// Vertices that a work-item pulls at a time, and neighbours of each that it fetches together. More loads in
+// flight make a pull faster until the bitmap's lines saturate the cache; registers beyond the limit would
+// slow down all other steps.
 #define TG_PULLS (TG_ALGORITHM == TG_BFS ? 3 : 2)
 #define TG_ASKS 4
 
-// Every vertex looks for neighbours in the frontier, or with `frontier` 0 for any that has something for it. Whoever is done
-// makes room for the next one at once, as the most patient of a warp would keep all others waiting.
+// Every vertex looks for neighbours in the frontier, or if `frontier` is 0 for any that improve it. A
+// finished vertex is replaced by the next one at once; otherwise the longest row of a warp would hold up the
+// others.
 TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
                                 global const uint* frontier, tg_found* found) {
   uint vertex[TG_PULLS];
   uint best[TG_PULLS];
   uint from[TG_PULLS];
   tg_offset begin[TG_PULLS];
-  tg_offset next[TG_PULLS]; // edge to look at
+  tg_offset next[TG_PULLS]; // next edge to visit
   tg_offset end[TG_PULLS];
-  uint open = 0; // a bit for each that looks on
+  uint open = 0; // a bit for each unfinished vertex
   tg_walk walk = tg_begin_walk(job);
   while (open != 0 || walk.word < job->words) {
     TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
@@ -148,11 +150,11 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       }
     }
     TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
-      // Closes only what has just been opened; a vertex that settles below is stored first.
+      // Closes only vertices opened just now; a vertex that settles below is stored first.
       const bool idle = (open >> k & 1u) != 0 && (next[k] == end[k] || tg_settled(at, setting, best[k]));
       open &= ~((idle ? 1u : 0u) << k);
     }
-    uint asked[TG_PULLS][TG_ASKS]; // behind the last neighbour, that one again
+    uint asked[TG_PULLS][TG_ASKS]; // past the last neighbour it is repeated
     uint words[TG_PULLS][TG_ASKS];
     TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
       if ((open >> k & 1u) != 0) {
@@ -191,7 +193,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
         open &= ~(1u << k);
         if (from[k] != TG_NOBODY) {
           const uint v = vertex[k];
-          job->values[v] = best[k]; // nobody else writes it in this wave
+          job->values[v] = best[k]; // no other work-item writes it in this wave
           if (TG_FOUND_ONCE(at)) {
             tg_came_from(job, v, from[k]);
           }

@@ -1,8 +1,8 @@
 // Reachability from up to 32 sources at once.
 //
-// A vertex's value is a word; bit i says that source i leads to it. Words only gain bits: a wave passes the words of its
-// frontier on, and every vertex that has gained a bit is in the next frontier. Bits that arrive while a wave runs may
-// travel on at once or in the next wave; when no word changes any more, all are complete.
+// A vertex's value is a word; bit i is set if source i reaches it. Words only gain bits: a wave propagates
+// the words of its frontier, and every vertex that gains a bit enters the next frontier. Bits that arrive
+// during a wave may travel on at once or in the next wave; when no word changes any more, all are complete.
 //
 // Source: Then, Kaufmann, Chirigati et al., The More the Merrier: Efficient Multi-Source Graph Traversal (VLDB 2014).
 

@@ -1,7 +1,7 @@
-// Rows of a graph with the greatest neighbours in front: those that most edges lead to. A vertex that pulls is done as soon as
-// it meets one of the frontier, and a hub is reached before most others. The rest of a row stays as it is.
+// Reorders rows so that the neighbours of highest degree come first. A pull stops at the first neighbour in
+// the frontier, and hubs are reached before most other vertices. The rest of a row keeps its order.
 //
-// The host defines TG_WIDE_OFFSETS as job.cl has it.
+// The host defines TG_WIDE_OFFSETS as for job.cl.
 //
 // Source: Yasui, Fujisawa, Goto, NUMA-optimized Parallel Breadth-first Search on Multicore Single-node System (Big Data 2013).
 
@@ -11,10 +11,10 @@ typedef ulong tg_offset;
 typedef uint tg_offset;
 #endif
 
-#define TG_FRONT 4          // as many as a pull asks for at once
-#define TG_LOOKS_AT 1024u   // neighbours of a row: vertices with more are hubs themselves, and seldom pull
+#define TG_FRONT 4          // as many as a pull fetches at once
+#define TG_LOOKS_AT 1024u   // inspected neighbours; longer rows belong to hubs, which seldom pull
 
-// A work-item a row.
+// One work-item per row.
 kernel void tidegate_hubs_first(global const tg_offset* offsets, global uint* neighbours, uint vertices) {
   const uint v = (uint)get_global_id(0);
   if (v >= vertices) {
@@ -22,8 +22,8 @@ kernel void tidegate_hubs_first(global const tg_offset* offsets, global uint* ne
   }
   global uint* const row = neighbours + offsets[v];
   const uint count = (uint)min(offsets[v + 1ul] - offsets[v], (tg_offset)TG_LOOKS_AT);
-  uint front[TG_FRONT];      // the greatest so far, greatest first
-  tg_offset size[TG_FRONT];  // edges that lead to them, and one; 0 for none
+  uint front[TG_FRONT];      // highest degrees so far, in descending order
+  tg_offset size[TG_FRONT];  // degree plus 1; 0 for none
   for (uint k = 0; k < TG_FRONT; ++k) {
     front[k] = 0;
     size[k] = 0;
@@ -35,7 +35,7 @@ kernel void tidegate_hubs_first(global const tg_offset* offsets, global uint* ne
       continue;
     }
     if (i >= TG_FRONT) {
-      row[i] = front[TG_FRONT - 1]; // gives way
+      row[i] = front[TG_FRONT - 1]; // moves out of the front
     }
     front[TG_FRONT - 1] = u;
     size[TG_FRONT - 1] = edges;

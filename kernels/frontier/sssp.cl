@@ -1,11 +1,12 @@
-// Least distances: near and far.
+// Shortest distances with a near and a far set.
 //
-// A vertex's value is the least distance known, as bits: those of floats that are not negative grow with them, so one
-// atomic_min serves both. A wave relaxes the edges of its frontier; a vertex whose distance falls is to be worked on
-// again. With queues, only what is nearer than `near` is worked on at once; the rest is put off to the far queue, each vertex
-// once (a bit says so), and when nothing near is left, `near` moves on past the nearest of them. What is found there with a
-// distance below the old `near` has been worked on since, and is dropped. Waves that write bitmaps alone put nothing off: they
-// relax everything that has changed (Bellman and Ford).
+// A vertex's value is the least known distance as bits: non-negative floats are ordered like their bits, so
+// one atomic_min serves integers and floats. A wave relaxes the edges of its frontier; a vertex whose
+// distance falls is processed again. With queues, only vertices nearer than `near` are processed at once.
+// Others go to the far queue, each once (guarded by a bit), and when no near vertex is left, `near` moves
+// past the nearest of them. A far vertex whose distance is now below the old `near` has been processed since
+// and is dropped. Waves that write only bitmaps postpone nothing: they relax all changed vertices
+// (Bellman-Ford).
 //
 // Source: Davidson, Baxter, Garland, Owens, Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths
 // (IPDPS 2014).

@@ -1,29 +1,28 @@
-// What a work-group keeps in its local memory, and how what its work-items have found gets from there to the counters of the
-// step.
+// A work-group's local memory, and how totals of its work-items reach the counters of the step.
 
 typedef struct {
 #if TG_MAY_WORK_ALONE
-  uint4 queues[2 * TG_ALONE_ROOM]; // of a wave that it works alone, and of the next one
+  uint4 queues[2 * TG_ALONE_ROOM]; // entries of a lone group's current and next wave
 #endif
-  tg_position at;         // as the work-item that watches has made it out
-  uint sums[3 * TG_SUMS]; // of the step; of three waves in turn where it works alone
-  uint gave_up;           // somebody has waited too long
-  uint goes_on;           // with waves of the same kind
-  uint entries;           // of the next of them
+  tg_position at;         // as computed by the leader
+  uint sums[3 * TG_SUMS]; // of the step; of three waves in turn for a lone group
+  uint gave_up;           // a wait timed out
+  uint goes_on;           // the next wave is of the same kind
+  uint entries;           // of the next wave's queue
 } tg_group;
 
-// The work-item that waits for other groups, and absorbs: the last one, as it seldom has edges to go along.
+// The leader waits for other groups and absorbs. It is the last work-item, because that seldom has edges.
 TG_INLINE bool tg_is_leader(void) { return get_local_id(0) == TG_GROUP_SIZE - 1; }
 
-// The device barrier as a group meets the others there.
+// Parameters of a group at the device barrier.
 typedef struct {
   volatile global tg_word* counters;
   global uint* report;
   uint most_polls;
-  uint arrivals; // a round
+  uint arrivals; // per round
 } tg_meeting;
 
-// One work-item's, behind a local barrier.
+// Called by the leader after a local barrier.
 TG_INLINE void tg_meet(local tg_group* group, tg_meeting meeting) {
   const uint wanted = group->at.arrivals + meeting.arrivals;
   const uint3 place = (uint3)(group->at.wave, group->at.step, group->at.topology);
@@ -33,7 +32,7 @@ TG_INLINE void tg_meet(local tg_group* group, tg_meeting meeting) {
   }
 }
 
-// Adds what a work-item has found to its group's sums; nothing is written for nothing.
+// Adds a work-item's totals to its group's sums; skips zeros.
 void tg_sum_up(local uint* sums, tg_found found) {
   if (found.vertices != 0) {
     atomic_add(&sums[TG_VERTICES * TG_SUM_LINE], found.vertices);
@@ -54,8 +53,8 @@ void tg_sum_up(local uint* sums, tg_found found) {
 #endif
 }
 
-// Adds a group's sums to the counters of the step, and clears them. One work-item's.
-void tg_tell(local uint* sums, volatile global uint* slot) {
+// Adds a group's sums to the counters of the step and clears them. Called by one work-item.
+void tg_publish_sums(local uint* sums, volatile global uint* slot) {
   const tg_counts counts = tg_counts_of_sums(sums);
   if (counts.vertices != 0) {
     atomic_add(&slot[TG_VERTICES * TG_COUNTER_LINE], counts.vertices);
@@ -79,7 +78,7 @@ void tg_tell(local uint* sums, volatile global uint* slot) {
   }
 }
 
-// Counters that the next step adds to, cleared by one group: they were read before the last barrier.
+// Clears the counters of the next step, by one group; they were last read before the last barrier.
 void tg_clear_counters(const tg_job* job, const tg_position* at) {
   volatile global uint* const next = tg_slot(job, at->round + 1);
   for (uint i = (uint)get_local_id(0); i < TG_SLOT_WORDS; i += TG_GROUP_SIZE) {
@@ -87,7 +86,7 @@ void tg_clear_counters(const tg_job* job, const tg_position* at) {
   }
 #if TG_ALGORITHM == TG_SSSP
   if (get_local_id(0) == 0) {
-    *tg_far_tail(job, at->far_turn + 2) = 0; // of what was gone through a turn ago
+    *tg_far_tail(job, at->far_turn + 2) = 0; // of the queue that was consumed one turn ago
   }
 #endif
 }

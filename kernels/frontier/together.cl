@@ -1,10 +1,10 @@
-// Waves of few edges worked by all groups, one after the other behind the device barrier.
+// Waves of few edges by all groups, with the device barrier between them.
 //
-// As for a group that works alone, waiting for memory is what takes time, and what the next wave needs is asked for while
-// nobody knows yet whether there is one. What makes a choice of topology needless is read from the counters; the
-// work-item that watches absorbs a wave while the others are in the next one.
+// As for a lone group, waiting for memory dominates, so the next wave's data is fetched before it is known
+// whether that wave follows. The counters show whether a choice of topology is needed; the leader absorbs a
+// wave while the others run the next one.
 
-#define TG_TOGETHER_EDGES 65536u // more keep the memory busy by themselves
+#define TG_TOGETHER_EDGES 65536u // more edges keep the memory busy anyway
 
 bool tg_works_together(const tg_position* at, const tg_setting* setting, tg_meeting meeting) {
   return TG_MAY_WORK_TOGETHER && meeting.arrivals != 0 && at->step == TG_STEP_WAVE && at->topology == TG_SPARSE &&
@@ -12,22 +12,23 @@ bool tg_works_together(const tg_position* at, const tg_setting* setting, tg_meet
 }
 
 #if TG_MAY_WORK_TOGETHER
-// Whether the wave behind one of them is surely one of them.
+// Returns true if the next wave is certainly of this kind too.
 bool tg_stays_together(tg_counts counts, const tg_setting* setting) {
   return counts.vertices > setting->policy.alone_vertices && counts.vertices <= tg_surely_sparse(setting->policy) &&
          counts.edges <= min(tg_small_edges(setting->policy), TG_TOGETHER_EDGES) && counts.long_runs == 0;
 }
 
-// Items that work-items look ahead to: about as many as the last wave had. Those that the next wave does not have are of a
-// wave before it, or empty.
+// Number of items that work-items fetch ahead: slightly more than in the last wave. Slots that the next wave
+// does not fill hold entries of an earlier wave or zeros.
 uint tg_expected_entries(const tg_job* job, uint entries) { return min(entries + entries / 4 + 32, job->queue_room); }
 
-// Until the next wave may be of another kind: the last one has run then, all groups have met, and it waits to be absorbed.
+// Runs waves until the next one may be of another kind. The last wave has then run, all groups have met, and
+// it is not absorbed yet.
 void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
                       uint log_begin, uint limit_wave, tg_meeting meeting) {
   const uint lane = (uint)get_local_id(0) % TG_LANES;
   const uint first_item = tg_first_item(job, TG_LANES);
-  const bool watches = tg_is_leader();
+  const bool leads = tg_is_leader();
   tg_position at = group->at;
   uint entries = at.entries;
   tg_errand errand = tg_first_errand(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);
@@ -51,8 +52,8 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
     }
     tg_sum_up(group->sums, found);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (watches) {
-      tg_tell(group->sums, to.tails);
+    if (leads) {
+      tg_publish_sums(group->sums, to.tails);
       group->at.executed = 1;
       tg_meet(group, meeting);
     }
@@ -62,7 +63,7 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
     errand.is_there = false;
     const uint expected = tg_expected_entries(job, entries);
     tg_counts counts;
-    if (watches) {
+    if (leads) {
       counts = tg_counts_of(to.tails);
       group->goes_on = group->gave_up == 0 && at.wave < limit_wave && tg_stays_together(counts, setting);
       group->entries = counts.entries;
@@ -74,10 +75,10 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
       break;
     }
     entries = group->entries;
-    if (first_item < entries && (watches || first_item >= expected)) {
+    if (first_item < entries && (leads || first_item >= expected)) {
       errand = tg_first_errand(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);
     }
-    if (watches) {
+    if (leads) {
       tg_position next = group->at;
       tg_absorb(&next, setting, counts, job->group == 0 ? log : 0, log_begin);
       group->at = next;

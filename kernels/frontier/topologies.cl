@@ -1,5 +1,5 @@
-// The steps that a traversal is made of, each the part of it that one work-group does. None of them holds a barrier: they
-// end, and the caller lets all groups meet.
+// The steps of a traversal, each as the part of one work-group. They contain no barriers; the caller lets all
+// groups meet afterwards.
 //
 //   tg_push_queue     sparse and hybrid: entries of the queue, several work-items each
 //   tg_push_bitmap    memory-constrained: bits of the bitmap; no queue, no transpose
@@ -7,7 +7,7 @@
 //   tg_pull_in_place  fused: several times in a row, using what has just been found
 //   tg_to_bitmap, tg_to_queue, tg_refill   a frontier in another form
 
-// Edges of a run: those of work-item `lane` of `width` that share it.
+// Pushes along the edges of a run; work-item `lane` of `width` takes every width-th edge.
 TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target to, uint4 run, uint lane, uint width,
                            bool eager, tg_found* found) {
   const ulong first = tg_first_edge(run);
@@ -28,8 +28,8 @@ TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target t
 #endif
 }
 
-// Sparse: few work-items a run. Hybrid: a warp where runs are long enough to give most of it an edge; the bitmap is written as
-// well. Long runs are a group's.
+// Sparse: few work-items share a run. Hybrid: a warp does if runs are long enough to occupy most of it, and
+// the bitmap is written too. A whole group takes a long run.
 void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool eager, tg_found* found) {
   for (uint i = job->group; i < at->long_runs; i += job->groups) {
     tg_push_run(job, at, to, tg_long_run(job, at->wave, i), (uint)get_local_id(0), TG_GROUP_SIZE, false, found);
@@ -69,7 +69,7 @@ void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_f
   }
 }
 
-// Dense: everything looks at its neighbours.
+// Dense: every vertex visits its neighbours.
 void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
 #if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
@@ -91,7 +91,7 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
 
 #define TG_FUSED_SWEEPS 4
 
-// A vertex belongs to one work-item throughout; what others write is seen as it comes.
+// Each vertex belongs to one work-item throughout; writes of others become visible at any time.
 void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
                       tg_found* found) {
 #if TG_ALGORITHM == TG_PAGERANK
@@ -108,7 +108,7 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
     for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
       const uint v = walk.word * 32 + walk.bit;
       if (v < job->vertices) {
-        tg_found ranked = {0, 0, 0, 0, 0, 0, 0}; // the step behind it measures the change
+        tg_found ranked = {0, 0, 0, 0, 0, 0, 0}; // the next step measures the change
         tg_rank(job, setting, base, v, tg_received(job, v, passed), passed, &ranked);
         found->idle += sweep + 1 == TG_FUSED_SWEEPS ? ranked.idle : 0;
         found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
@@ -122,7 +122,7 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
   }
 }
 
-// The bitmap that the wave after the next one writes.
+// Clears the bitmap of wave `wave`.
 void tg_clear_bitmap(const tg_job* job, uint wave) {
 #if TG_ALGORITHM != TG_PAGERANK
   global uint* const bitmap = tg_bitmap_of(job, wave);
@@ -132,7 +132,7 @@ void tg_clear_bitmap(const tg_job* job, uint wave) {
 #endif
 }
 
-// Which of up to 32 vertices are in the frontier of a wave.
+// Returns a mask of up to 32 vertices that are in the frontier of a wave.
 TG_INLINE uint tg_members(global const uint* waves, uint count, uint wave) {
   uint members = 0;
   for (uint i = 0; i < count; ++i) {
@@ -141,8 +141,8 @@ TG_INLINE uint tg_members(global const uint* waves, uint count, uint wave) {
   return members;
 }
 
-// Each work-item makes whole words from what is known of the vertices, four of which it reads at once. The next wave's bitmap
-// is cleared too.
+// Each work-item builds whole words from the vertices' wave numbers, and on GPUs reads four at once. Also
+// clears the next wave's bitmap.
 void tg_to_bitmap(const tg_job* job, const tg_position* at) {
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
   global uint* const bitmap = tg_bitmap_of(job, at->wave);
@@ -187,8 +187,8 @@ void tg_to_queue(const tg_job* job, const tg_position* at, tg_target to, tg_foun
 }
 
 #if TG_ALGORITHM == TG_SSSP
-// Distances below this are near, once everything below `at->near` is done: the nearest of those put off is, even where a float
-// is too large to grow by the width.
+// Returns the bound of near distances once everything below `at->near` is done. It always exceeds the nearest
+// postponed distance, even if a float is too large to grow by delta.
 uint tg_next_near(const tg_position* at, const tg_setting* setting) {
   return max(tg_sum(at->nearest, setting->delta), at->nearest + 1);
 }
@@ -217,7 +217,8 @@ void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setti
 #endif
 
 #if TG_ALGORITHM == TG_PAGERANK
-// The second step of a wave: ranks from what was received, or behind fused sweeps an ordinary iteration.
+// The second step of a wave: computes ranks from received sums, or after fused sweeps runs an ordinary
+// iteration.
 void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found) {
   const bool pushed = at->topology != TG_FUSED;
   const float base = tg_base(job, at, setting);

@@ -1,18 +1,19 @@
-// A traversal in one launch: wave after wave, the topology of each chosen here.
+// A traversal in one launch: wave after wave, with each topology chosen on the device.
 //
 //   absorb what the last step counted → choose → plan the next step → run it → all groups meet → …
 //
-// Every group absorbs the same counters, so all come to the same choice without a word; in each of them one work-item does,
-// since what all of them do takes turns. A launch ends behind a bounded number of waves, and the next one goes on from the
-// position that it left; without a device barrier a launch is one step. What is between them, is the same.
+// Every group absorbs the same counters and so makes the same choice without communication. One work-item of
+// the group does it, because the work-items of a warp would take turns. A launch ends after a bounded number
+// of waves, and the next launch continues from the stored position. Without a device barrier a launch is one
+// step; the steps are the same.
 //
-// A small frontier is worked by one group alone, wave after wave behind local barriers, while the others wait at the
-// device barrier and then take its position over. One that is larger, but has few edges, is worked by all groups, wave
-// after wave with less between them (together.cl).
+// One group alone processes a small frontier, with local barriers between waves, while the others wait at the
+// device barrier and then adopt its position. All groups process a larger frontier with few edges, with less
+// work between waves (together.cl).
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 
-// What the headers that C++ compiles too require of their reader.
+// Definitions that headers shared with C++ require.
 typedef uint tg_u32;
 typedef ulong tg_u64;
 #define TG_U32(value) ((tg_u32)(value))
@@ -38,7 +39,7 @@ typedef ulong tg_u64;
 #include "frontier/alone.cl"
 #include "frontier/together.cl"
 
-// What everything holds at first.
+// Writes the initial state of all vertices, queues and bitmaps.
 void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
   const bool unconstrained = setting->constrained == 0;
   TG_EACH_ITEM(job, v, job->vertices, 1) {
@@ -92,7 +93,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
 }
 
 #if TG_ALGORITHM != TG_CC && TG_ALGORITHM != TG_PAGERANK
-// The first frontier, by one work-item.
+// Writes the first frontier; called by one work-item.
 void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global const uint* sources, tg_found* found) {
   for (uint i = 0; i < setting->source_count; ++i) {
     const uint v = sources[i];
@@ -103,7 +104,7 @@ void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global 
     job->others[v] = v;
 #endif
     if ((job->bitmaps[v >> 5] & bit) != 0) {
-      continue; // named twice
+      continue; // duplicate source
     }
     job->bitmaps[v >> 5] |= bit;
     if (setting->constrained == 0) {
@@ -116,7 +117,7 @@ void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global 
 }
 #endif
 
-// A group's part of the step at hand.
+// Runs a group's part of the current step.
 void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
                  tg_found* found) {
   volatile global uint* const slot = tg_slot(job, at->round);
@@ -173,7 +174,7 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
   tg_flush(to);
 }
 
-// One step by all groups, or waves by one of them, and then all meet.
+// Runs one step by all groups, or waves by one of them; then all groups meet.
 void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
                   local tg_group* group, global tg_log_row* log, uint log_begin, uint limit_wave, tg_meeting meeting) {
   const bool alone = tg_works_alone(at, setting);
@@ -195,7 +196,7 @@ void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* se
     return;
   }
   if (!alone) {
-    tg_tell(group->sums, tg_slot(job, at->round));
+    tg_publish_sums(group->sums, tg_slot(job, at->round));
     group->at.executed = 1;
   }
   if (meeting.arrivals != 0) {
@@ -208,11 +209,12 @@ void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* se
   }
 }
 
-// What a launch is for. All of it is one kernel, as drivers for CPUs compile each by itself, with everything.
+// Actions of a launch. They share one kernel, because CPU drivers compile each kernel separately with all its
+// code.
 #define TG_ACTION_RUN 0u
-#define TG_ACTION_POLL 1u // how many groups are resident together? `limit_wave` polls to settle
+#define TG_ACTION_POLL 1u // counts the groups that run concurrently; `limit_wave` polls to settle
 
-// `arrivals_per_barrier` is 0 where launches are one step each.
+// `arrivals_per_barrier` is 0 if each launch is one step.
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_frontier(
     TG_GRAPH_PARAMETERS, global tg_log_row* log, volatile global tg_word* counters, global uint* reports,
     volatile global uint* poll, uint launch, uint limit_wave, uint log_begin, uint most_polls, uint arrivals_per_barrier,
@@ -227,24 +229,24 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   }
   TG_MAKE_JOB(job);
   const uint lane = (uint)get_local_id(0);
-  const bool watches = tg_is_leader();
+  const bool leads = tg_is_leader();
   for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
     group.sums[i] = 0;
   }
-  if (watches) {
+  if (leads) {
     group.gave_up = 0;
     group.at = state->launch[launch & 1u];
   }
   const tg_meeting meeting = {counters, reports + 8 * job.group, most_polls, arrivals_per_barrier};
   for (uint left = 0xffffffffu; left != 0; --left) {
-    if (watches && group.gave_up == 0) {
+    if (leads && group.gave_up == 0) {
       tg_position next = group.at;
       if (next.executed != 0) {
         tg_absorb(&next, &setting, tg_counts_of(tg_slot(&job, next.round)), job.group == 0 ? log : 0, log_begin);
         group.at = next;
       }
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // all see what the one that met the other groups may see
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the leader's acquire now holds for the whole group
     const tg_position at = group.at;
     if (group.gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= limit_wave) {
       break;
@@ -256,9 +258,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     } else {
       tg_work_step(&job, &at, &setting, sources, &group, log, log_begin, limit_wave, meeting);
     }
-    left = arrivals_per_barrier == 0 ? 1 : left; // a step, and the next launch goes on
+    left = arrivals_per_barrier == 0 ? 1 : left; // one step; the next launch continues
   }
-  if (job.group == 0 && watches) {
+  if (job.group == 0 && leads) {
     state->launch[(launch + 1) & 1u] = group.at;
     state->stuck = tg_load_acquire(&counters[TG_GAVE_UP]);
   }

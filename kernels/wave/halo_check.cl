@@ -1,6 +1,6 @@
-// Whether accesses stay inside the halos that a program states. Kernels of the user's whose subscripts pass through
-// tg_touch() tell of each; a wave keeps, for every element, between which of its tiles those lie that touched it, and
-// waves that run later look whether those are near enough.
+// Checks that accesses stay within the halos that a program states. The user's kernels report each access
+// through tg_touch() in their subscripts. A wave records, for every element, the range of tiles that touched
+// it; later waves check that those tiles are near enough.
 //
 //   a row (lib/engine/halo_check.cpp): { argument, flags, shadow, elements, unit, halo x, halo y, halo z }
 //   shadow, for each element: tiles that wrote it, then tiles that touched it at all, six words each:
@@ -8,12 +8,12 @@
 
 #define TG_READS 1u
 #define TG_WRITES 2u
-#define TG_LOOKS 1u     // flags: else it keeps
-#define TG_BY_NUMBER 2u // tiles are numbered, in x first
+#define TG_LOOKS 1u     // flags: this wave checks; otherwise it records
+#define TG_BY_NUMBER 2u // tiles are counted with x first
 #define TG_ROW_WORDS 8
 #define TG_SHADOW_WORDS 12
-#define TG_VERDICT_WORDS 8 // by tile: found, row, dimension, the far tile, subscript (two words), kind, a bit for each row that had
-                           // something to look at, the last one for all from the 32nd on
+#define TG_VERDICT_WORDS 8 // per tile: found, row, dimension, far tile, subscript (two words), kind, a bit for each row
+                           // with recorded accesses (bit 31 for all from row 31 on)
 
 uint tg_number(void) {
   return (uint)(get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * get_group_id(2)));
@@ -32,28 +32,28 @@ void tg_look(global const uint* seen, global const ulong* row, uint index, uint 
   if (seen[3] == 0) {
     return;
   }
-  global uint* const told = verdict + (size_t)tg_number() * TG_VERDICT_WORDS;
+  global uint* const own = verdict + (size_t)tg_number() * TG_VERDICT_WORDS;
   const uint bit = 1u << min(index, 31u);
-  if ((told[7] & bit) == 0) {
-    atomic_or(told + 7, bit);
+  if ((own[7] & bit) == 0) {
+    atomic_or(own + 7, bit);
   }
   for (uint d = 0; d < 3; ++d) {
-    const ulong own = tg_place(d, row[1]);
+    const ulong here = tg_place(d, row[1]);
     const ulong lowest = ~seen[d];
     const ulong highest = seen[3 + d] - 1;
-    const bool below = lowest + row[5 + d] < own;
-    if ((below || highest > own + row[5 + d]) && atomic_cmpxchg(told, 0u, 1u) == 0) {
-      told[1] = index;
-      told[2] = d;
-      told[3] = (uint)(below ? lowest : highest);
-      told[4] = (uint)at;
-      told[5] = (uint)(at >> 32);
-      told[6] = kind;
+    const bool below = lowest + row[5 + d] < here;
+    if ((below || highest > here + row[5 + d]) && atomic_cmpxchg(own, 0u, 1u) == 0) {
+      own[1] = index;
+      own[2] = d;
+      own[3] = (uint)(below ? lowest : highest);
+      own[4] = (uint)at;
+      own[5] = (uint)(at >> 32);
+      own[6] = kind;
     }
   }
 }
 
-// Of a pointer that leads to a buffer: which argument of the kernel it is, and what is watched.
+// A pointer into a buffer: its argument of the kernel and the checks to make.
 typedef struct {
   global const ulong* rows;
   uint count;
@@ -67,10 +67,10 @@ tg_watch tg_watching(global const ulong* rows, uint count, global uint* shadow, 
   return watch;
 }
 
-// Of one that leads somewhere else.
+// For pointers into other memory.
 tg_watch tg_unwatched(void) { return tg_watching(0, 0, 0, 0, 0); }
 
-// The subscript as it was; `bytes` has the element.
+// Reports an access and returns the subscript; `bytes` is the element size.
 long tg_touch(tg_watch watch, uint kind, uint bytes, long at) {
   for (uint i = 0; i < watch.count; ++i) {
     global const ulong* const row = watch.rows + i * TG_ROW_WORDS;
@@ -78,10 +78,10 @@ long tg_touch(tg_watch watch, uint kind, uint bytes, long at) {
     for (uint part = 0; part < parts; ++part) {
       const long element = at * parts + part;
       if (element < 0 || element >= (long)row[3]) {
-        continue; // --check-bounds tells of those
+        continue; // --check-bounds reports these
       }
       global uint* const seen = watch.shadow + row[2] + element * TG_SHADOW_WORDS;
-      if ((row[1] & TG_LOOKS) != 0) { // who reads meets those that wrote, who writes meets all
+      if ((row[1] & TG_LOOKS) != 0) { // a read checks against writes, a write against all accesses
         tg_look(kind & TG_WRITES ? seen + 6 : seen, row, i, kind, at, watch.verdict);
         continue;
       }

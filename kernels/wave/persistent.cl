@@ -1,5 +1,5 @@
-// One launch for many waves. The work-groups stay, deal the tiles of a stage out among themselves and go on to the
-// next stage as soon as those have come far enough whom it depends on: all others, or a few.
+// One launch for many waves. The work-groups stay resident, divide the tiles of a stage among themselves and
+// start the next stage as soon as the groups that it depends on (all, or a few) have progressed far enough.
 //
 //             iteration 0       iteration 1
 //   stage 0 | stage 1 | stage 2 | stage 1 | … | stage 3      stages 1 and 2 repeat
@@ -7,13 +7,13 @@
 //                                                 each of which every group runs one tile: the host starts
 //                                                 the next one where this one stopped
 //
-// Every group works the position out for itself; nothing is claimed. What a group says of itself is how many
-// steps it has come: stage s of iteration i is step i * steps + s, and it waits only for earlier ones. So no wait
-// is for something that waits in turn, with any number of groups.
+// Every group computes its position itself; nothing is claimed. A group publishes only the number of steps
+// that it has completed: stage s of iteration i is step i * steps + s. It waits only for earlier steps, so
+// waits cannot form a cycle with any number of groups.
 
-// Few stages of one wave each are known when the kernel is compiled (TG_LEAN): what a group needs to know of them stays
-// in registers, and tg_lean_step, which is generated, has each stage's code for itself. Otherwise tasks and waits are
-// worked out once, at the start, and kept in local memory, as long as there is room.
+// With few stages of one wave each (TG_LEAN) the stages are compile-time constants: a group keeps its part of
+// them in registers, and the generated tg_lean_step has separate code for each stage. Otherwise tasks and
+// waits are computed once at the start and kept in local memory if they fit.
 #if TG_LEAN
 #define TG_TASK_ROOM 1
 #define TG_POLL_ROOM 1
@@ -22,7 +22,7 @@
 #define TG_POLL_ROOM 24
 #endif
 
-// What does not change while a launch runs.
+// Constants of a launch.
 typedef struct {
   global uchar* arena;
   global const tg_stage* stages;
@@ -44,20 +44,20 @@ typedef struct {
   local uint* gave_up;
 } tg_launch;
 
-// Where a group is.
+// Position of a group.
 typedef struct {
   uint iteration;
-  uint phase; // of the swaps
+  uint phase; // swap phase
   uint stage;
   uint round;
-  uint left; // rounds of the slice
+  uint left; // rounds left in the slice
   uint arrivals;
-  uint wait; // for what the stage depends on, before it begins: TG_NOBODY behind a barrier, or the start of the launch
+  uint wait; // kind of wait before the stage; TG_NOBODY after a barrier or the start of the launch
   tg_recorder recorder;
 } tg_position;
 
 #define TG_NOBODY 0
-#define TG_AS_TOLD 1
+#define TG_AS_LISTED 1
 #define TG_ALL 2
 
 tg_poll tg_poll_at(tg_launch launch, tg_task task, const tg_poll* polls, uint i) {
@@ -66,7 +66,7 @@ tg_poll tg_poll_at(tg_launch launch, tg_task task, const tg_poll* polls, uint i)
                                   : tg_poll_of(launch.waits[i], task.first, task.first + task.count, launch.groups);
 }
 
-// Waits in front of a task; false when some wait ran out.
+// Waits for the dependencies of a task; returns false if a wait timed out.
 __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task task, const tg_poll* polls, tg_position at) {
   const uint3 place = (uint3)(at.iteration, at.stage, task.first);
   if ((task.flags & TG_EVERYBODY) != 0 || at.wait == TG_ALL) {
@@ -77,11 +77,11 @@ __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task tas
     const uint step = at.iteration * launch.steps + at.stage;
     for (uint i = 0; i < task.wait_count; ++i) {
       const tg_poll poll = tg_poll_at(launch, task, polls, task.first_wait + i);
-      // Every wait begins in another warp, none in the one that tells: several are under way at a time.
+      // Each wait starts in another warp, and none in the publishing warp, so that several waits overlap.
       for (uint other = (get_local_id(0) + (TG_GROUP_SIZE - (i + 1) * 32 % TG_GROUP_SIZE)) % TG_GROUP_SIZE; other < poll.count;
            other += TG_GROUP_SIZE) {
         const uint awaited = poll.first + other;
-        if (awaited != launch.group && // what this one has done is done
+        if (awaited != launch.group && // a group has completed its earlier steps itself
             !tg_await(launch.counters, TG_REACHED(awaited), step + 1 - poll.steps, launch.most_polls, launch.report, place)) {
           *launch.gave_up = 1;
           break;
@@ -93,7 +93,8 @@ __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task tas
   return *launch.gave_up == 0;
 }
 
-// Waits for what the task depends on, runs its tiles as far as the slice goes, and tells. False when the launch ends here.
+// Waits for the task's dependencies, runs its tiles within the slice and publishes the step. Returns false if
+// the launch ends here.
 __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task task, const tg_poll* polls,
                                                    tg_position* at TG_OBJECT_PARAMETERS) {
   const tg_walk walk = tg_walk_of(task, at->round, at->left, launch.order, at->iteration * launch.steps + at->stage);
@@ -130,7 +131,7 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
   }
   tg_record(&at->recorder, asked, began, ended, at->iteration, at->stage, walk);
   at->arrivals += task.flags & TG_ARRIVES ? launch.arrivals_per_barrier : 0;
-  at->wait = TG_AS_TOLD;
+  at->wait = TG_AS_LISTED;
   return true;
 }
 
@@ -148,7 +149,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   local tg_task tasks[TG_TASK_ROOM];
   local tg_poll polls[TG_POLL_ROOM];
   local uint gave_up;
-  if (iterations == 0) { // not a run but the question how many groups are resident together
+  if (iterations == 0) { // count the groups that run concurrently; no run
     if (get_local_id(0) == 0) {
       tg_take_part(poll, most_polls, budget);
     }
@@ -209,7 +210,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       break;
     }
 #if TG_HAS_QUEUES
-    if (tg_is_queue(at.stage)) { // items may have gone back to it: all look together at what is left
+    if (tg_is_queue(at.stage)) { // items may be requeued: all groups check what is left
       const uint3 place = (uint3)(at.iteration, at.stage, 0);
       at.arrivals += arrivals_per_barrier;
       if (!tg_device_barrier(counters, at.arrivals, most_polls, &gave_up, launch.report, place)) {
@@ -251,12 +252,12 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     finished = tg_until_met(arena, words, at.phase);
     const tg_walk nothing = {0, 0, 0, 0};
     tg_record(&at.recorder, asked, began, tg_now(), at.iteration, TG_SPAN_UNTIL, nothing);
-    at.stage = finished ? repeat_end : at.stage; // on to what comes behind the repetition
+    at.stage = finished ? repeat_end : at.stage; // continue after the repetition
     at.wait = TG_NOBODY;
     if (at.stage == stage_end) {
       break;
     }
-    if (TG_GUARD_UNTIL) { // the next stage writes what was just looked at
+    if (TG_GUARD_UNTIL) { // the next stage overwrites the checked value
       at.arrivals += arrivals_per_barrier;
       if (!tg_device_barrier(counters, at.arrivals, most_polls, &gave_up, launch.report, (uint3)(at.iteration, at.stage, 0))) {
         break;

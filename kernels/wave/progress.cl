@@ -1,21 +1,21 @@
-// What a persistent launch tells the host: where it stands, which groups waited in vain and, with TG_TRACE, when each
-// group waited and when it worked, by the device's own clock: a span for each task that it ran, written by its first
-// work-item once the task is done and told of. Without TG_TRACE nothing of that is left.
+// A persistent launch's report to the host: its position, groups whose waits timed out and, with TG_TRACE,
+// spans. A span has the times at which a group waited for a task and ran it, by the device's clock; the first
+// work-item writes it after the task has been published. Without TG_TRACE all of this compiles to nothing.
 //
-//   words 0 … 15 | 8 words a group: tg_await's report | a word a group: its spans | the spans, `room` a group
+//   words 0 … 15 | 8 words per group: tg_await's report | a word per group: its span count | spans, `room` per group
 //
-// progress_state.h has the words and the spans, for the host too.
+// progress_state.h defines the words and spans for kernel and host.
 //
-// The clock is what the device has (TG_CLOCK: the numbers of lib/engine/generate.hpp). Its rate need not be
-// known: the host knows by its own clock when a launch began and ended.
+// TG_CLOCK selects the clock of the device (the numbers of lib/engine/generate.hpp). Its rate may be unknown:
+// the host measures by its own clock when a launch began and ended.
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 #include "wave/tasks.cl"
 #include "wave/progress_state.h"
 
-#define TG_CLOCK_NANOSECONDS 1 // NVIDIA: a register that counts them, the same for all multiprocessors
+#define TG_CLOCK_NANOSECONDS 1 // NVIDIA: a nanosecond register that all multiprocessors share
 #define TG_CLOCK_EXTENSION 2   // cl_khr_kernel_clock
-#define TG_CLOCK_PROCESSOR 3   // the counter of an x86 processor
+#define TG_CLOCK_PROCESSOR 3   // the cycle counter of an x86 processor
 
 #if TG_TRACE
 typedef struct {

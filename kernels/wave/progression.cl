@@ -1,17 +1,17 @@
-// Arguments whose value changes from iteration to iteration. lib/work/progression.hpp says what the words are and
-// works the same values out for launches of the user's own kernels.
+// Arguments whose value changes from iteration to iteration. lib/work/progression.hpp defines the words and
+// computes the same values for launches of the user's kernels.
 
 #define TG_MULTIPLY 1
 #define TG_SHIFT_LEFT 2
 #define TG_SHIFT_RIGHT 3
 
-// How often the step has been taken.
+// Returns how often the step has been taken.
 ulong tg_steps(global const ulong* words, uint iteration) {
   const ulong steps = iteration / words[3];
   return words[4] == 0 ? steps : steps % words[4];
 }
 
-// The bits of an integer; the caller takes as many as its type has.
+// Returns the bits of an integer; the caller truncates them to its type.
 ulong tg_progression(global const ulong* words, uint iteration, bool is_signed) {
   const ulong steps = tg_steps(words, iteration);
   const ulong by = words[1];

@@ -1,24 +1,26 @@
 // Queues: explicit work items, each run by one lane.
 //
 //   items as given     (op, input, output, param) (op, input, output, param) …
-//   published          params of one op, input and output side by side, in tiles of one work-group's share:
+//   published          params of one op, input and output together, in tiles of one work-group's share:
 //
 //     tile 0: op 1, buffers 0 and 2 | tile 1: the same | tile 2: op 4, buffers 0 and 3 | …
 //     p p p p p p p p p p p p p p p | p p p p p p p    | p, p + 1, p + 2, …            |
 //
-// So a work-group reads its op and its buffers once, branches as one, and loads four bytes an item, or none where params
-// count up; nothing is claimed, because tiles are dealt out as those of every wave are. A tile has a work-group's lanes with one item
-// each, or several where there are many: enough loads under way to fill the memory of a GPU (4 for each of 256 lanes measured best).
+// So a work-group reads its op and buffers once, branches uniformly, and loads four bytes per item, or none
+// if params are consecutive. Nothing is claimed: tiles are distributed as in every wave. A tile has one item
+// per lane, or several in a long queue, which keeps enough loads in flight for a GPU's memory (4 for each of
+// 256 lanes measured best).
 //
-// Where ops requeue, the wave runs in rounds. A lane keeps a bit for each of its items that waits: every item has its
-// place for good, so no list can overflow and none is lost. A round runs all waiting items of the best
-// priority; those of another gain one priority for each `threshold` rounds that they have waited, so none starves. All items of
-// a priority wait equally long, which makes the whole accounting a few words for each priority. An item may
-// wait for what any other writes: the next round sees it.
+// If ops requeue, the wave runs in rounds. A lane keeps a bit for each of its waiting items: every item has a
+// fixed slot, so no list can overflow and no item is lost. A round runs all waiting items of the best
+// priority; other priorities improve by one for each `threshold` rounds of waiting, so none starves. All
+// items of a priority wait equally long, so the accounting takes a few words per priority. An item may wait
+// for data that any other item writes: the next round sees it.
 //
-// What is made for a wave stands in front: TG_QUEUE_HANDLES (a case for each buffer), TG_QUEUE_BUFFERS and
-// TG_QUEUE_ARGUMENTS (the buffers, each behind a comma), TG_QUEUE_IN_ROUNDS, TG_QUEUE_LANES, TG_QUEUE_PER_LANE. Behind it
-// come the user's file, so that its macros are macros of nothing else, and tg_queue_run(), with a case for each op.
+// Generated definitions precede this file: TG_QUEUE_HANDLES (a case for each buffer), TG_QUEUE_BUFFERS and
+// TG_QUEUE_ARGUMENTS (the buffers, each after a comma), TG_QUEUE_IN_ROUNDS, TG_QUEUE_LANES,
+// TG_QUEUE_PER_LANE. The user's file follows it, so that its macros affect no other code, and then
+// tg_queue_run() with a case for each op.
 #include "wave/queue_state.h"
 
 #define TIDEGATE_QUEUE 1
@@ -42,7 +44,8 @@ void tg_queue_fail(global uint* state, uint place, uint result) {
   atomic_inc(&state[TG_QUEUE_FAULTS]);
 }
 
-// A tile: op, input, output, priority, place of its first item, items, param, whether that is listed there.
+// Returns parameter `at` of a tile { op, input, output, priority, index of its first item, items, param, 1 if
+// `params` lists the parameters }.
 uint tg_queue_param(uint8 tile, global const uint* params, uint at) {
   return tile.s7 != 0u ? params[tile.s6 + at] : tile.s6 + at;
 }
@@ -66,7 +69,7 @@ kernel void tidegate_queue_drain(global const uint8* tiles, global const uint* p
       const uint result = tg_queue_run(tile.s0, in, out, tg_queue_param(tile, params, at));
       if (result == TIDEGATE_REQUEUE) {
         again |= 1u << i;
-        state[TG_QUEUE_LAST_REQUEUED] = tile.s4 + at; // of any: one is enough to name
+        state[TG_QUEUE_LAST_REQUEUED] = tile.s4 + at; // any one item is enough for the report
       } else if (result != TIDEGATE_DONE) {
         tg_queue_fail(state, tile.s4 + at, result);
       }
@@ -84,7 +87,7 @@ kernel void tidegate_queue_drain(global const uint8* tiles, global const uint* p
   const uint lane = get_local_id(0);
   global void* const in = tg_queue_buffer(tile.s1 TG_QUEUE_ARGUMENTS);
   global void* const out = tg_queue_buffer(tile.s2 TG_QUEUE_ARGUMENTS);
-  uint own[TG_QUEUE_PER_LANE]; // all are under way before the first is used
+  uint own[TG_QUEUE_PER_LANE]; // start all loads before the first use
   for (uint i = 0; i < TG_QUEUE_PER_LANE; ++i) {
     const uint at = i * TG_QUEUE_LANES + lane;
     own[i] = at < tile.s5 ? tg_queue_param(tile, params, at) : 0u;
@@ -101,12 +104,12 @@ kernel void tidegate_queue_drain(global const uint8* tiles, global const uint* p
 }
 #endif
 
-void tg_queue_count(global uint* counter, uint more) { // of two words
+void tg_queue_count(global uint* counter, uint more) { // 64 bits in two words
   counter[0] += more;
   counter[1] += counter[0] < more ? 1u : 0u;
 }
 
-// Which priorities run next, those of items that have waited long counting as better ones.
+// Selects the priorities that run next; waiting improves a priority's rank.
 void tg_queue_choose(global uint* state, uint threshold) {
   uint best = TG_QUEUE_PRIORITIES;
   uint counts_as[TG_QUEUE_PRIORITIES];
@@ -126,7 +129,7 @@ void tg_queue_choose(global uint* state, uint threshold) {
   }
 }
 
-// The state in front of the first round, as the host uploads it.
+// Restores the state before the first round, as the host uploads it.
 void tg_queue_arm(global uint* state, uint threshold) {
   for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
     state[TG_QUEUE_WAITING + p] = state[TG_QUEUE_COUNTS + p];
@@ -139,8 +142,8 @@ void tg_queue_arm(global uint* state, uint threshold) {
   tg_queue_choose(state, threshold);
 }
 
-// Between two rounds, by one work-item: what is left, and whether and with what the queue goes on. Behind the last the
-// queue stands as in front of the first.
+// Runs between two rounds, in one work-item: counts what is left and decides which priorities run next, if
+// any. After the last round it restores the state before the first.
 kernel void tidegate_queue_turn(global uint* state, uint threshold, uint most_stalled, uint capacity) {
   uint left = 0;
   uint requeued = 0;
@@ -174,14 +177,14 @@ kernel void tidegate_queue_turn(global uint* state, uint threshold, uint most_st
   if (more) {
     tg_queue_choose(state, threshold);
   } else {
-    state[TG_QUEUE_END] = max(state[TG_QUEUE_END], end); // what failed in one iteration has failed
+    state[TG_QUEUE_END] = max(state[TG_QUEUE_END], end); // a failure in one iteration persists
     state[TG_QUEUE_REMAINING] = max(state[TG_QUEUE_REMAINING], left + state[TG_QUEUE_FAULTS]);
     tg_queue_arm(state, threshold);
   }
 }
 
-// What proves all of this: the items as they were given, in their order, each in a work-item of a plain launch, again and
-// again until all are done. `closed` has 0 for those that are not.
+// The reference for queues: runs the items as given and in their order, each in a work-item of a plain
+// launch, repeatedly until all are done. `closed` is 0 for items that are not done.
 kernel void tidegate_queue_check(global const uint4* items, uint count, global uint* closed, global uint* state TG_QUEUE_BUFFERS) {
   const uint at = get_global_id(0);
   if (at < count && closed[at] == 0u) {

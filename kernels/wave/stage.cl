@@ -1,5 +1,5 @@
-// One launch for the waves of one stage, a work-group for each tile.
-#define TG_NOTHING 0xffffffffu // as first_entry: a launch for the sake of what the driver does in the first one
+// One launch for the waves of a stage, with a work-group per tile.
+#define TG_NOTHING 0xffffffffu // as first_entry: an empty launch that lets the driver do its first-launch work
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_stage(
     global uchar* arena, global const tg_entry* entries, global const ulong* words, local ulong16* dynamic,

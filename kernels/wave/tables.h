@@ -1,9 +1,9 @@
-// What a launch works through, as it lies in device memory: stages one after another, in a stage the tiles of its waves in
-// any order. Kernels read it and the host writes it; lib/engine/launch_tables.cpp compiles this file too, and holds its own
-// structures against these.
+// Tables of a launch in device memory: the stages in order, and in each stage the tiles of its waves in any
+// order. Kernels read them and the host writes them; lib/engine/launch_tables.cpp compiles this file and
+// compares its structures with these.
 
 typedef struct {
-  uint first_entry; // in the entries of a phase
+  uint first_entry; // index into the entries of a phase
   uint entry_count;
   uint tiles;
   uint flags;
@@ -11,25 +11,25 @@ typedef struct {
   uint wait_count;
 } tg_stage;
 
-#define TG_EVERYBODY 1u // begins when all groups have ended everything before it
-#define TG_ANNOUNCED 2u // some group waits for others to have ended it
-#define TG_ARRIVES 4u   // its end is an arrival at the barrier: what follows may begin with everybody
+#define TG_EVERYBODY 1u // starts when all groups have completed all previous stages
+#define TG_ANNOUNCED 2u // some group waits for others to complete it
+#define TG_ARRIVES 4u   // its end is an arrival at the barrier; a TG_EVERYBODY stage may follow
 
 typedef struct {
-  uint code;       // which case of tg_run_tile
+  uint code;       // case of tg_run_tile
   uint descriptor; // first word of the wave's sizes and arguments
   uint first_tile; // in its stage
   uint tiles;
 } tg_entry;
 
-// Tiles [begin, end) of a stage wait for tiles [from_begin, from_end) of one before it, which has from_tiles in
-// all: the nth for the nth of those with `halo` more on both sides, or each for all of them.
+// Tiles [begin, end) of a stage wait for tiles [from_begin, from_end) of an earlier one, which has from_tiles
+// in total: the nth waits for the nth and `halo` more on both sides, or each waits for all.
 typedef struct {
   uint begin, end;
   uint from_begin, from_end;
   uint from_tiles;
   uint halo;
-  uint steps; // back to that stage; an iteration has as many steps as stages that repeat
+  uint steps; // distance to that stage in steps; an iteration has a step per repeating stage
 } tg_wait;
 
-#define TG_WHOLE 0xffffffffu // as a halo: all of them
+#define TG_WHOLE 0xffffffffu // as a halo: all tiles

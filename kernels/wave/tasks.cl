@@ -1,10 +1,9 @@
-// Whose tile is whose, and whom a group waits for. Nothing is claimed: every group works out from the numbers of
-// tiles and groups which tiles are its own, in every stage, and which groups have those that it depends on.
+// Assignment of tiles to groups, and the groups that a group waits for. Nothing is claimed: from the numbers
+// of tiles and groups each group computes its tiles of every stage, and the groups that own its dependencies.
 //
-//   strided     tile t belongs to group t % groups: what costs unlike is spread evenly
-//   blocked     each group has a run of neighbouring tiles: neighbours wait only for neighbours
-//   serpentine  blocked, and every other stage is walked backwards: what the stage before left in the cache
-//               is used first
+//   strided     tile t belongs to group t % groups: spreads tiles of unequal cost evenly
+//   blocked     each group has a run of consecutive tiles: only neighbours wait for neighbours
+//   serpentine  blocked, with every other stage in reverse: reuses what the previous stage left in the cache
 
 #define TG_STRIDED 0
 #define TG_BLOCKED 1
@@ -12,17 +11,17 @@
 
 // A group's part of a stage: tiles first, first + step, …
 typedef struct {
-  tg_entry entry; // that the first of them belongs to
+  tg_entry entry; // of the first tile
   uint first;
   uint step;
   uint count;
-  uint rounds; // that the stage takes: tiles of the group that has most
+  uint rounds; // of the stage: the most tiles of any group
   uint flags;
   uint first_wait;
   uint wait_count;
 } tg_task;
 
-// What a slice runs of a task: `count` tiles from `first` on, in so many rounds.
+// A slice's part of a task: `count` tiles from `first` on, in `rounds` rounds.
 typedef struct {
   uint first;
   uint step;
@@ -33,29 +32,29 @@ typedef struct {
 tg_walk tg_walk_of(tg_task task, uint round, uint left, uint order, uint sequence) {
   tg_walk walk;
   walk.rounds = min(task.rounds - round, left);
-  walk.count = (uint)max((int)min(task.count, round + walk.rounds) - (int)round, 0); // Oclgrind knows no saturating ones
+  walk.count = (uint)max((int)min(task.count, round + walk.rounds) - (int)round, 0); // Oclgrind lacks saturating functions
   const bool backwards = order == TG_SERPENTINE && sequence % 2 != 0;
   walk.step = backwards ? 0u - task.step : task.step;
   walk.first = (backwards ? task.first + task.count - 1 : task.first) + round * walk.step;
   return walk;
 }
 
-// Groups [first, first + count) must have come so many steps further back than this one is.
+// A wait for groups [first, first + count) to reach the step `steps` before this one.
 typedef struct {
   uint first;
   uint count;
   uint steps;
 } tg_poll;
 
-// First tile of a group's run, of `tiles` dealt to `groups`.
+// First tile of a group's run if `tiles` are divided among `groups`.
 uint tg_run_begin(uint tiles, uint group, uint groups) {
   return tiles / groups * group + tiles % groups * group / groups;
 }
 
-// The group whose run holds a tile.
+// Returns the group whose run holds a tile.
 uint tg_owner(uint tiles, uint tile, uint groups) { return (uint)(((ulong)(tile + 1) * groups - 1) / tiles); }
 
-// The entry of a stage that holds a tile.
+// Returns the entry of a stage that holds a tile.
 tg_entry tg_entry_of(global const tg_entry* entries, uint count, uint tile) {
   uint low = 0;
   for (uint high = count; high - low > 1;) { // in [low, high)
@@ -69,7 +68,7 @@ tg_entry tg_entry_of(global const tg_entry* entries, uint count, uint tile) {
   return entries[low];
 }
 
-// Of a stage of so many tiles, those of a group.
+// Returns a group's share of a stage with `tiles` tiles.
 tg_task tg_share_of(uint tiles, uint group, uint groups, uint order) {
   tg_task task;
   task.first = order == TG_STRIDED ? group : tg_run_begin(tiles, group, groups);
@@ -89,7 +88,7 @@ tg_task tg_task_of(tg_stage stage, global const tg_entry* entries, uint group, u
   return task;
 }
 
-// For a group whose own tiles are [begin, end): blocked or serpentine.
+// Returns the groups that own the dependencies of tiles [begin, end), for blocked and serpentine mappings.
 tg_poll tg_poll_of(tg_wait wait, uint begin, uint end, uint groups) {
   tg_poll poll = {0, 0, wait.steps};
   const uint own_begin = max(begin, wait.begin);

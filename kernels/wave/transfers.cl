@@ -1,9 +1,10 @@
-// Waves that fill and copy. Eight words of eight bytes for each work-item, those of a group side by side.
+// Waves that fill and copy. Each work-item moves eight words of eight bytes; consecutive work-items take
+// consecutive words.
 
 #define TG_ITEMS 64
 #define TG_WORDS 8
 
-// Bytes [begin, end) of a buffer; `pattern` is what an aligned word of them holds.
+// Fills bytes [begin, end) of a buffer; `pattern` is the content of an aligned word.
 kernel void fill_bytes(global ulong* to, ulong begin, ulong end, ulong pattern) {
   ulong word = begin / 8 + get_group_id(0) * (TG_ITEMS * TG_WORDS) + get_local_id(0);
   for (uint i = 0; i < TG_WORDS; ++i) {
@@ -19,7 +20,7 @@ kernel void fill_bytes(global ulong* to, ulong begin, ulong end, ulong pattern) 
   }
 }
 
-// `count` bytes; a whole word at once where it lies on a word's place on both sides.
+// Copies `count` bytes, whole words at once if both offsets are aligned.
 kernel void copy_bytes(global const uchar* from, global uchar* to, ulong from_begin, ulong to_begin, ulong count) {
   const bool aligned = (from_begin | to_begin) % 8 == 0;
   ulong at = (get_group_id(0) * (TG_ITEMS * TG_WORDS) + get_local_id(0)) * 8;
