@@ -1,4 +1,4 @@
-// One run of a built program in its arena, from the first byte uploaded to the last one read back.
+// One run of a built program in its arena, from the first upload to the last read-back.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/opencl.hpp"
@@ -16,43 +16,42 @@
 namespace tidegate::engine {
 
 // A compiled program's kernels on their device.
-
 struct BuiltProgram {
-  std::optional<BuiltKernel> kernel;           // the generated one; empty when every stage is plain
-  std::vector<std::uint32_t> plain_waves;      // launched as the user's own kernels
-  std::optional<PlainPrograms> plain_programs; // for them
+  std::optional<BuiltKernel> kernel;           // the generated kernel; empty if every stage is plain
+  std::vector<std::uint32_t> plain_waves;      // waves launched as the user's own kernels
+  std::optional<PlainPrograms> plain_programs; // programs of plain_waves
   std::uint64_t build_ns = 0;
 };
 
-// `folder` keeps built kernels; empty: nothing is kept. Throws device::Refused with build_failure and a log
-// whose places are the user's.
+// Builds the kernels; `folder` caches generated ones (empty: no cache). Throws device::Refused with
+// build_failure and a log with locations in the user's sources.
 BuiltProgram build(const device::Session& session, const device::DeviceInfo& device,
                    const CompiledProgram& compiled, const std::filesystem::path& folder);
 
 // The work-groups of a persistent launch.
 struct Residency {
-  std::uint32_t resident = 0; // together on the device; 0: nothing persistent is launched
-  std::uint32_t workers = 1;  // that are launched
+  std::uint32_t resident = 0; // groups that can run concurrently; 0 without a persistent launch
+  std::uint32_t workers = 1;  // launched groups
 };
 
-// Of so many groups that are resident together those that are launched: as many as the cost model takes, and
-// where memory is tight no more than the policy wants.
+// Returns the number of groups to launch if `resident` can run concurrently: the cost model's choice, limited
+// by the policy where memory is tight.
 std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident);
 
 engine::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency);
 
-// Discovers the resident groups of the very kernel, or knows them from its cache entry. Throws
+// Discovers the resident groups of the generated kernel, or reads them from its cache entry. Throws
 // device::Refused.
 Residency find_residency(const device::Session& session, const device::DeviceInfo& device,
                          const CompiledProgram& compiled, BuiltProgram& built,
                          std::optional<std::uint32_t> asked_for);
 
-// What must hold before anything waits on the device: every wait has a producer, and no more groups are
+// Checks, before anything waits on the device, that every wait has a producer and that no more groups are
 // launched than are resident. Errors: invalid_schedule, too_many_workers.
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
                             const device::DeviceInfo& device);
 
-// What `until` looked at, after the last iteration.
+// The value that `until` tests, after the last iteration.
 struct UntilState {
   bool reached = false;
   std::vector<std::byte> value; // one element
@@ -61,15 +60,15 @@ struct UntilState {
 struct ArenaRun {
   DispatchOutcome outcome;
   std::optional<UntilState> until;
-  std::vector<QueueOutcome> queues; // of the waves that have one
-  HostContents outputs;         // by buffer, empty for one without an output; nothing unless the run is done
-  std::uint64_t publish_ns = 0; // making and filling the device's memory
-  std::uint64_t upload_ns = 0;  // of that, what buffers and images hold at first, until it is there
-  std::uint64_t read_back_ns = 0; // outputs, and the states of queues
+  std::vector<QueueOutcome> queues; // of waves with a queue
+  HostContents outputs;             // by buffer; empty without an output, or if the run is not done
+  std::uint64_t publish_ns = 0;     // allocating and filling device memory
+  std::uint64_t upload_ns = 0;      // part of publish_ns: uploading first contents
+  std::uint64_t read_back_ns = 0;   // reading outputs and queue states
   std::uint64_t uploaded_bytes = 0;
 };
 
-// Allocates the arena, fills it, dispatches, reads the outputs back and gives the memory back. Throws
+// Allocates and fills the arena, dispatches, reads the outputs back and frees the memory. Throws
 // device::Refused.
 ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
                       const HostContents& first, const DispatchLimits& limits, Monitor& monitor);

@@ -1,6 +1,5 @@
-// What a device's compiler predefines: asked with a small program that quotes each macro in question and
-// whose one kernel hands the text back. Answers are kept in the cache folder by device, driver and compiler
-// options.
+// Predefined macros of a device's compiler. A small program quotes each macro, and its kernel returns the
+// text. The answers are cached by device, driver and compiler options.
 #pragma once
 #include "work/macro_answers.hpp"
 #include <tidegate/core/error.hpp>
@@ -10,8 +9,7 @@
 
 namespace tidegate::engine {
 
-// Asks the device. `cache_folder` may be empty: then nothing is kept. The errors are opencl_failure and
-// build_failure.
+// Asks the device; an empty `cache_folder` disables the cache. Errors: opencl_failure, build_failure.
 AnswerMacros ask_compiler(const device::DeviceInfo& device, std::filesystem::path cache_folder);
 
 } // namespace tidegate::engine

@@ -1,15 +1,16 @@
-// What a schedule would take on a device, in one strategy and with so many work-groups: the sum of
+// Estimates the time of a schedule on a device for a strategy and a number of work-groups, as the sum of
 //
 //   start     a launch and the wait for it
-//   launches  each further one, where the work is not longer
-//   barriers  of all work-groups: the more groups, the longer
-//   waits     for neighbours: as long for any number of groups; for whole waves: the more groups, the longer
-//   work      a tile from its first read to its last write, once for each round of a stage, or the bytes that
-//             the stage moves
+//   launches  each further launch, if the work is not longer
+//   barriers  of all work-groups; grows with their number
+//   waits     for neighbours: independent of the number of groups; for whole waves: grows with it
+//   work      a tile from its first read to its last write, once per round of a stage, or the time to move
+//             the stage's bytes
 //
-// What a kernel computes is not known: a tile takes as long as the self-test's, which reads one element and
-// writes one, for each two elements that its kernel reads or writes (opencl_c::CallGraph counts them), until
-// `tidegate tune measure` has measured the program (device::Tuning::scales). No device is needed.
+// The model does not know what a kernel computes: it takes the time of the self-test's tile, which reads and
+// writes one element, for each two elements that the kernel reads or writes (opencl_c::CallGraph counts
+// them), until `tidegate tune measure` has measured the program (device::Tuning::scales). The model needs no
+// device.
 #pragma once
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"
@@ -24,42 +25,42 @@
 
 namespace tidegate::engine {
 
-// What a stage gives a device to do.
+// Work of a stage.
 struct StageLoad {
   enum class Waits : std::uint8_t { nobody, few, everybody };
 
-  bool plain = false; // a launch of its own
+  bool plain = false; // launched separately
   Waits waits = Waits::everybody;
-  std::uint32_t awaited_packs = 0; // of stages all of which a tile waits for
+  std::uint32_t awaited_packs = 0; // packs of stages that a tile waits for completely
   std::uint32_t packs = 0;
   std::uint64_t work_items = 0;
-  std::uint64_t bytes = 0; // read and written
-  bool meets = false;      // work-items of a tile wait for each other: tiles of a group do not overlap
+  std::uint64_t bytes = 0; // reads and writes
+  bool meets = false;      // tiles have barriers, so tiles of a group do not overlap
   bool loops = false;
-  double accesses = 0; // of memory by a work-item, one behind another
-  double turns = 0;    // of a queue whose items may go back to it: all meet twice in each, or the host looks
+  double accesses = 0; // dependent memory accesses of a work-item
+  double turns = 0;    // rounds of a requeueing queue; each has two barriers or a check by the host
 };
 
-// Of a whole run: stages [repeat_begin, repeat_end) in each iteration.
+// Work of a run; stages [repeat_begin, repeat_end) run in each iteration.
 struct ProgramLoad {
   std::vector<StageLoad> stages;
   std::size_t repeat_begin = 0;
   std::size_t repeat_end = 0;
-  double iterations = 1;             // once it has run, how many there were
-  bool until = false;                // somebody looks after each of them
+  double iterations = 1;             // after a run: the number that ran
+  bool until = false;                // a condition is tested after each iteration
   bool interpreted = false;          // arguments are read from descriptors
   std::uint32_t group_size = 1;      // of a persistent launch
-  std::uint64_t footprint_bytes = 0; // of all buffers that are touched
+  std::uint64_t footprint_bytes = 0; // of all buffers in use
 };
 
 ProgramLoad load_of(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
                     const Synchronization& synchronization, bool interpreted);
 
-// A device as the model sees it.
+// Properties of a device for the model.
 struct DeviceModel {
   bool measured = false;             // by the self-test
-  bool cpu = false;                  // cores that other programs may take away for a while
-  std::uint32_t compute_units = 132; // without a device, and without its self-test: one H200
+  bool cpu = false;                  // other programs may take a core temporarily
+  std::uint32_t compute_units = 132; // defaults without a device or self-test: an H200
   std::uint64_t resident_work_items = 132 * 2048;
   double launch_ns = 4'500;
   double round_trip_ns = 10'900;
@@ -67,10 +68,10 @@ struct DeviceModel {
   device::CostParts scales{1, 1, 1, 1, 1};
 };
 
-// `device` may be null, and may have no profile.
+// `device` may be null or lack a profile.
 DeviceModel model_of(const device::DeviceInfo* device, const device::Tuning& tuning);
 
-// How a schedule is launched.
+// Parameters of a launch.
 struct LaunchShape {
   Strategy strategy = Strategy::launch;
   TileOrder order = TileOrder::strided;
@@ -79,21 +80,22 @@ struct LaunchShape {
 
 device::CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model);
 
-// What each further iteration adds.
+// Returns the cost of one further iteration.
 device::CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& shape, const DeviceModel& model);
 
-// The number of work-groups with the least estimate, of those that are `resident` together; the least number
-// of equals. On a CPU as many as there are: each has a core. Or as many as are wanted, of those.
+// Returns the number of work-groups with the least estimate, at most `resident`; the smallest of equals. On a
+// CPU it is `resident`, a group per core. `wanted` overrides the choice within the limit.
 std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder order,
                            const DeviceModel& model, std::uint32_t resident,
                            std::optional<std::uint32_t> wanted = {});
 
-// Walking back over what was touched last pays where the caches do not hold all of it; neighbours' tiles in
-// one group keep waits few. Otherwise tiles are dealt out one by one, which evens out what costs unlike.
+// Reverse order in every other stage pays if the caches do not hold all data; consecutive tiles in a group
+// keep waits few. Otherwise tiles are dealt out one by one, which balances tiles of unequal cost.
 TileOrder best_order(const ProgramLoad& load, Strategy strategy, const DeviceModel& model);
 
-// Rounds of the first slice of a persistent launch. The model may be wrong by far, and where kernels loop it
-// knows nothing: then, and on CPUs, they are few enough for rounds of half a millisecond.
+// Returns the rounds of the first slice of a persistent launch. The model may be far off, and it knows
+// nothing about loops in kernels: then, and on CPUs, the slice is short enough for rounds of half a
+// millisecond.
 std::uint64_t first_slice_rounds(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model,
                                  std::uint64_t slice_ns);
 

@@ -12,23 +12,23 @@
 
 namespace tidegate::engine {
 
-// By index of the program's buffers; empty where that is no image.
+// By buffer index; empty for other buffers.
 using DeviceImages = std::vector<cl::Memory>;
 
-// Throws device::Refused with unsupported_kernel when the device has not the format of an image for what
-// kernels do to it, or no images of its size.
+// Throws device::Refused with unsupported_kernel if the device lacks an image's format for its use in
+// kernels, or its size.
 void check_images(const device::Session& session, const ResolvedProgram& program);
 
-// The memory of every image. Throws device::Refused.
+// Allocates every image. Throws device::Refused.
 DeviceImages allocate_images(const device::Session& session, const ResolvedProgram& program);
 
-// Writes or reads a whole image, waiting for it. Throws device::Refused.
+// Writes or reads a whole image and waits for it. Throws device::Refused.
 void upload_image(const device::Session& session, const cl::Memory& to, const ImageShape& shape,
                   std::span<const std::byte> texels);
 void download_image(const device::Session& session, const cl::Memory& from, const ImageShape& shape,
                     std::span<std::byte> texels);
 
-// Uploads first contents, and clears what a program may rely on; returns the bytes that had contents. Throws
+// Uploads first contents and clears the other images; returns the bytes of the contents. Throws
 // device::Refused.
 std::uint64_t fill_images(const device::Session& session, const ResolvedProgram& program,
                           const HostContents& first, const DeviceImages& images);
@@ -36,14 +36,15 @@ std::uint64_t fill_images(const device::Session& session, const ResolvedProgram&
 // Throws device::Refused.
 cl::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec);
 
-// The objects of a generated kernel, set from argument `first` on; what was made for them lives as long.
+// Images and samplers set as arguments of a generated kernel from index `first` on; owns what it created for
+// them.
 class BoundObjects {
 public:
-  // With the memory of a run. Throws device::Refused.
+  // Binds the memory of a run. Throws device::Refused.
   BoundObjects(const device::Session& session, const std::vector<KernelObject>& objects,
                const DeviceImages& images, cl::Kernel& kernel, std::uint32_t first);
 
-  // With an image of one texel for each: for a launch that touches none. Throws device::Refused.
+  // Binds images of one texel, for a launch that accesses none. Throws device::Refused.
   BoundObjects(const device::Session& session, const ResolvedProgram& program,
                const std::vector<KernelObject>& objects, cl::Kernel& kernel, std::uint32_t first);
 

@@ -1,4 +1,4 @@
-// The buffers of a program in device memory.
+// A program's buffers in device memory and their contents in host memory.
 #pragma once
 #include "device/opencl.hpp"
 #include "engine/memory_layout.hpp"
@@ -15,9 +15,9 @@
 
 namespace tidegate::engine {
 
-// The bytes of each buffer of a program in host memory, by buffer: what a run begins with, or what it leaves.
-// All lie in one block, pinned where the device is on the other side of a bus and the block is not too large:
-// locking pages takes time and memory from all others.
+// Contents of each buffer in host memory, before or after a run. All are in one block. It is pinned if the
+// device is across a bus and the block is small enough: locking pages takes time, and memory from other
+// programs.
 
 bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
 
@@ -25,13 +25,13 @@ class HostContents {
 public:
   HostContents() = default;
 
-  // These contents, where they lie.
+  // Keeps these contents where they are.
   explicit HostContents(BufferContents contents);
 
-  // These contents; moved to pinned memory where that is to be had and they need at most so many bytes of it.
+  // Moves the contents to pinned memory if it is available and they need at most `most_pinned_bytes`.
   HostContents(const device::Session& session, BufferContents contents, std::uint64_t most_pinned_bytes);
 
-  // Room for so many bytes of each, with nothing in it yet.
+  // Allocates room for these sizes, uninitialized.
   HostContents(const device::Session& session, const std::vector<std::uint64_t>& sizes,
                std::uint64_t most_pinned_bytes);
 
@@ -39,11 +39,11 @@ public:
   std::span<std::byte> operator[](std::size_t buffer) { return of_[buffer]; }
   std::span<const std::byte> operator[](std::size_t buffer) const { return of_[buffer]; }
 
-  // Whether a transfer may be under way when the call that began it has returned: pinned memory is given back
-  // behind it.
+  // True if transfers may continue after the call that enqueued them: pinned memory is released after them in
+  // the queue.
   [[nodiscard]] bool pinned() const { return pinned_.has_value(); }
 
-  // Byte for byte.
+  // Compares byte for byte.
   friend bool operator==(const HostContents& a, const HostContents& b);
 
 private:
@@ -53,41 +53,41 @@ private:
   std::vector<std::span<std::byte>> of_;
 };
 
-// The first contents of every buffer that has some, in memory that suits the device.
+// Returns the first contents of every buffer that has some, in memory that suits the device.
 Result<HostContents> first_contents(const device::Session& session, const ResolvedProgram& program,
                                     std::uint64_t most_pinned_bytes);
 
-// Room for the outputs; none for buffers without one.
+// Allocates room for the outputs.
 HostContents output_room(const device::Session& session, const ResolvedProgram& program,
                          std::uint64_t most_pinned_bytes);
 
-// One block of memory and a view of each buffer in it.
+// One block of memory with a view of each buffer.
 struct Arena {
   cl::Buffer memory;
-  std::vector<cl::Buffer> views; // by buffer, empty for those beside the arena; made when they are asked for
+  std::vector<cl::Buffer> views; // by buffer; empty outside the arena; created on request
 };
 
-// A block of device memory. Throws device::Refused.
+// Allocates device memory. Throws device::Refused.
 cl::Buffer allocate(const device::Session& session, std::uint64_t bytes,
                     cl_mem_flags flags = CL_MEM_READ_WRITE);
 
-// The arena of a layout, with views when plain launches need them. Throws device::Refused.
+// Allocates the arena of a layout; with `views` for plain launches. Throws device::Refused.
 Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
                      const MemoryLayout& layout, bool views);
 
-// Enqueues that the sub-buffers be made known to the device. On NVIDIA's driver the first launch that uses
-// one takes a microsecond longer for each; this way it is no part of the dispatch. Throws device::Refused.
+// Enqueues the migration of sub-buffers to the device. On NVIDIA's driver the first launch that uses one
+// takes an extra microsecond for each; this keeps it out of the dispatch time. Throws device::Refused.
 void touch(const device::Session& session, const Arena& arena);
 
-// Each buffer by itself, empty for images. Throws device::Refused.
+// Allocates each buffer separately; empty for images. Throws device::Refused.
 std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program);
 
-// When a transfer has ended: as the call returns, or as the queue has finished.
+// Completion of a transfer: when the call returns, or when the queue has finished.
 enum class Transferred : std::uint8_t { now, later };
 
 // Enqueues a fill; `bytes` and `offset` are multiples of the pattern's size. NVIDIA's clEnqueueFillBuffer
-// (driver 580) fails, and loses the queue, where offset + size passes 2 GiB: beyond that a piece that was
-// filled is copied. Throws device::Refused.
+// (driver 580) fails and breaks the queue if offset + size exceeds 2 GiB: beyond that a filled piece is
+// copied. Throws device::Refused.
 void fill(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
           std::span<const std::byte> pattern, cl_event* event = nullptr);
 void clear(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes);

@@ -1,4 +1,5 @@
-// What the tool says about itself and its input: errors, verdicts of `check`, the list of schemas, versions.
+// Documents about the tool and its input (errors, verdicts of `check`, the list of schemas, versions) and
+// about runs.
 #pragma once
 #include "engine/run_report.hpp"
 #include "work/program.hpp"
@@ -14,9 +15,9 @@
 
 namespace tidegate::documents {
 
-// A line of an output stream that stands for a line of input which has no answer.
+// Output line of a stream for an input line that failed.
 struct StreamError {
-  Error error;            // the first of the line: `check --stream` tells all
+  Error error;            // first error of the line; `check --stream` lists all
   std::uint64_t line = 0; // of the input stream, 1-based
 };
 
@@ -26,11 +27,11 @@ inline constexpr std::array<std::string_view, 4> verdict_names{"valid", "incompl
 
 struct CheckedDocument {
   std::string file;
-  std::optional<std::uint64_t> line;   // in a stream
-  std::optional<std::string> document; // its kind, once known
+  std::optional<std::uint64_t> line;   // within a stream
+  std::optional<std::string> document; // kind of document, once known
   Verdict verdict = Verdict::valid;
   std::optional<Error> error;
-  std::optional<std::vector<Error>> others;             // each without others of its own
+  std::optional<std::vector<Error>> others;             // none has others itself
   std::optional<std::vector<engine::Warning>> warnings; // of a valid program
 };
 
@@ -70,11 +71,11 @@ struct VersionReport {
   std::string opencl_loader;
   std::string system; // distribution, kernel, architecture
   std::vector<VersionOfDevice> devices;
-  std::vector<std::string> notes;       // what is wrong with drivers
-  std::vector<std::string> environment; // "NAME=value" of what changes how it runs
+  std::vector<std::string> notes;       // problems of drivers
+  std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
 };
 
-// What a document says beside an error: the others, taken out of it.
+// Removes and returns the further errors of an error, which documents list separately.
 std::optional<std::vector<Error>> take_others(Error& error);
 
 template <>
@@ -91,7 +92,7 @@ struct Description<Error> {
   static const Record record;
 };
 template <>
-struct Description<engine::Warning> { // in run_documents.cpp
+struct Description<engine::Warning> { // in documents.cpp
   static const Record record;
 };
 
@@ -115,8 +116,6 @@ template <>
 struct DocumentOf<VersionReport> {
   static const Document document;
 };
-
-// What a run tells, as a document.
 
 struct BufferOffset {
   std::string buffer;

@@ -14,24 +14,24 @@
 
 namespace tidegate::engine {
 
-// What each pass has made.
+// Results of the passes.
 struct ExecutedProgram {
   std::uint64_t build_ns = 0;
   bool built_from_cache = false;
-  bool generated_kernel = false; // there is one
+  bool generated_kernel = false; // false if every stage is plain
   Residency residency;
   ArenaRun run;
-  std::optional<Proof> proof; // where it was asked for, and the run was done
+  std::optional<Proof> proof; // if requested and the run was done
   std::vector<WrittenFile> files_written;
 };
 
-// What bounds its dispatches.
+// Returns the limits of a program's dispatches.
 DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, const Residency& residency);
 
-// Outputs are written when the run is done and equal to the plain launches it was compared with. Errors: of
-// the device, of building, of the program's files. What ends without outputs (deadline, interrupt, hang,
-// outputs that differ) is no error here: the report tells it.
+// Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
+// the device, of building, of the program's files. A run that ends without outputs (deadline, interrupt,
+// hang, differing outputs) is not an error here; the report states it.
 Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor);
 

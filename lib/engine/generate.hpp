@@ -13,14 +13,12 @@
 
 namespace tidegate::engine {
 
-// The clock that work-groups can read while they run, for --trace.
-
-// The numbers are those of kernels/wave/progress.cl.
+// Clock that work-groups read for --trace; the values match kernels/wave/progress.cl.
 enum class DeviceClock : std::uint8_t {
   none,
-  nanoseconds, // NVIDIA: a register that counts them
+  nanoseconds, // NVIDIA: a nanosecond register
   extension,   // cl_khr_kernel_clock
-  processor,   // the counter of an x86 processor, where host and device are the same
+  processor,   // the cycle counter of an x86 processor, if host and device are the same
 };
 inline constexpr std::array<std::string_view, 4> device_clock_names{"none", "globaltimer",
                                                                     "cl_khr_kernel_clock", "processor"};
@@ -31,25 +29,25 @@ struct KernelRequest {
   Strategy strategy = Strategy::barrier;
   device::Ordering ordering = device::Ordering::classic; // barrier only
   TileOrder order = TileOrder::strided;
-  DeviceClock clock = DeviceClock::none; // that spans are taken by; none: there are none
-  // The compiler is told of pointers that never point into the same memory.
+  DeviceClock clock = DeviceClock::none; // clock of spans; none: record no spans
+  // Declare pointers that never alias as restrict.
   bool restricts = false;
-  bool conditional_barriers = false; // the compiler is right about them: PoCL (3.1) is not always
+  bool conditional_barriers = false; // compiles conditional barriers correctly; PoCL (3.1) may not
   bool opencl_3 = false;             // the device compiles OpenCL C 3.0
-  bool until_on_device = false;      // the launch itself looks when to end the repetition
+  bool until_on_device = false;      // the launch itself tests the end of the repetition
 };
 
 struct KernelSource {
   std::string source;
-  std::string options; // for the compiler
-  std::string kernel;  // its name
+  std::string options; // compiler options
+  std::string kernel;  // kernel name
 };
 
-// What stands in front of every source that is compiled, generated or the user's own; may be empty.
+// Returns the text that precedes every source, generated or the user's; may be empty.
 std::string contraction_pragma(const ResolvedProgram& program);
 
-// The user's kernels as functions, a function with a case for each way they are called, and the loop around
-// it from kernels/. Everything but the user's own text is commented.
+// Generates the user's kernels as functions, a dispatch function with a case for each way in which they are
+// called, and the loop around it from kernels/. Comments everything except the user's text.
 KernelSource generate_kernel(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
                              const LaunchTables& tables, const MemoryLayout& memory,
                              const KernelRequest& request);

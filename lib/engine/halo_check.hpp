@@ -1,7 +1,7 @@
-// Whether waves stay inside the halos that the program states, by the device's own word: the program runs
-// wave by wave, as plain launches of kernels that tell of every subscript
-// (lib/opencl_c/watched_accesses.hpp). The earlier wave of a dependency leaves behind which tiles touched an
-// element, and the later one looks whether those are near enough to its own.
+// Checks on a device that waves stay within the halos that the program states. The program runs wave by wave,
+// as plain launches of kernels that report every subscript (lib/opencl_c/watched_accesses.hpp). The earlier
+// wave of a dependency records the tiles that touched each element, and the later wave checks that they are
+// near enough.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/compile.hpp"
@@ -13,8 +13,8 @@
 
 namespace tidegate::engine {
 
-// Runs the program as it was written; no output is written. Ends at the first wave that reaches too far, and
-// when time is up. Errors: of the device, of building, of the program's files.
+// Runs the program as written, without writing outputs. Ends at the first violation or when time is up.
+// Errors: of the device, of building, of the program's files.
 Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                std::uint64_t max_wall_time_ns, Monitor& monitor);
 

@@ -1,4 +1,4 @@
-// What a program most likely does not mean, found by reading it.
+// Warnings about likely mistakes in a program.
 #pragma once
 #include "work/program.hpp"
 #include "work/resolved_program.hpp"
@@ -7,10 +7,9 @@
 
 namespace tidegate::engine {
 
-// Warns of waves that touch the same buffer while the listed dependencies leave their order open, of
-// transient buffers that are read before any wave can have written them, and of programs that keep no result.
-// What the kernels' signatures say counts; two arguments that both state their "access" are taken at their
-// word. The dependencies must be free of cycles.
+// Warns of waves that access the same buffer in an order that the listed dependencies leave open, of
+// transient buffers that are read before any wave can write them, and of programs without a result. Accesses
+// follow from the kernels' signatures; a stated "access" overrides them. The dependencies must be acyclic.
 std::vector<Warning> find_hazards(const ResolvedProgram& program);
 
 } // namespace tidegate::engine

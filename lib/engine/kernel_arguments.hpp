@@ -11,14 +11,14 @@
 
 namespace tidegate::engine {
 
-// Where the images and samplers of a generated kernel begin, behind its other arguments.
+// Index of the first image or sampler among a generated kernel's arguments.
 constexpr cl_uint first_object_argument(Strategy strategy) {
   constexpr cl_uint of_persistent = 26;
   constexpr cl_uint of_stage = 6; // arena, entries, words, local memory, first entry, iteration
   return is_persistent(strategy) ? of_persistent : of_stage;
 }
 
-// Room for local arguments; there is always some, so that the parameter can be set.
+// Room for local arguments, never 0, so that the parameter can be set.
 inline std::size_t local_room(std::uint64_t dynamic_local_bytes) {
   return std::max<std::size_t>(dynamic_local_bytes, sizeof(cl_ulong16));
 }
@@ -28,19 +28,19 @@ struct PersistentArguments {
   std::array<cl::Buffer, memory_count> memory;
   cl_uint stage_count = 0;
   cl_uint wait_count = 0;
-  cl_uint stage_end = 0;    // behind the last stage of the launch
-  cl_uint repeat_begin = 0; // the stages that the launch repeats
+  cl_uint stage_end = 0;    // one past the last stage of the launch
+  cl_uint repeat_begin = 0; // range of stages that the launch repeats
   cl_uint repeat_end = 0;
   cl_uint steps = 0; // of an iteration
   cl_uint phase_count = 1;
   cl_uint entries_per_phase = 0;
-  cl_uint order = 0;      // of the tiles
-  cl_uint iterations = 0; // 0: discover how many groups are resident, nothing else
-  cl_uint iteration = 0;  // where the slice begins
+  cl_uint order = 0;      // a TileOrder
+  cl_uint iterations = 0; // 0: only count the resident groups
+  cl_uint iteration = 0;  // start of the slice
   cl_uint stage = 0;
   cl_uint round = 0;
-  cl_uint budget = 0;   // rounds of the slice; when discovering, polls to settle
-  cl_uint arrivals = 0; // at the barrier, so far
+  cl_uint budget = 0;   // rounds of the slice; when counting groups, polls to settle
+  cl_uint arrivals = 0; // at the barrier so far
   cl_uint arrivals_per_barrier = 0;
   cl_uint most_polls = 0;
 
@@ -61,7 +61,7 @@ struct PersistentArguments {
 };
 
 struct StageArguments {
-  static constexpr cl_uint nothing = ~cl_uint{0}; // as first entry: the launch does nothing
+  static constexpr cl_uint nothing = ~cl_uint{0}; // as first entry: an empty launch
 
   cl::Buffer arena, entries, words;
   cl_uint first_entry = nothing;

@@ -1,4 +1,4 @@
-// What a generated kernel works through, as it lies in device memory: kernels/wave/tables.h, for the host.
+// Tables of a generated kernel in device memory; the host's version of kernels/wave/tables.h.
 #pragma once
 #include "engine/kernel_objects.hpp"
 #include "engine/memory_layout.hpp"
@@ -14,8 +14,8 @@
 
 namespace tidegate::engine {
 
-// Interpreter: a case for each op; sizes and arguments are read from descriptors. JIT: a case for each op
-// with its sizes, offsets and values, all constants of the kernel. Promoted ops are compiled so in both.
+// Interpreter: a case for each op that reads sizes and arguments from descriptors. JIT: a case for each op
+// with its sizes, offsets and values as constants. Promoted ops use constants in both modes.
 using Mode = policy::ExecutionMode;
 
 struct StageRow {
@@ -52,34 +52,33 @@ struct EntryRow {
   friend bool operator==(const EntryRow&, const EntryRow&) = default;
 };
 
-// One case of the generated kernel: an op, and of its descriptors what all waves that it serves have in
-// common.
+// One case of the generated kernel: an op, with the descriptor words that all of its waves share.
 struct Case {
   std::uint32_t op = 0;
-  std::uint32_t wave = 0;           // the first that it serves
-  std::vector<std::uint64_t> words; // of that one's descriptor
-  std::vector<bool> fixed;          // by word: the same for all
-  std::uint32_t side_by_side = 1;   // tiles that a work-group runs at once, at most
-  bool promoted = false;            // looked at before the others, and compiled for its words in any mode
+  std::uint32_t wave = 0;           // first wave of the case
+  std::vector<std::uint64_t> words; // its descriptor
+  std::vector<bool> fixed;          // by word: the same for all waves
+  std::uint32_t side_by_side = 1;   // most tiles that a work-group runs concurrently
+  bool promoted = false;            // tested first, and compiled with constants in any mode
 };
 
-// How finely waves are told apart.
+// Granularity of cases.
 enum class Cases : std::uint8_t {
   per_wave, // jit: a case for each different descriptor
-  per_op,   // a case for each op and its images; with jit, what its waves agree on is constant
+  per_op,   // a case for each op and its images; with jit, words that its waves share are constant
 };
 
 struct LaunchTables {
   Mode mode = Mode::interpreter;
   std::vector<Case> cases;
-  std::vector<KernelObject> objects; // parameters of the kernel beside the others
+  std::vector<KernelObject> objects; // image and sampler parameters of the kernel
   std::vector<StageRow> stages;      // the shared stages of the schedule, in order
-  std::vector<EntryRow> entries;     // phase by phase
+  std::vector<EntryRow> entries;     // by swap phase
   std::vector<WaitRow> waits;
-  std::uint32_t steps = 0; // of an iteration: shared stages that repeat
+  std::uint32_t steps = 0; // shared stages of an iteration
   std::uint32_t entries_per_phase = 0;
-  std::vector<std::uint64_t> words;      // descriptors: 13 of sizes, then the arguments
-  std::uint32_t until_word = 0;          // by phase, where the buffer that `until` looks at lies
+  std::vector<std::uint64_t> words;      // descriptors: 13 words of sizes, then the arguments
+  std::uint32_t until_word = 0;          // index of the tested buffer's offset, by swap phase
   std::uint64_t dynamic_local_bytes = 0; // for local arguments
 
   [[nodiscard]] std::uint64_t bytes() const {
@@ -91,21 +90,21 @@ struct LaunchTables {
 // Words of a descriptor before the arguments, as tg_range_at() reads them.
 inline constexpr std::uint32_t range_words = 13;
 
-// In place of the offset of a buffer.
+// Replaces a buffer's offset.
 inline constexpr std::uint64_t null_word = ~std::uint64_t{0};
 
-// Where an argument's words lie in a descriptor, aligned as its type asks for.
+// Location of an argument in a descriptor, aligned for its type.
 struct ArgumentPlace {
   std::uint32_t word = 0;
-  std::uint64_t local_offset = 0; // of a local argument, in the dynamic local memory
+  std::uint64_t local_offset = 0; // of a local argument, in dynamic local memory
 };
 std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> arguments);
 
-// Cases of a kernel at most, where waves are told apart.
+// Most cases of a kernel with a case per wave.
 inline constexpr std::size_t most_cases_of_all = 64;
 
-// The tables for a schedule. With `per_wave` and more than `most_cases` different waves there is a case per
-// op: compilers take long over that many cases. Those of `hot` ops are promoted, and come in their order.
+// Makes the tables of a schedule. With `per_wave` and more than `most_cases` different waves there is a case
+// per op, because more cases take compilers long. `hot` ops are promoted and come first, in this order.
 LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, Mode mode, Cases cases,
                          std::size_t most_cases = most_cases_of_all,

@@ -1,4 +1,4 @@
-// When launches began and ended on the device, by the profiling of their events, in the host's time.
+// Times of launches and of work-groups' tasks in a run, converted to the host's clock.
 #pragma once
 #include "device/opencl.hpp"
 #include "engine/generate.hpp"
@@ -12,25 +12,22 @@
 
 namespace tidegate::engine {
 
-// What was seen of a run while it ran: when its launches began and ended, and when each work-group waited and
-// worked. Plain data; timeline.hpp makes lanes of it.
-
-// A launch on the device; nanoseconds since the dispatch began.
+// A launch on the device; nanoseconds since the start of the dispatch.
 struct LaunchSpan {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   std::optional<std::uint32_t> stage; // of the schedule; empty for a slice of a persistent run
-  std::uint32_t iteration = 0;        // in which it began
+  std::uint32_t iteration = 0;        // first one of the launch
 };
 
-// A task of one work-group: a run of tiles of a stage, or the look at what ends the repetition.
+// A task of one work-group: consecutive tiles of a stage, or the test that ends the repetition.
 struct TaskSpan {
   std::uint32_t group = 0;
   std::uint32_t iteration = 0;
-  std::optional<std::uint32_t> row; // of the tables' stages; empty for `until`
-  std::uint64_t asked_ns = 0;       // it came to the task,
-  std::uint64_t began_ns = 0;       // had nothing left to wait for,
-  std::uint64_t ended_ns = 0;       // and was done
+  std::optional<std::uint32_t> row; // index into the tables' stages; empty for `until`
+  std::uint64_t asked_ns = 0;       // the group reached the task
+  std::uint64_t began_ns = 0;       // all waits had ended
+  std::uint64_t ended_ns = 0;       // the task was done
   std::uint32_t first = 0;          // packs of tiles: first, first + step, …
   std::int32_t step = 0;
   std::uint32_t count = 0;
@@ -38,24 +35,24 @@ struct TaskSpan {
 
 struct Trace {
   std::vector<LaunchSpan> launches;
-  std::vector<TaskSpan> tasks; // by group, in each by time
-  std::uint64_t left_out = 0;  // spans that there was no room for
+  std::vector<TaskSpan> tasks; // by group, then by time
+  std::uint64_t left_out = 0;  // spans that did not fit
 };
 
-// Spans that are kept unless asked otherwise: a file of some 50 MB.
+// Default limit of spans: a file of about 50 MB.
 inline constexpr std::uint64_t default_trace_spans = 200'000;
 
 class LaunchTimes {
 public:
   using Clock = std::chrono::steady_clock;
 
-  // At most so many launches are kept; none: nothing is measured.
+  // Keeps at most `room` launches; 0 disables the measurement.
   LaunchTimes(std::uint64_t room, Clock::time_point start) : room_(room), start_(start) {}
 
-  // For the launch that is enqueued next; null when there is no room for it.
+  // Returns an event for the next launch, or null if there is no room.
   cl::Event* event(std::optional<std::uint32_t> stage, std::uint32_t iteration);
 
-  // The spans of all launches so far; their queue must have finished. Throws device::Refused.
+  // Returns the spans of all launches so far; their queue must have finished. Throws device::Refused.
   [[nodiscard]] std::vector<LaunchSpan> spans() const;
 
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
@@ -74,10 +71,7 @@ private:
   std::uint64_t left_out_ = 0;
 };
 
-// The spans that the work-groups of persistent launches have written (kernels/wave/progress.cl), in the host's
-// time.
-
-// As it lies in device memory: tg_span of kernels/wave/progress_state.h. Times are ticks of the device's clock.
+// tg_span of kernels/wave/progress_state.h; times are ticks of the device's clock.
 struct SpanRow {
   std::uint64_t asked = 0;
   std::uint64_t began = 0;
@@ -92,16 +86,16 @@ struct SpanRow {
   static constexpr std::uint32_t until = ~std::uint32_t{0}; // in place of a stage
 };
 
-// A persistent launch by both clocks.
+// Times of a persistent launch by both clocks.
 struct SliceTimes {
   std::uint64_t begin_ns = 0; // of the launch
   std::uint64_t end_ns = 0;
-  std::uint64_t begin_ticks = 0; // when its first work-group began and ended
+  std::uint64_t begin_ticks = 0; // begin and end of its first work-group
   std::uint64_t end_ticks = 0;
 };
 
-// `rows` are those of one group, by time. What two clocks make of the same moment may differ a little: no
-// span leaves its slice.
+// Converts the rows of one group, in order of time. The clocks may disagree slightly; spans are clipped to
+// their slices.
 std::vector<TaskSpan> task_spans(engine::DeviceClock clock, std::span<const SliceTimes> slices,
                                  std::uint32_t group, std::span<const SpanRow> rows);
 

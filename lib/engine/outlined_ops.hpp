@@ -11,21 +11,20 @@
 
 namespace tidegate::engine {
 
-// A kernel as a function, by op.
+// The ops of a program as functions.
 struct OutlinedOps {
-  std::vector<std::string> texts;                // by unit; empty for one without a wave
-  std::vector<std::uint32_t> order;              // of the texts, one behind the other
+  std::vector<std::string> texts;                // by unit; empty without a wave
+  std::vector<std::uint32_t> order;              // order of the texts in the source
   std::vector<opencl_c::OutlinedKernel> kernels; // by op
-  std::vector<std::string> alone;                // by op why it is launched as the user wrote it; or empty
-  std::vector<std::map<std::string, std::string>>
-      renamed; // by unit, names of file scope that have others now
+  std::vector<std::string> alone;                // by op: why it is launched as the user wrote it; or empty
+  std::vector<std::map<std::string, std::string>> renamed; // by unit: old and new names of file scope
 };
 
-// By unit, with the names of kernels as they are written.
+// By unit; keys are the kernels' original names.
 using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
 
-// Outlines every op that a wave runs. Names of file scope that two units share are renamed, and so are those
-// that could be met by what is generated.
+// Outlines every op that a wave runs. Renames file-scope names that two units share or that could collide
+// with generated code.
 Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCopies& copies = {});
 
 } // namespace tidegate::engine

@@ -1,5 +1,5 @@
-// Proof of equal output: the same kernels the ordinary way, one plain launch for each wave in the program's
-// order, each buffer by itself. Nothing of it goes through the generated kernel, the arena or the plan.
+// Proof of equal output: the same kernels as plain launches, one per wave in the program's order, with
+// separate buffers. It uses neither the generated kernel nor the arena nor the plan.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/opencl.hpp"
@@ -17,30 +17,28 @@
 
 namespace tidegate::engine {
 
-// Outputs beside those of plain launches, and what a difference between them most likely means.
-
 // Compares the outputs byte for byte.
 OutputParity compare_outputs(const ResolvedProgram& program, const HostContents& expected,
                              const HostContents& found);
 
-// Why outputs differ, from whether each way repeats itself when it is run again: what does not is a race.
-// Outputs that both ways repeat, and that lie within some thousand units in the last place of floats, were
-// rounded differently.
+// Returns the most likely cause of a difference, given whether each way repeats its outputs: a way that does
+// not has a race. Repeatable floats that differ by up to some thousand units in the last place were rounded
+// differently.
 DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, bool run_repeats);
 
 struct PlainRun {
-  HostContents outputs;          // by buffer; empty for one without an output
-  std::uint64_t dispatch_ns = 0; // from the first launch until the last has ended
+  HostContents outputs;          // by buffer; empty without an output
+  std::uint64_t dispatch_ns = 0; // from the first launch to the end of the last
   bool in_time = true;
 };
 
 class Reference {
 public:
-  // All references outlive it. Throws device::Refused.
+  // All references must outlive it. Throws device::Refused.
   Reference(const device::Session& session, const ResolvedProgram& program,
             const std::vector<std::vector<std::uint32_t>>& places, const HostContents& first);
 
-  // Allocates, runs, reads the outputs back and gives the memory back. Throws device::Refused.
+  // Allocates, runs, reads the outputs back and frees the memory. Throws device::Refused.
   PlainRun run(std::chrono::steady_clock::time_point deadline);
 
 private:
@@ -53,18 +51,18 @@ private:
 };
 
 struct Proof {
-  bool in_time = true; // the plain launches have ended; otherwise nothing was compared
+  bool in_time = true; // the plain launches finished; otherwise nothing was compared
   OutputParity parity;
-  std::optional<Comparison> comparison; // where rounds were asked for, and the outputs are equal
+  std::optional<Comparison> comparison; // if rounds were requested and the outputs are equal
 };
 
-// Runs the plain launches and compares `outputs` with theirs; then times both, one after the other in each of
-// `rounds` rounds. Throws device::Refused.
+// Runs the plain launches and compares `outputs` with theirs; then times both ways in each of `rounds`
+// rounds. Throws device::Refused.
 Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
             const HostContents& first, const HostContents& outputs, const DispatchLimits& limits,
             std::uint64_t rounds, Monitor& monitor);
 
-// Changes a byte of the first output, for the test that the proof sees it.
+// Changes a byte of the first output, to test the proof.
 void spoil(HostContents& outputs);
 
 } // namespace tidegate::engine

@@ -1,5 +1,5 @@
-// In what launches a program runs: its groups of waves become stages, and waves that cannot share a launch
-// with others are launched alone, as the user wrote them.
+// The launches of a program: its groups of waves become stages; waves that cannot share a launch are launched
+// alone, as the user wrote them.
 #pragma once
 #include "engine/outlined_ops.hpp"
 #include "engine/shared_launch.hpp"
@@ -19,8 +19,8 @@ namespace tidegate::engine {
 enum class Strategy : std::uint8_t {
   launch,   // one launch for each stage
   barrier,  // persistent: device-wide barriers between the stages
-  counters, // persistent: a work-group waits for those whose tiles its own depend on
-  plain,    // one launch for each wave, of the user's own kernel: nothing is generated
+  counters, // persistent: a work-group waits for the groups whose tiles it depends on
+  plain,    // one launch of the user's kernel for each wave; nothing is generated
 };
 inline constexpr std::array<std::string_view, 4> strategy_names{"launch", "barrier", "counters", "plain"};
 
@@ -30,30 +30,30 @@ constexpr bool is_persistent(Strategy strategy) {
 
 struct Stage {
   std::vector<std::uint32_t> waves;
-  std::uint64_t tiles = 0; // of the waves as they were written: those of a window count for each of its waves
-  std::uint32_t packs = 0; // that the work-groups run them in
-  bool plain = false;      // its one wave is launched as the user's kernel
+  std::uint64_t tiles = 0; // of the waves as written: a window's tiles count once for each of its waves
+  std::uint32_t packs = 0; // packs of these tiles
+  bool plain = false;      // its only wave is launched as the user's kernel
 };
 
-// Why a wave cannot ride in a persistent launch.
+// A wave that cannot share a persistent launch, and why.
 struct Fallback {
   std::uint32_t wave = 0;
   std::string reason;
 };
 
-// Stages one after another, of which a range repeats:
+// Stages in order; a range of them repeats:
 //
 //   before | repeat_begin …  repeat_end | after
 //   once   | in each iteration          | once
 struct Schedule {
-  std::uint32_t group_size = 0; // work-items of the work-groups that serve the tiles
+  std::uint32_t group_size = 0; // work-items of each work-group that runs tiles
   std::vector<Stage> stages;
-  std::size_t repeat_begin = 0; // in stages
+  std::size_t repeat_begin = 0; // index of a stage
   std::size_t repeat_end = 0;
-  std::vector<std::uint32_t> tiles_per_pack; // by wave, that a work-group runs side by side
+  std::vector<std::uint32_t> tiles_per_pack; // by wave: tiles that a work-group runs concurrently
   std::vector<Fallback> fallbacks;
-  std::uint32_t main_options = 0; // the unit whose compiler options the generated kernel takes
-  std::vector<std::vector<std::uint32_t>> places; // places[phase][buffer]: in whose memory it is, by swaps
+  std::uint32_t main_options = 0;                 // unit whose compiler options the generated kernel uses
+  std::vector<std::vector<std::uint32_t>> places; // places[phase][buffer]: the buffer whose memory it uses
 
   [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(places.size()); }
   [[nodiscard]] bool any_plain() const;
@@ -64,21 +64,21 @@ struct Schedule {
   [[nodiscard]] std::uint64_t tiles_in(std::size_t begin, std::size_t end) const; // of these stages
   [[nodiscard]] std::uint64_t tiles_once() const { return tiles_in(0, stages.size()); }
   [[nodiscard]] std::uint64_t tiles_per_iteration() const { return tiles_in(repeat_begin, repeat_end); }
-  // Of a whole run.
+  // Returns the tiles of a whole run.
   [[nodiscard]] std::uint64_t tiles_in_all(std::uint64_t iterations) const {
     return tiles_once() + (iterations - 1) * tiles_per_iteration();
   }
 };
 
-// Stages for a plan's groups. With `launch`, a stage of one wave is the user's own kernel: there is nothing
-// to share. invalid_program for swaps that take more than 64 iterations to come round.
+// Makes stages from a plan's groups. With `launch` a stage of one wave is the user's own kernel, because it
+// shares nothing. Returns invalid_program for swaps with a period of more than 64 iterations.
 Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps& ops,
                                const planning::WaveGroups& groups, Strategy strategy,
                                const KernelLimits& limits);
 
-// An independent look at a schedule, from its definition: every wave in exactly one stage, in the range of
-// its phase, every dependency from an earlier stage to a later one. The first violation as a sentence, or an
-// empty string.
+// Checks a schedule independently, by its definition: every wave is in exactly one stage, in the range of its
+// section, and every dependency leads from an earlier stage to a later one. Returns the first violation as a
+// sentence, or an empty string.
 std::string schedule_violation(const ResolvedProgram& program, const Schedule& schedule);
 
 } // namespace tidegate::engine

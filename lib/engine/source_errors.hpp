@@ -1,4 +1,4 @@
-// A build that failed, told as what is wrong with the user's sources.
+// Converts build failures into errors in the user's sources.
 #pragma once
 #include "device/opencl.hpp"
 #include "work/resolved_program.hpp"
@@ -9,18 +9,18 @@
 
 namespace tidegate::engine {
 
-// How the checks of the sizes of values begin that PlainPrograms append to sources: wave, argument and bytes
+// Prefix of the size checks for values that PlainPrograms appends to sources; wave, argument and bytes
 // follow.
 inline constexpr std::string_view value_size_check = "tg_size_of_argument_";
 
-// What the compiler says about a source by itself: argument_mismatch where a value has another size than its
-// parameter; kernel_source at the place, with its line, where it names
-// one; kernel_options at the op.
+// Converts the failure of a source that was compiled alone: argument_mismatch if a value and its parameter
+// differ in size; kernel_source with location and line if the log names one; kernel_options with the location
+// of the op.
 Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error build_failure);
 
-// Of a generated kernel. The compiler is asked about each source by itself, as it is written: the place that
-// it names is then the user's, to the column, whichever strategy the program runs with. The first source that
-// it refuses is the answer; where it takes all of them, the failure as it was: the fault is not the user's.
+// Finds the source that breaks a generated kernel by compiling each source alone, as written, so that the
+// location is the user's in any strategy. Returns the error of the first source that fails; if all compile,
+// returns the failure unchanged, because the fault is not the user's.
 Error blame_sources(const device::Session& session, const ResolvedProgram& program, Error build_failure);
 
 } // namespace tidegate::engine

@@ -1,5 +1,5 @@
-// In how many launches a program runs, and why: every way is estimated (cost_model.hpp), and the one with the
-// least estimate is taken.
+// Chooses the launch strategy of a program: estimates every candidate (cost_model.hpp) and takes the
+// cheapest.
 #pragma once
 #include "engine/cost_model.hpp"
 #include "engine/memory_layout.hpp"
@@ -17,67 +17,68 @@
 
 namespace tidegate::engine {
 
-// A way to launch a program, and what it would take.
+// A launch plan with its estimated cost.
 struct Candidate {
   LaunchShape shape;
-  std::size_t schedule = 0;       // of those that there are
-  std::uint32_t side_by_side = 1; // tiles in a work-group of a persistent launch
-  std::uint32_t group_size = 0;   // its work-items
-  std::size_t plain_stages = 0;   // between persistent launches
+  std::size_t schedule = 0;       // index of its schedule
+  std::uint32_t side_by_side = 1; // concurrent tiles in a work-group of a persistent launch
+  std::uint32_t group_size = 0;   // work-items of the work-group
+  std::size_t plain_stages = 0;   // stages between persistent launches
   device::CostParts cost;         // nanoseconds
-  device::CostParts of_iteration; // of these, each
-  std::string refused;            // why it is not taken, whatever it would take; or empty
+  device::CostParts of_iteration; // nanoseconds of each iteration
+  std::string refused;            // why it may not be chosen; or empty
 };
 
-// What is fixed beforehand, by the command line or by a profile.
+// Choices fixed by the command line or a profile.
 struct FixedShape {
   std::optional<std::uint32_t> side_by_side;
   std::optional<TileOrder> order;
   std::optional<std::uint32_t> workers;
 };
 
-// What a profile asks for; nothing where it leaves the choice to the estimates.
+// Return a profile's preference; nullopt leaves the choice to the estimates.
 std::optional<Strategy> preferred(device::PreferredStrategy strategy);
 std::optional<TileOrder> preferred(device::PreferredOrder order);
 
-// How many tiles a work-group of a persistent launch might run side by side, the most first: as many as have
-// the tuning's number of work-items while each compute unit has a group, and one. Never several in an
-// interpreter: its loop over them costs more than it hides.
+// Returns the numbers of tiles that a work-group of a persistent launch might run concurrently, the largest
+// first: as many as fill the tuning's number of work-items while each compute unit has a group, and 1. Only 1
+// in an interpreter, whose loop over tiles costs more than it hides.
 std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_t compute_units,
                                     const device::Tuning& tuning, const FixedShape& fixed, bool interpreted);
 
-// The schedules that a program can have: of launches, of plain launches, and persistent ones with more and
-// fewer tiles side by side.
+// The possible schedules: launches, plain launches, and persistent ones with different numbers of concurrent
+// tiles.
 struct Schedules {
   enum Place : std::uint8_t { launch, plain, first_persistent };
   std::vector<Schedule> all;
 };
 
-// Each strategy with each schedule that it can have.
+// Returns each strategy with each of its possible schedules.
 std::vector<Candidate> find_candidates(const ResolvedProgram& program, const OutlinedOps& ops,
                                        const Schedules& schedules, const MemoryLayout& memory,
                                        const FixedShape& fixed, bool interpreted, const DeviceModel& model,
                                        std::optional<Strategy> asked_for);
 
-// What the choice rests on.
+// Inputs of the choice.
 struct StrategyQuestion {
   std::optional<Strategy> asked_for;
-  const device::DeviceInfo* device = nullptr; // null: planned for none in particular
+  const device::DeviceInfo* device = nullptr; // null: planned for no particular device
   bool dry_run = false;
-  bool distrust_litmus = false; // as if the self-test had proved no ordering
+  bool distrust_litmus = false; // assume that the self-test proved no ordering
   device::Tuning tuning;
-  std::string why; // the tuning asks for a strategy, for people
+  std::string why; // why the tuning prefers a strategy, for people
 };
 
 struct StrategyChoice {
   Strategy strategy = Strategy::launch;
   std::string reason;    // for people
-  std::size_t taken = 0; // of the candidates
+  std::size_t taken = 0; // index of a candidate
   std::vector<Candidate> candidates;
 };
 
-// Persistent where the self-test proved an ordering, and the profile prefers it or the estimates are less: no
-// profile makes anything wait on a device that has not passed. The first of equals, launches first.
+// Chooses a persistent strategy only if the self-test proved an ordering, even if a profile prefers one.
+// Otherwise the profile's preference or the least estimate decides; of equal candidates the first, launches
+// before others.
 StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Candidate> candidates);
 
 } // namespace tidegate::engine

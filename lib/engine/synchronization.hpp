@@ -1,9 +1,9 @@
-// For what the stages of a persistent launch wait: for everybody, or for those tiles of earlier stages that
-// their own depend on, in this iteration or the one before.
+// The waits of a persistent launch: a stage waits for all groups, or for the tiles of earlier stages on which
+// its tiles depend, in this iteration or the previous one.
 //
-// With `barrier` every stage waits for everybody. With `counters` what is ordered follows from the memory
-// that waves touch, where they lie in the arena, so that buffers which share memory are kept apart by waits
-// like any other dependency; and from the dependencies that the program states.
+// With `barrier` every stage waits for all groups. With `counters` the order follows from the dependencies
+// that the program states and from the arena memory that waves access, so that waits also separate buffers
+// that share memory.
 #pragma once
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
@@ -17,40 +17,40 @@
 
 namespace tidegate::engine {
 
-// Which work-group runs which tiles of a stage; the numbers are those of kernels/wave/tasks.cl.
+// Tile mapping: which work-group runs which tiles of a stage. The values match kernels/wave/tasks.cl.
 enum class TileOrder : std::uint8_t {
   strided,    // tile t belongs to group t modulo the groups
-  blocked,    // a run of tiles to each group
-  serpentine, // blocked, and every other stage is walked backwards
+  blocked,    // consecutive tiles for each group
+  serpentine, // blocked, with every other stage in reverse
 };
 inline constexpr std::array<std::string_view, 3> tile_order_names{"strided", "blocked", "serpentine"};
 
-// Tiles of a wave wait for tiles of another one.
+// A wait of a wave's tiles for tiles of another wave.
 struct Wait {
   std::uint32_t wave = 0;
   std::uint32_t producer = 0;
-  bool earlier_iteration = false;    // that of the iteration before
-  std::optional<std::uint32_t> halo; // tile t for t - halo … t + halo; empty: each for all
+  bool earlier_iteration = false;    // the producer of the previous iteration
+  std::optional<std::uint32_t> halo; // tile t waits for t - halo … t + halo; empty: for all
 
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 
 struct StageWaits {
-  bool everybody = false; // begins when all groups have ended everything before it
+  bool everybody = false; // starts when all groups have completed all previous stages
   bool announced = false; // some wait is for this stage
   std::vector<Wait> waits;
 };
 
 struct Synchronization {
   TileOrder order = TileOrder::strided;
-  std::vector<StageWaits> stages; // of the schedule
+  std::vector<StageWaits> stages; // by stage of the schedule
 };
 
-// Waits of a wave are at most so many; a stage with more waits for everybody.
+// Most waits of a wave; a stage with more waits for all groups.
 inline constexpr std::size_t most_waits_per_wave = 8;
 
-// The order of the tiles is strided with everybody, and blocked otherwise: waits for neighbours need runs of
-// tiles.
+// The tile mapping is strided if every stage waits for all groups, otherwise blocked: waits for neighbours
+// need consecutive tiles.
 Synchronization synchronize(const ResolvedProgram& program, const Schedule& schedule,
                             const MemoryLayout& memory, Strategy strategy);
 

@@ -1,6 +1,6 @@
-// A traced run as people look at it: lanes of spans, and arrows between them. Beside what was measured stands
-// what the schedule plans: the same tasks, every tile of a wave taking its mean time, and no wait longer than
-// the tasks before it.
+// A traced run for readers: lanes of spans with arrows between them. Next to the measured lanes are planned
+// ones: the same tasks, with every tile of a wave at its mean time and no wait longer than the tasks before
+// it.
 #pragma once
 #include "engine/generate.hpp"
 #include "engine/launch_times.hpp"
@@ -19,17 +19,17 @@ struct CompiledProgram;
 namespace tidegate::engine {
 
 enum class SpanKind : std::uint8_t {
-  launch,    // one launch on the device
-  slice,     // a persistent one
-  iteration, // from the first of its tasks to the first of the next iteration's
+  launch,    // one launch
+  slice,     // one persistent launch
+  iteration, // from the first of its tasks to the first of the next iteration
   work,      // tiles
   wait,      // for other work-groups
-  until,     // the look at what ends the repetition
+  until,     // the test that ends the repetition
 };
 inline constexpr std::array<std::string_view, 6> span_kind_names{"launch", "slice", "iteration",
                                                                  "work",   "wait",  "until"};
 
-// Packs of tiles of a stage: first, first + step, … Where there is one tile to a pack they are its tiles.
+// Packs of tiles of a stage: first, first + step, … With one tile per pack they are its tiles.
 struct TileRun {
   std::uint32_t first = 0;
   std::int32_t step = 0;
@@ -38,9 +38,9 @@ struct TileRun {
 
 struct TimelineSpan {
   SpanKind kind = SpanKind::work;
-  std::uint64_t begin_ns = 0; // since the dispatch began
+  std::uint64_t begin_ns = 0; // since the start of the dispatch
   std::uint64_t end_ns = 0;
-  std::uint32_t name = 0; // in the names
+  std::uint32_t name = 0; // index into the names
   std::uint32_t iteration = 0;
   std::optional<std::uint32_t> stage = {}; // of the schedule
   std::optional<TileRun> tiles = {};
@@ -48,15 +48,15 @@ struct TimelineSpan {
 
 struct Lane {
   std::string name;
-  std::vector<TimelineSpan> spans; // one after the other
+  std::vector<TimelineSpan> spans; // in order, without overlap
 };
 
-// Of lanes, by index.
+// Connects two lanes, given by index.
 struct Arrow {
   std::uint32_t from_lane = 0;
   std::uint32_t to_lane = 0;
   std::uint64_t from_ns = 0; // within the span that it leaves
-  std::uint64_t to_ns = 0;   // the begin of the one that it leads to
+  std::uint64_t to_ns = 0;   // start of the span that it reaches
   std::uint32_t name = 0;    // "wave 1 to wave 2"
 };
 
@@ -66,13 +66,13 @@ struct Timeline {
   std::vector<Lane> measured;
   std::vector<Lane> planned;
   std::vector<Arrow> arrows;                 // between measured lanes
-  std::optional<std::uint64_t> until_met_ns; // the value was there
-  std::uint64_t left_out = 0;                // spans that there was no room for
+  std::optional<std::uint64_t> until_met_ns; // when the value was reached
+  std::uint64_t left_out = 0;                // spans that did not fit
 
-  [[nodiscard]] std::uint64_t span_count() const; // that were measured
+  [[nodiscard]] std::uint64_t span_count() const; // measured spans
 };
 
-// `until_met` as the run ended.
+// `until_met` is the state at the end of the run.
 Timeline timeline_of(const engine::CompiledProgram& compiled, const Trace& trace, std::uint32_t workers,
                      bool until_met);
 

@@ -1,11 +1,11 @@
-// Windows: waves that go on with the same tiles, one behind the other, become one wave, which has a tile in
-// one work-group from the first of them to the last.
+// Windows: consecutive waves that continue with the same tiles become one wave, in which one work-group runs
+// a tile from the first of them to the last.
 //
 //   a: t[i] = f(x[i])     b: u[i] = g(t[i])     c: y[i] = h(u[i], x[i])
-//   the window: y[i] = h(g(f(x[i])), x[i])      t and u stay in registers, and no memory holds them
+//   the window: y[i] = h(g(f(x[i])), x[i])      t and u stay in registers without memory
 //
-// A program goes in and a program comes out: what plans, schedules, waits and checks has nothing to know of
-// windows. Between waves that hand values from work-item to work-item the work-items of a tile meet.
+// The result is again a program, so planning, schedules, waits and checks do not know about windows. Between
+// waves that pass values from work-item to work-item there is a barrier in the tile.
 #pragma once
 #include "engine/schedule.hpp"
 #include "work/resolved_program.hpp"
@@ -19,48 +19,47 @@
 namespace tidegate::engine {
 
 struct Window {
-  std::vector<std::uint32_t>
-      waves;               // of the program as it was written, in the order in which a tile runs them
-  std::vector<bool> meets; // by wave: the work-items of a tile meet before it
-  std::vector<std::uint32_t> registers; // buffers that are nowhere else
+  std::vector<std::uint32_t> waves;     // of the program as written, in the order in which a tile runs them
+  std::vector<bool> meets;              // by wave: a barrier precedes it
+  std::vector<std::uint32_t> registers; // buffers that exist only in registers
 
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-// Waves of a window are at most so many: compilers take long over more.
+// Most waves of a window; compilers take long for more.
 inline constexpr std::size_t most_waves_per_window = 32;
 
-// Waves of the same range and phase where a dependency hands tile t on to tile t alone, and every memory that
-// two of them touch, one writing, is touched tile by tile; no path of dependencies leaves a window and comes
-// back. Waves with images, and those that cannot share a launch, are in none. A buffer stays in registers
-// where its contents are nobody's else: transient, every subscript of every use the global id, and written
-// before it is read, in each iteration.
+// Finds waves of the same range and section where a dependency passes tile t only to tile t, and where all
+// memory that two of them access, one writing, is accessed tile by tile. No path of dependencies leaves a
+// window and returns. Waves with images, and those that cannot share a launch, are excluded. A buffer stays
+// in registers if no other wave uses its contents: it is transient, every subscript is the global id, and
+// each iteration writes it before reading it.
 std::vector<Window> find_windows(const ResolvedProgram& program, const OutlinedOps& ops,
                                  const SharedLaunch& shared, const KernelLimits& limits);
 
-// How often waves of a run go on with the tiles of the wave before them: pairs, in all iterations.
+// Counts how often waves continue with the tiles of the previous wave, in all iterations.
 std::uint64_t count_pairs(const ResolvedProgram& program, const std::vector<Window>& windows);
 
-// Dependencies between nodes, each some waves of the program, that keep all of the program's own.
+// Returns dependencies between nodes (sets of waves) that preserve all of the program's.
 std::vector<ResolvedDependency> dependencies_between(const ResolvedProgram& program,
                                                      const std::vector<std::vector<std::uint32_t>>& nodes);
 
 struct FusedProgram {
-  ResolvedProgram program; // waves in the order of their first ones; an op for each kind of window
+  ResolvedProgram program; // waves in the order of their first parts; an op for each kind of window
   OutlinedOps ops;
-  std::vector<std::vector<std::uint32_t>> parts; // by wave, those of the program as it was written
+  std::vector<std::vector<std::uint32_t>> parts; // by wave: the waves of the program as written
 };
 
-// Errors: none that outlining the ops has not had before.
+// Fails only with errors that outlining the ops would report too.
 Result<FusedProgram> fuse(const ResolvedProgram& program, const OutlinedOps& ops,
                           const std::vector<Window>& windows);
 
-// An independent look at windows, from their definition. The first violation as a sentence, or an empty
+// Checks windows independently, by their definition. Returns the first violation as a sentence, or an empty
 // string:
-// - every wave of the program is in one wave of the fused one, and in one alone;
-// - a wave comes behind those that it depends on, in its window or in an earlier wave;
-// - waves of a window have the same range and phase, and share memory tile by tile;
-// - what is in registers is touched in one window alone, is no output and no input.
+// - every wave of the program is in exactly one wave of the fused program;
+// - a wave follows those that it depends on, in its window or in an earlier wave;
+// - waves of a window have the same range and section, and share memory tile by tile;
+// - a buffer in registers is used in one window only and is neither output nor input.
 std::string window_violation(const ResolvedProgram& program, const ResolvedProgram& fused);
 
 } // namespace tidegate::engine

@@ -1,4 +1,4 @@
-// Frontier programs, and what `check graph` tells of graph files, as documents.
+// Documents: frontier programs, the graph files that `check graph` reports, and runs of frontier programs.
 #pragma once
 #include "device/documents.hpp"
 #include "engine/documents.hpp"
@@ -15,7 +15,7 @@
 
 namespace tidegate::documents {
 
-// The values behind the edges of a file.
+// Values of the edges in a file.
 struct GraphValues {
   graphs::ValueColumn type = graphs::ValueColumn::none;
   std::optional<Number> least, greatest;
@@ -28,7 +28,7 @@ struct GraphContents {
   std::uint64_t lines = 0;
   std::uint64_t entries = 0;
   bool both_directions = false;
-  graphs::GraphSummary summary; // its fields lie flat in the document
+  graphs::GraphSummary summary; // its fields are direct members of the document
   GraphValues values;
 };
 
@@ -71,8 +71,6 @@ template <>
 struct DocumentOf<GraphReport> {
   static const Document document;
 };
-
-// What the run of a frontier program tells, as a document.
 
 inline constexpr std::array<std::string_view, 3> weight_type_names{"none", "u32", "f32"};
 

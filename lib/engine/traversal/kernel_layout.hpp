@@ -1,4 +1,4 @@
-// What kernels and host share, as the kernels' own headers have it; not installed with the others.
+// State that kernels and host share, from the kernels' headers.
 #pragma once
 #include "policy/topology_layout.hpp"
 

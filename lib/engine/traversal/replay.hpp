@@ -1,4 +1,4 @@
-// The policy over the numbers that the device has logged: what it chose there, it must choose here.
+// Evaluates the policy for the numbers that the device logged; both must make the same choices.
 #pragma once
 #include "engine/traversal/memory.hpp"
 #include "graph/program.hpp"
@@ -17,12 +17,11 @@
 
 namespace tidegate::traversal {
 
-// What the device logs of a wave. Plain data.
-
-// The frontier's edges against those of the wave before.
+// The frontier's edges compared with the previous wave's.
 enum class Trend : std::uint8_t { growing, steady, shrinking };
 inline constexpr std::array<std::string_view, 3> trend_names{"growing", "steady", "shrinking"};
 
+// A wave in the device's log.
 struct WaveRecord {
   std::uint32_t wave = 0;
   policy::Topology topology = policy::Topology::empty;
@@ -32,17 +31,17 @@ struct WaveRecord {
   std::uint32_t vertices = 0;  // in the frontier
   std::uint32_t density_bps = 0;
   std::uint64_t frontier_edges = 0;
-  std::uint64_t previous_edges = 0; // of the frontier before
+  std::uint64_t previous_edges = 0; // of the previous frontier
   std::uint64_t unexplored_edges = 0;
   std::uint64_t scanned_edges = 0;
   Trend trend = Trend::steady;
-  std::uint32_t dense_waves = 0; // in a row before it
-  bool alone = false;            // worked by one work-group
+  std::uint32_t dense_waves = 0; // consecutive ones before it
+  bool alone = false;            // processed by one work-group
 
   friend bool operator==(const WaveRecord&, const WaveRecord&) = default;
 };
 
-// The policy of a traversal, as it is when it runs.
+// The effective policy of a traversal.
 struct ReplayPolicy {
   policy::LaunchPolicy launch;
   graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
@@ -50,32 +49,32 @@ struct ReplayPolicy {
   std::uint16_t pressure_bps = 0;
   std::uint64_t edges = 0; // of the graph
   std::uint32_t vertices = 0;
-  bool monotone = true;     // waves may be fused
-  bool leaves_early = true; // a vertex that pulls may be done before it has looked at all of its edges
-  std::uint32_t alone_vertices = 0; // a frontier up to this is worked by one group
+  bool monotone = true;             // waves may be fused
+  bool leaves_early = true;         // a pull may stop before it has visited all edges of a vertex
+  std::uint32_t alone_vertices = 0; // largest frontier that one group processes
 };
 
-// The choice for a wave whose numbers are given: topology, rule, threshold and density are worked out.
+// Computes topology, rule, threshold and density from the other numbers of a wave.
 WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers);
 
-// How many vertices of a frontier behind a sparse wave are worked sparsely for certain, as long as their
-// edges are few.
+// Returns the number of vertices up to which a frontier after a sparse wave is certainly sparse, if its edges
+// are few.
 std::uint32_t surely_sparse(const ReplayPolicy& policy);
 
 struct Replay {
   std::uint64_t waves = 0;
   std::uint64_t agreed = 0;
-  std::optional<std::uint32_t> first_difference; // a wave
+  std::optional<std::uint32_t> first_difference; // wave
 };
 Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves);
 
-// The evidence of every distinct choice, in the order of the waves.
+// Returns the evidence of every distinct choice, in order of the waves.
 std::vector<policy::TopologyEvidence> topology_evidence(std::span<const WaveRecord> waves,
                                                         const FrontierMemory& memory, std::uint32_t lanes);
 
-// A field of the evidence that is not complete, or does not follow from the waves.
+// A field of the evidence that is missing or does not follow from the waves.
 struct EvidenceFlaw {
-  std::size_t item = 0; // of the list; its length: one is missing
+  std::size_t item = 0; // index in the list; its length: an item is missing
   std::string field;
   bool incomplete = false;
 };

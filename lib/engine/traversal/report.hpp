@@ -1,4 +1,4 @@
-// What a traversal tells. Plain data.
+// Results of a traversal, which become its document. Plain data.
 #pragma once
 #include "engine/run_report.hpp"
 #include "engine/traversal/checks.hpp"
@@ -20,30 +20,30 @@ namespace tidegate::traversal {
 
 struct GraphReport {
   std::uint32_t vertices = 0;
-  std::uint64_t edges = 0; // directed ones, as they are traversed
+  std::uint64_t edges = 0; // directed
   graphs::WeightType weights = graphs::WeightType::none;
   bool symmetric = false;
 };
 
-// All waves together.
+// Totals of all waves.
 struct WaveSummary {
   std::uint64_t waves = 0;
-  std::uint64_t alone_waves = 0; // worked by one work-group
+  std::uint64_t alone_waves = 0; // processed by one work-group
   std::uint64_t topology_changes = 0;
   std::uint32_t widest_wave = 0;
   std::uint32_t widest_vertices = 0; // of its frontier
-  std::uint64_t frontier_edges = 0;  // that were explored, of all frontiers
-  std::uint64_t scanned_edges = 0;   // that were looked at
-  double edges_per_second = 0;       // frontier_edges over the time of the traversal
+  std::uint64_t frontier_edges = 0;  // explored edges of all frontiers
+  std::uint64_t scanned_edges = 0;   // visited edges
+  double edges_per_second = 0;       // frontier_edges divided by the time of the traversal
 };
 
-// Times of the same traversal again and again.
+// Times of repeated runs of the same traversal.
 struct RepeatedTimes {
   std::uint64_t rounds = 0;
   double run_ns = 0; // median
   std::vector<double> run_rounds_ns;
-  std::optional<double> launches_ns; // median of a launch for each step, where the run is persistent
-  std::optional<double> speedup;     // launches_ns over run_ns
+  std::optional<double> launches_ns; // median with a launch for each step, if the run is persistent
+  std::optional<double> speedup;     // launches_ns divided by run_ns
   std::vector<double> launches_rounds_ns;
 };
 
@@ -61,7 +61,7 @@ struct FrontierReport {
   GraphReport graph;
   FrontierMemory memory;
   WaveSummary summary;
-  std::uint64_t wall_time_ns = 0; // all of it
+  std::uint64_t wall_time_ns = 0; // total
   std::uint64_t load_ns = 0;      // reading or generating the graph
   std::uint64_t build_ns = 0;
   std::uint64_t upload_ns = 0;
@@ -76,21 +76,20 @@ struct FrontierReport {
   std::vector<std::uint64_t> slices_ns;
   std::optional<Replay> replay;
   std::optional<Verification> verification;
-  std::optional<engine::FirstRun> first_run; // where it came to a result
-  std::optional<bool>
-      converged; // of pagerank: whether the last iteration changed the ranks by less than the tolerance
-  std::optional<double> rank_change; // by how much it changed them, in sum
+  std::optional<engine::FirstRun> first_run; // if it reached a result
+  std::optional<bool> converged; // pagerank: the last iteration changed the ranks by less than the tolerance
+  std::optional<double> rank_change; // total change by the last iteration
   std::optional<RepeatedTimes> comparison;
   std::vector<policy::TopologyEvidence> evidence;
-  std::optional<std::string> profile_file; // that the choices rest on
-  std::optional<std::string> policy_file;  // instead of the program's own
+  std::optional<std::string> profile_file; // the profile that was used
+  std::optional<std::string> policy_file;  // replaces the program's policy
   std::vector<engine::Warning> warnings;
   std::vector<engine::WrittenFile> files_written;
   std::vector<engine::StuckGroup> stuck_groups;
   std::vector<WaveRecord> waves;
 };
 
-// The pair of operations that an algorithm multiplies the frontier and the graph's matrix with.
+// Returns the semiring in which an algorithm multiplies the frontier with the graph's matrix.
 std::string_view semiring_of(graphs::Algorithm algorithm);
 
 WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t traversal_ns);

@@ -1,4 +1,4 @@
-// A graph and everything that its traversal needs, in device memory; not installed with the others.
+// A graph and the state of its traversal in device memory.
 #pragma once
 #include "device/opencl.hpp"
 #include "engine/kernel_cache.hpp"
@@ -17,9 +17,9 @@
 
 namespace tidegate::traversal {
 
-inline constexpr double rank_units = 1152921504606846976.0; // of 1: 2^60, as in frontier_pagerank.cl
+inline constexpr double rank_units = 1152921504606846976.0; // 2^60, as in kernels/frontier/pagerank.cl
 
-// The memory that kernels/frontier/job.cl names, in the order of its parameters, and the log.
+// Memory parameters of kernels/frontier/job.cl in their order, and the log.
 enum class Part : std::uint8_t {
   offsets,
   neighbours,
@@ -41,7 +41,7 @@ enum class Part : std::uint8_t {
 
 struct ResidentGraph {
   std::array<cl::Buffer, static_cast<std::size_t>(Part::count)> parts;
-  std::vector<std::byte> setting; // as make_setting has it
+  std::vector<std::byte> setting; // from make_setting()
   std::uint32_t vertices = 0;
   std::uint64_t uploaded_bytes = 0;
 
@@ -58,8 +58,8 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
                             const graphs::Graph& graph, const FrontierMemory& memory,
                             const FrontierGeometry& geometry, const TraversalPolicy& policy);
 
-// What does not change while a traversal runs: tg_setting of frontier_state.h, which its kernel takes by
-// value. From memory a GPU would hold all of it in registers.
+// Returns the constants of a traversal: tg_setting of kernels/frontier/state.h. Its kernel takes them by
+// value, because a GPU would keep all values read from memory in registers.
 std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                                     const FrontierMemory& memory, const FrontierGeometry& geometry,
                                     const TraversalPolicy& policy);
@@ -67,14 +67,12 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
                            const TraversalShape& shape);
 
-// Rows that vertices pull along, with hubs in front: kernels/frontier/rows.cl; not installed with the others.
-
-// Whether rows are put in order once they are in device memory: where vertices leave a pull early, have
-// neighbours to choose from, and the device does it in a fraction of the time that their upload takes.
+// Returns true if rows are reordered in device memory (kernels/frontier/rows.cl): if pulls stop early,
+// vertices have enough neighbours, and reordering takes a fraction of the upload time.
 bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
                      const FrontierGeometry& geometry);
 
-// Throws device::Refused, both of them.
+// Both throw device::Refused.
 engine::BuiltKernel build_hubs_first(const device::Session& session, const device::DeviceInfo& device,
                                      const TraversalShape& shape, const std::filesystem::path& cache_folder);
 void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,

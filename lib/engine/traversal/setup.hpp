@@ -1,5 +1,5 @@
-// What a traversal is made of before it runs, each part from the program, the device with its profile, and
-// the options: for a run, and for each candidate of `tidegate tune measure`. Not installed with the others.
+// Prepares a traversal from the program, the device with its profile, and the options; used by runs and by
+// each candidate of `tidegate tune measure`.
 #pragma once
 #include "engine/traversal/dispatch.hpp"
 #include "engine/traversal/replay.hpp"
@@ -12,11 +12,11 @@
 
 namespace tidegate::traversal {
 
-// Paths stay in the program's folder, and nothing that is read is written over.
+// Checks that paths stay in the program's folder and that no input is overwritten.
 Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
                          const TraversalOptions& options);
 
-// Components count edges in both directions; what pulls looks at the edges that lead to a vertex.
+// Loads the graph: components use edges in both directions; pulls use incoming edges.
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
                                  const TraversalOptions& options);
 
@@ -25,20 +25,19 @@ struct StrategyChoice {
   std::string reason;
 };
 
-// `device` may be null: one whose self-test passes. Nothing waits inside a launch where no ordering is
-// proved.
+// A null `device` means one whose self-test passes. Without a proved ordering nothing waits inside a launch.
 StrategyChoice choose_strategy(const TraversalOptions& options, const device::DeviceInfo* device);
 
-// What changes topologies: as the program says, else as the profile does.
+// The program's choice of a switch rule overrides the profile's.
 TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
                                  const device::TraversalProfile& profile, const TraversalOptions& options);
 
-// What begins with all vertices is never worked alone.
+// Algorithms that start from all vertices never use a lone group.
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
                              const TraversalOptions& options);
 
-// Of those resident, or in launches a few for each unit, so that what costs unlike evens out; fewer where
-// memory is short. too_many_workers where more are asked for than are resident together.
+// Chooses the work-groups: the resident ones, or with launches a few per compute unit, to balance unequal
+// work; fewer if memory is short. Returns too_many_workers if the options exceed the resident groups.
 Result<FrontierGroups> find_groups(const device::Session& session, const device::DeviceInfo& device,
                                    engine::BuiltKernel& kernel, const FrontierGeometry& geometry,
                                    const FrontierMemory& memory, const policy::LaunchPolicy& policy,
@@ -47,12 +46,12 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
 DispatchLimits limits_of(const device::DeviceInfo& device, const TraversalOptions& options,
                          const FrontierGroups& groups, engine::Strategy strategy);
 
-// The policy by which the host makes every choice again.
+// Returns the policy with which the host replays the choices.
 ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                            const FrontierMemory& memory, const FrontierGeometry& geometry,
                            const TraversalPolicy& policy);
 
-// Results as no sound device leaves them.
+// Corrupts results as a test requests.
 void spoil(Fault fault, TraversalResults& results);
 
 } // namespace tidegate::traversal
