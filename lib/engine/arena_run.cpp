@@ -17,8 +17,8 @@
 namespace tidegate::engine {
 namespace {
 
-// Drivers for CPUs compile a kernel in its first launch, for its work-group size and for small or large
-// ranges: launches that do nothing make them compile before the waves run.
+// CPU drivers compile a kernel in its first launch, separately per work-group size and for small and large
+// ranges. Empty launches make them compile before the waves run.
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
   constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/common/occupancy.cl
   const cl::Buffer nothing = allocate(session, poll_bytes);
@@ -28,7 +28,7 @@ void compile_now(const device::Session& session, const CompiledProgram& compiled
   if (compiled.persistent()) {
     device::require(session.queue.enqueueFillBuffer(nothing, cl_uchar{0}, 0, poll_bytes),
                     "clearing a buffer");
-    PersistentArguments arguments{.most_polls = 1}; // no iterations: it takes a number and returns
+    PersistentArguments arguments{.most_polls = 1}; // without iterations it only counts itself and returns
     arguments.memory.fill(nothing);
     arguments.set(kernel.kernel, compiled.tables.dynamic_local_bytes);
   } else {
@@ -102,7 +102,7 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
       resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
                       [&](const cl::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
                         PersistentArguments arguments{.budget = settle_polls, .most_polls = most_polls};
-                        arguments.memory.fill(poll); // iterations are 0: nothing else is looked at
+                        arguments.memory.fill(poll); // iterations are 0, so nothing else is read
                         arguments.set(built.kernel->kernel, compiled.tables.dynamic_local_bytes);
                       });
   return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, resident)};
@@ -114,7 +114,7 @@ Result<void> check_schedule(const CompiledProgram& compiled, const Residency& re
   if (violation.empty()) {
     violation = schedule_violation(compiled.program, compiled.schedule);
   }
-  // Who waits for whom follows the same rule for any number of groups: a few show whether it is sound.
+  // The rule for waits is the same for any number of groups, so a few numbers show whether it is sound.
   constexpr std::array<std::uint32_t, 4> group_counts{1, 2, 3, 7};
   for (const std::uint32_t groups : group_counts) {
     if (violation.empty() && compiled.persistent()) {
@@ -145,7 +145,7 @@ bool has_failed(const QueueOutcome& queue) {
   return queue.failure.has_value();
 }
 
-// Clears what a program may rely on. Some drivers make the memory only now.
+// Clears buffers without contents that a program may rely on. Some drivers allocate only now.
 void clear_rest(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
                 const cl::Buffer& arena) {
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
@@ -161,7 +161,7 @@ Transferred transferred(const HostContents& memory) {
   return memory.pinned() ? Transferred::later : Transferred::now;
 }
 
-// Uploads what has contents; returns the bytes.
+// Uploads first contents; returns the bytes.
 std::uint64_t fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
                    const cl::Buffer& arena) {
   std::uint64_t uploaded = 0;
@@ -238,7 +238,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   if (program.until && run.outcome.iterations != 0) {
     run.until = UntilState{.value = std::vector<std::byte>(program.until->value.size())};
     download(session, arena.memory, offset(program.until->buffer), run.until->value);
-    run.until->reached = run.outcome.until_met; // what runs after the repetition may have changed it
+    run.until->reached = run.outcome.until_met; // later waves may have changed the value
     if (run.until->reached) {
       run.until->value = program.until->value;
     }

@@ -26,15 +26,15 @@ namespace tidegate::engine {
 namespace {
 
 constexpr std::uint64_t guard_bytes = 16384;
-constexpr std::uint64_t no_guards = ~std::uint64_t{0}; // in place of an offset: an image
+constexpr std::uint64_t no_guards = ~std::uint64_t{0}; // in place of an offset, for images
 
 std::byte pattern(std::uint64_t offset) {
   constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
   return static_cast<std::byte>((offset + 1) * golden_ratio >> 56U);
 }
 
-// Every buffer between two guards in one block of memory, or each by itself without any. Images have no
-// guards: devices drop what is written outside of them.
+// Every buffer between two guards in one block of memory, or each alone without guards. Images have no
+// guards, because devices discard writes outside of them.
 struct GuardedMemory {
   std::vector<cl::Buffer> buffers; // by buffer
   cl::Buffer arena;
@@ -49,8 +49,7 @@ void write_guard(const device::Session& session, const cl::Buffer& arena, std::u
   upload(session, arena, begin, guard);
 }
 
-// Where the guard that begins there has changed, nearest to the buffer first: the distance to the buffer's
-// edge.
+// Returns the distance from the buffer's edge to the nearest changed byte of the guard at `begin`.
 std::optional<std::uint64_t> changed(const device::Session& session, const cl::Buffer& arena,
                                      std::uint64_t begin, bool behind) {
   std::vector<std::byte> guard(guard_bytes);
@@ -115,7 +114,7 @@ void fill(const device::Session& session, const ResolvedProgram& program, const 
   device::require(session.queue.finish(), "filling the buffers");
 }
 
-// What the wave that has just run has changed around the buffers.
+// Returns the guards that the last wave changed.
 std::vector<BoundsViolation> violations(const device::Session& session, const ResolvedProgram& program,
                                         const GuardedMemory& memory, std::uint32_t wave,
                                         std::uint64_t iteration) {
@@ -164,7 +163,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
     return InterruptWatch::interrupted() ||
            Monitor::Clock::now() >= deadline + std::chrono::nanoseconds(waves.compile_ns());
   };
-  // Ends at the first violation, and when time is up.
+  // Ends at the first violation or when time is up.
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
     monitor.in_flight = 1;
     waves.launch(wave, iteration, deadline);
@@ -197,11 +196,11 @@ Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device:
   }
 }
 
-// Oclgrind's side of bounds.hpp: finding it, running this tool in it, reading what it says.
+// Finds Oclgrind, runs this tool in it and parses its output.
 
 namespace {
 
-// The line without its end, cut from the text.
+// Removes the first line of the text and returns it without its end.
 std::string_view next_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);
@@ -209,13 +208,13 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-// What stands behind a word that the line has, or nothing.
-std::string_view behind(std::string_view line, std::string_view word) {
+// Returns the text after a word of the line, or nothing.
+std::string_view text_after(std::string_view line, std::string_view word) {
   const std::size_t at = line.find(word);
   return at == std::string_view::npos ? std::string_view() : line.substr(at + word.size());
 }
 
-// A folder of its own, gone when it goes.
+// A temporary folder, removed by the destructor.
 struct ScratchFolder {
   std::filesystem::path path;
   ScratchFolder() {

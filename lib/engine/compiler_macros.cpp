@@ -30,7 +30,7 @@ constexpr std::size_t most_answer_bytes = std::size_t{16} << 20U;
 
 constexpr std::string_view refused_condition = "refused";
 
-// A name or a condition. The answer is "0" or "1"; behind the "1" of a name follows what it stands for.
+// A name or a condition. The answer is "0" or "1"; for a defined name the "1" precedes its replacement.
 struct Question {
   std::string text;
   bool is_condition = false;
@@ -49,10 +49,10 @@ std::string compiler_options(const opencl_c::CompilerOptions& options) {
   return text;
 }
 
-// Every answer a line of one text. `quoted` says whether what names stand for is asked, too.
+// Returns a program whose text has a line per answer; `quoted` includes the replacements of names.
 std::string program_text(std::span<const Question> questions, bool quoted) {
-  // Without variadic macros, which NVIDIA's compiler refuses in OpenCL C 1.2: a name that stands for a comma
-  // is refused alone and left to the compiler.
+  // Uses no variadic macros, which NVIDIA's compiler rejects in OpenCL C 1.2. A name that expands to a comma
+  // fails alone and is left to the compiler.
   std::string source = "#define TG_QUOTED(text) #text\n"
                        "#define TG_EXPANDED(text) TG_QUOTED(text)\n"
                        "constant char tg_answers[] = \"\"\n";
@@ -71,7 +71,7 @@ std::string program_text(std::span<const Question> questions, bool quoted) {
   return source;
 }
 
-// The text that the built program holds. Throws device::Refused.
+// Returns the text from the built program. Throws device::Refused.
 std::string run_program(const device::Session& session, const cl::Program& program) {
   cl_int status = CL_SUCCESS;
   cl::Kernel kernel(program, "tg_answer", &status);
@@ -96,8 +96,8 @@ std::string run_program(const device::Session& session, const cl::Program& progr
   }
 }
 
-// Asks for all together, or, where the compiler refuses that, for one half and then the other: what it
-// refuses alone is a name that cannot be quoted, or a condition that is wrong.
+// Asks all questions together or, if the compiler fails, each half separately. A single question that fails
+// is a name that cannot be quoted, or an invalid condition.
 Result<void> ask(const device::Session& session, const std::string& options,
                  std::span<const Question> questions, bool quoted, Answers& answers) {
   auto program = device::build_program(session, program_text(questions, quoted), options);
@@ -119,13 +119,13 @@ Result<void> ask(const device::Session& session, const std::string& options,
   }
   if (questions.size() == 1 && questions.front().is_condition) {
     answers[questions.front()] = refused_condition;
-    return ask(session, options, {}, quoted, answers); // unless it is not the condition that is refused
+    return ask(session, options, {}, quoted, answers); // fails if something else is wrong
   }
   return quoted && !questions.empty() ? ask(session, options, questions, false, answers)
                                       : tl::unexpected(std::move(program.error()));
 }
 
-// Answers, each on two lines: the question behind "name " or "condition ", and the answer.
+// Reads answers of two lines each: the question after "name " or "condition ", and the answer.
 Answers read_answers(const std::filesystem::path& path) {
   Answers answers;
   const auto text = path.empty() ? Result<std::string>() : read_all(path.string(), most_answer_bytes);
@@ -165,7 +165,7 @@ void write_answers(const std::filesystem::path& path, const Answers& answers) {
   }
 }
 
-// One compiler: a device with options.
+// A compiler: a device with options.
 class Compiler {
 public:
   Compiler(const device::DeviceInfo& device, std::string options, const std::filesystem::path& folder)
@@ -194,7 +194,7 @@ public:
     want(macros.unknown_names, false);
     want(macros.unknown_conditions, true);
     if (!open.empty()) {
-      // A build costs the same for many names as for one.
+      // One build costs the same for many names as for one.
       if (answers_.empty()) {
         open.clear();
         std::set<std::string, std::less<>> names = opencl_c::standard_macros();
@@ -242,7 +242,7 @@ private:
 
   const device::DeviceInfo& device_;
   std::string options_;
-  std::filesystem::path entry_; // empty: nothing is kept
+  std::filesystem::path entry_; // cache entry; empty: no cache
   Answers answers_;
   std::optional<device::Session> session_;
 };

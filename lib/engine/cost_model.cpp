@@ -12,10 +12,10 @@ namespace {
 using device::CostParts;
 using StageLoads = std::span<const StageLoad>;
 
-// How often items go back to a queue is not known either.
+// Assumed rounds of a queue whose ops requeue.
 constexpr double turns_of_a_queue = 8;
 
-// A work-item touches at most so much of a buffer; a kernel that walks over more of it loops.
+// Assumed upper limit of a buffer's bytes per work-item; a kernel that accesses more has a loop.
 constexpr std::uint64_t most_bytes_per_item = 16;
 
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
@@ -33,12 +33,13 @@ void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWav
     if (argument.is_memory() && !program.buffers[argument.buffer].in_registers) {
       const std::uint64_t touched =
           std::min(program.buffers[argument.buffer].bytes, most_bytes_per_item * items);
-      stage.bytes += touched; // what a kernel may both read and write, most kernels only write
+      stage.bytes += touched; // most kernels only write what they could also read
     }
   }
 }
 
-// As many tiles of the self-test take as long, which has a read and a write.
+// Returns the number of self-test tiles, with a read and a write each, that take as long as a tile of the
+// stage.
 double in_tiles(const StageLoad& stage) {
   return std::max(stage.accesses / 2, 1.0);
 }
@@ -51,13 +52,13 @@ double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceMode
   return model.costs.tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
 }
 
-// What every round after the first adds.
+// Returns the time of every round after the first.
 double next_tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
   return stage.meets ? tile_ns(stage, load, model)
                      : model.costs.next_tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
 }
 
-// Of so many groups, dealt to the compute units: what waits for the units that have one more is lost.
+// Returns the share of compute units that work while `groups` are dealt out; units with one group fewer wait.
 double busy_share(std::uint64_t groups, const DeviceModel& model) {
   groups = std::max<std::uint64_t>(groups, 1);
   const std::uint64_t units = std::max(model.compute_units, 1U);
@@ -68,7 +69,7 @@ double traffic_ns(const StageLoad& stage, const ProgramLoad& load, TileOrder ord
                   const DeviceModel& model) {
   const auto bytes = static_cast<double>(stage.bytes);
   const double cache = model.costs.cache_bytes;
-  // What the stage before has touched last is met first, and half of the cache is still what it left.
+  // The previous stage's last data comes first, and half of the cache still holds it.
   const double kept = static_cast<double>(load.footprint_bytes) <= cache ? bytes
                       : order == TileOrder::serpentine                   ? std::min(bytes, cache) / 2
                                                                          : 0;
@@ -98,7 +99,7 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
                       traffic_ns(stage, load, shape.order, model) / busy_share(groups, model);
   const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::everybody;
   const double meetings = (everybody ? 1 : 0) + 2 * stage.turns;
-  // To look at a line of each of those groups takes twice as long as an arrival of each in one.
+  // Polling a line of each group takes twice as long as an arrival of each at one counter.
   const double lines = std::min(stage.awaited_packs, shape.workers);
   const double few = model.costs.wait_ns + 2 * lines * model.costs.barrier_group_ns;
   return {.barriers = meetings * barrier_ns(shape.workers, model),
@@ -106,16 +107,16 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
           .work = work * model.scales.work};
 }
 
-// StageLoads one after another; runs of them that share a persistent launch between plain ones start one
-// each.
+// Sums the cost of consecutive stages; each run of shared stages between plain ones starts a persistent
+// launch.
 CostParts of_stages(StageLoads stages, const ProgramLoad& load, const LaunchShape& shape,
                     const DeviceModel& model, bool one_launch) {
   CostParts sum;
-  bool inside = false; // a persistent launch
+  bool inside = false; // within a persistent launch
   for (const StageLoad& stage : stages) {
     const bool alone = stage.plain || !is_persistent(shape.strategy);
     add(sum, alone ? of_launch(stage, load, model) : of_persistent(stage, load, shape, model), 1);
-    // The host waits for its end, and reads where it stands.
+    // The host waits for the end and reads the position.
     sum.start += !alone && !inside && !one_launch ? model.costs.persistent_start_ns + model.round_trip_ns : 0;
     inside = !alone;
   }
@@ -138,7 +139,7 @@ bool has_plain(const ProgramLoad& load) {
 
 ProgramLoad load_of(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
                     const Synchronization& synchronization, bool interpreted) {
-  // How often `until` lets the waves repeat is not known; what matters then is the cost of one iteration.
+  // The number of iterations with `until` is unknown; the cost of one iteration then decides.
   constexpr double many = 1000;
   const bool endless = program.until && program.iterations == std::numeric_limits<std::uint32_t>::max();
   ProgramLoad load{.stages = {},
@@ -211,7 +212,7 @@ CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const Devi
                 one_launch),
       load.iterations);
   add(sum, of_stages(all.subspan(load.repeat_end), load, shape, model, one_launch), 1);
-  if (load.until && !one_launch) { // the host asks
+  if (load.until && !one_launch) { // the host tests the condition
     sum.start += load.iterations * model.round_trip_ns;
   }
   sum.start *= model.scales.start;
@@ -238,7 +239,7 @@ std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder
   if (wanted || model.cpu) {
     return std::clamp(wanted.value_or(most), 1U, most);
   }
-  constexpr std::uint64_t most_rounds = 64; // of those that fewer groups cannot have
+  constexpr std::uint64_t most_rounds = 64; // that a smaller number of groups cannot achieve
   std::set<std::uint32_t> numbers{most};
   for (std::uint64_t times = 1; times <= most_rounds; times *= 2) {
     numbers.insert(static_cast<std::uint32_t>(divided_up(packs, times * divided_up(packs, most))));
@@ -268,7 +269,7 @@ TileOrder best_order(const ProgramLoad& load, Strategy strategy, const DeviceMod
     }
     return sum;
   };
-  // Each core of a CPU has caches of its own.
+  // Each core of a CPU has separate caches.
   return !model.cpu && traffic(TileOrder::serpentine) < traffic(usual) ? TileOrder::serpentine : usual;
 }
 
@@ -276,12 +277,12 @@ std::uint64_t first_slice_rounds(const ProgramLoad& load, const LaunchShape& sha
                                  std::uint64_t slice_ns) {
   constexpr double few = 256;
   constexpr double many = 65'536;
-  constexpr double wrong_by = 32; // the model at most, where no kernel loops
+  constexpr double wrong_by = 32; // largest error of the model if no kernel loops
   const bool loops = std::ranges::any_of(load.stages, &StageLoad::loops);
   if (loops || model.cpu || !is_persistent(shape.strategy)) {
     return static_cast<std::uint64_t>(few);
   }
-  double longest = 1; // of the stages: a round takes no longer
+  double longest = 1; // longest stage, an upper bound on a round
   for (const StageLoad& stage : load.stages) {
     longest = std::max(longest, stage.plain ? 0 : of_persistent(stage, load, shape, model).sum());
   }

@@ -52,7 +52,7 @@ Result<void> check_sub_groups(const ResolvedProgram& program, const OutlinedOps&
   for (const ProgramWave& wave : program.waves) {
     for (const std::string& function : ops.kernels[wave.op].sub_group_functions) {
       const std::string_view extension = sub_group_extension(function);
-      // OpenCL 3.0 has a feature in place of the extension, which shows in the number of sub-groups.
+      // OpenCL 3.0 replaces the extension by a feature, which the number of sub-groups shows.
       const bool core = extension == "cl_khr_subgroups" &&
                         (device.max_sub_groups != 0 || has_extension(device, "cl_intel_subgroups"));
       if (!core && !has_extension(device, extension)) {
@@ -81,7 +81,7 @@ std::string_view sub_group_extension(std::string_view function) {
     std::string_view prefix;
     std::string_view extension;
   };
-  // The first that fits.
+  // The first match counts.
   static constexpr std::array<Family, 16> families{
       {{"intel_sub_group_", "cl_intel_subgroups"},
        {"sub_group_shuffle_up", "cl_khr_subgroup_shuffle_relative"},

@@ -43,11 +43,11 @@ cl_mem_object_type object_type(ImageKind kind) {
   return CL_MEM_OBJECT_IMAGE3D;
 }
 
-// What the waves do to an image, or to one that it is swapped with.
+// Uses of an image by waves, including images that it is swapped with.
 struct ImageUse {
   bool reads = false;
   bool writes = false;
-  bool both = false; // in one parameter, which is read_write
+  bool both = false; // by one parameter, which is read_write
 
   [[nodiscard]] cl_mem_flags flags() const {
     return reads && writes ? CL_MEM_READ_WRITE : writes ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY;
@@ -104,7 +104,7 @@ std::string device_name(const device::Session& session) {
 
 Error lacks_format(const device::Session& session, const ProgramBuffer& image, const ImageUse& use,
                    const std::vector<ImageFormat>& supported) {
-  std::string others; // that hold as many elements
+  std::string others; // with the same number of elements
   for (const ImageFormat format : supported) {
     if (elements_per_texel(format) == elements_per_texel(image.image->format)) {
       others += fmt::format("{}{}", others.empty() ? "" : ", ", name(format));
@@ -117,7 +117,7 @@ Error lacks_format(const device::Session& session, const ProgramBuffer& image, c
           .pointer = "/images/" + pointer_token(image.name) + "/format"};
 }
 
-// As large as the device lets images of this kind be in each direction.
+// Returns the largest image of this kind that the device supports.
 ImageShape largest(const device::Session& session, ImageShape shape) {
   const auto limit = [&session](cl_device_info what) {
     std::size_t value = 0;
@@ -171,7 +171,7 @@ cl::Memory create_image(const device::Session& session, const ImageShape& shape,
   }
   const cl_mem image = ::clCreateImage(session.context(), flags, &format, &description, nullptr, &status);
   require(status, "allocating " + what);
-  return cl::Memory(image, false); // an image of a buffer keeps that
+  return cl::Memory(image, false); // an image of a buffer retains the buffer
 }
 
 struct Region {
@@ -251,7 +251,7 @@ std::uint64_t fill_images(const device::Session& session, const ResolvedProgram&
 
 cl::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec) {
   cl_int status = CL_SUCCESS;
-  // The call of OpenCL 1: every device has it.
+  // OpenCL 1 function, which every device supports.
   const cl_sampler sampler =
       ::clCreateSampler(session.context(), spec.normalized ? CL_TRUE : CL_FALSE,
                         address_modes[static_cast<std::size_t>(spec.address)],

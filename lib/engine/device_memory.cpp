@@ -15,7 +15,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Transfers are fastest from and to whole lines of memory.
+// Transfers are fastest for whole cache lines.
 constexpr std::uint64_t line_bytes = 256;
 
 std::uint64_t block_bytes(const std::vector<std::uint64_t>& sizes) {
@@ -89,8 +89,7 @@ namespace {
 
 using device::require;
 
-// One transfer at a time is at most so large: drivers take a while over each, and a run can be interrupted
-// between them.
+// Upper limit of one transfer: drivers take long for each, and a run can be interrupted only between them.
 constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
 
 } // namespace

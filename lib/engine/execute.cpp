@@ -49,10 +49,10 @@ BuiltProgram build_or_blame(const device::Session& session, const device::Device
 
 Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                          const RunOptions& options, Monitor& monitor) {
-  // What kernels print is no part of the answer, nor of an output.
+  // Kernel output must not mix with the report or outputs.
   std::optional<device::PrintsToStandardError> prints(std::in_place);
 
-  // A context and a queue of the run's own, and what the buffers hold at first.
+  // Open a context and a queue for the run, and load first contents.
   TIDEGATE_TRY(const device::Session session,
                device::open_session(device, options.compile.trace ? device::Profiling::always
                                                                   : device::Profiling::as_needed));
@@ -60,23 +60,23 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   TIDEGATE_TRY(const HostContents first,
                first_contents(session, compiled.program, compiled.tuning.most_pinned_bytes));
 
-  // The generated kernel, from the cache if it is there, and the user's own where they are launched alone.
+  // Build the generated kernel, from the cache if possible, and the user's kernels that are launched alone.
   monitor.begin(Activity::building);
   BuiltProgram built = build_or_blame(session, device, compiled, options.cache_folder);
 
-  // How many work-groups may wait for each other; then nothing waits unless it is proved that it ends.
+  // Find how many work-groups may wait for each other; refuse waits that are not proved to end.
   const Residency residency = find_residency(session, device, compiled, built, options.compile.workers);
   TIDEGATE_CHECK(check_schedule(compiled, residency, device));
 
-  // The run itself; its wall time begins here.
+  // Run; the wall time starts here.
   const DispatchLimits limits = dispatch_limits(compiled, device, options, residency);
   monitor.deadline = limits.deadline;
-  DispatchLimits traced = limits; // the runs that follow are not
+  DispatchLimits traced = limits; // later runs are not traced
   traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
   traced.clock = compiled.clock;
   ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor);
 
-  // The same kernels the ordinary way, compared byte for byte, and both timed.
+  // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
   const bool prove_it = options.verify || options.compare_rounds != 0;
   if (prove_it && run.outcome.status == RunStatus::done) {
@@ -87,7 +87,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   }
 
   std::vector<WrittenFile> files_written;
-  // Nothing is written that is not complete and proved as far as was asked for.
+  // Write outputs only if they are complete and, if requested, proved.
   if (run.outcome.status == RunStatus::done && (!proof || (proof->in_time && proof->parity.equal))) {
     prints.reset();
     monitor.begin_writing();

@@ -21,7 +21,7 @@ namespace {
 #if defined(__x86_64__)
 constexpr bool x86 = true;
 #else
-constexpr bool x86 = false; // elsewhere reading the counter may be forbidden to programs
+constexpr bool x86 = false; // other systems may forbid programs to read the counter
 #endif
 
 } // namespace
@@ -33,7 +33,7 @@ DeviceClock device_clock(const device::DeviceInfo& device) {
   if (device.extensions.find("cl_khr_kernel_clock") != std::string::npos) {
     return DeviceClock::extension;
   }
-  // Clang knows the counter by name.
+  // Clang has a built-in function for the counter.
   return x86 && device::is_pocl(device) && device.type == device::DeviceType::cpu ? DeviceClock::processor
                                                                                   : DeviceClock::none;
 }
@@ -42,14 +42,14 @@ DeviceClock device_clock(const device::DeviceInfo& device) {
 
 namespace {
 
-// The unsigned type as wide as an element, and the name of a type in OpenCL C.
+// Unsigned types by the size of an element.
 constexpr std::array<std::string_view, 4> unsigned_names{"uchar", "ushort", "uint", "ulong"};
 
 std::string_view unsigned_of(std::size_t bytes) {
   return unsigned_names[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
 }
 
-// A value with its very bits: as_float4((uint4)(0x3f800000u, …)).
+// Returns a literal with exactly these bits: as_float4((uint4)(0x3f800000u, …)).
 std::string literal(std::string_view type, const std::vector<std::byte>& value) {
   const auto arithmetic = *opencl_c::arithmetic_type(type);
   const std::size_t size = element_bytes(*element_type_of(arithmetic.scalar));
@@ -123,17 +123,17 @@ private:
     }
   }
 
-  // Few stages of one wave each: the loop over them needs no tables.
+  // With few stages of one wave each, the loop over them needs no tables.
   [[nodiscard]] bool is_lean() const {
-    constexpr std::size_t most_tasks = 4; // each has code and registers of its own
+    constexpr std::size_t most_tasks = 4; // each has separate code and registers
     constexpr std::size_t most_waits = 6;
     return request_.conditional_barriers && tables_.mode == Mode::jit &&
            tables_.stages.size() * schedule_.phases() <= most_tasks && tables_.waits.size() <= most_waits &&
            std::ranges::all_of(tables_.stages, [](const StageRow& stage) { return stage.entry_count == 1; });
   }
 
-  // Whether the stage that follows, of the next iteration or behind the last, may write the value while
-  // others still look at it.
+  // Returns true if the next stage (of the next iteration, or after the last one) may overwrite the tested
+  // value while other groups still read it.
   [[nodiscard]] bool guards_until() const {
     if (!request_.until_on_device) {
       return false;
@@ -153,7 +153,7 @@ private:
 
   void part(std::string_view file) { source_ += "\n" + device::kernel_source(file); }
 
-  // How values change from iteration to iteration, where any does.
+  // Emits progressions if any argument has one.
   void progressions() {
     bool any = false;
     bool doubles = false;
@@ -175,7 +175,7 @@ private:
     }
   }
 
-  // A type's name as the outlined sources have it.
+  // Returns a type's name in the outlined sources.
   [[nodiscard]] std::string type_text(std::uint32_t op, const std::string& type) const {
     const auto& renamed = ops_.renamed[program_.ops[op].unit];
     const std::size_t tag = type.rfind(' ') + 1; // "struct point"
@@ -183,8 +183,7 @@ private:
     return found == renamed.end() ? type : type.substr(0, tag) + found->second;
   }
 
-  // The rows of the tables are as large as they are for the host; launch_tables.cpp has looked at their
-  // fields.
+  // Emits checks that table rows have the host's sizes; launch_tables.cpp checks their fields.
   void row_checks() {
     const auto check = [this](std::string_view type, std::size_t bytes) {
       source_ += fmt::format("typedef char {0}_has_{1}_bytes[sizeof({0}) == {1} ? 1 : -1];\n", type, bytes);
@@ -194,8 +193,7 @@ private:
     check("tg_wait", sizeof(WaitRow));
   }
 
-  // Structures lie in the descriptors as this program laid them out: the compiler says whether that is how
-  // it does.
+  // Emits checks that structures in descriptors have the size that this program computed.
   void size_checks() {
     for (std::size_t code = 0; code < tables_.cases.size(); ++code) {
       const Case& served = tables_.cases[code];
@@ -212,7 +210,7 @@ private:
     }
   }
 
-  // Only one op runs at a time in a work-group: their local variables share the room.
+  // A work-group runs one op at a time, so the local variables of all ops share memory.
   void locals() {
     source_ += "// Local variables of the kernels, one over the other.\ntypedef union {\n  uint none;\n";
     for (const std::uint32_t op : used_ops()) {
@@ -256,7 +254,7 @@ private:
     const std::size_t cases = tables_.cases.size();
     const auto promoted = static_cast<std::size_t>(std::ranges::count_if(tables_.cases, &Case::promoted));
     for (std::size_t code = 0; code < cases; ++code) {
-      const bool first = code < promoted; // hot ones are asked for before the others
+      const bool first = code < promoted; // hot ops are tested first
       source_ += cases == 1 ? "  "
                  : first    ? fmt::format("  {}if (code == {}) ", code == 0 ? "" : "else ", code)
                  : code == promoted
@@ -275,7 +273,7 @@ private:
                            in_quotes(program_.ops[served.op].name), range_text(served));
     const bool whole = kernel.needs_whole_group || (range_is_constant(served) && fills_groups(served));
     if (served.side_by_side > 1) {
-      // Tiles side by side; the last ones may be missing.
+      // Concurrent tiles; the last ones may be missing.
       source_ += fmt::format(
           "    const uint lanes = tg_lanes(range);\n"
           "    const uint lane = get_local_id(0) & (lanes - 1);\n"
@@ -293,7 +291,7 @@ private:
       source_ += fmt::format("    const tg_item item = tg_place(range, tile, get_local_id(0), 0);\n    {};\n",
                              call(served, kernel));
     } else {
-      // Work-groups of another size: their work-items are dealt out to those that there are.
+      // Work-groups of another size: distributes their work-items to the existing ones.
       source_ += "    const uint lanes = range.local_x * range.local_y * range.local_z;\n"
                  "    for (uint lane = get_local_id(0); lane < lanes; lane += TG_GROUP_SIZE) {\n"
                  "      const tg_item item = tg_place(range, tile, lane, 0);\n"
@@ -319,14 +317,14 @@ private:
     return program_.waves[served.wave].range.ragged();
   }
 
-  // Every work-item has a tile to run.
+  // Returns true if every work-item has a tile to run.
   [[nodiscard]] bool packs_are_full(const Case& served) const {
     const NdRange& range = program_.waves[served.wave].range;
     return range_is_constant(served) && schedule_.group_size % range.group_size() == 0 &&
            range.tiles() % (schedule_.group_size / range.group_size()) == 0;
   }
 
-  // Every work-group has as many work-items as those that serve it.
+  // Returns true if every virtual work-group has as many work-items as the work-groups that run it.
   [[nodiscard]] bool fills_groups(const Case& served) const {
     const NdRange& range = program_.waves[served.wave].range;
     return range.group_size() == schedule_.group_size && !is_ragged(served);
@@ -363,7 +361,7 @@ private:
     });
   }
 
-  // Pointers are handed over as pointers to void, which C converts to what the parameter is.
+  // Passes pointers as void pointers, which C converts to the parameter's type.
   [[nodiscard]] std::string argument(std::size_t index, std::uint32_t word, const std::string& type,
                                      const Case& served, const opencl_c::OutlinedKernel& kernel) const {
     const ProgramArgument& argument = program_.waves[served.wave].arguments[index];
@@ -396,14 +394,14 @@ private:
                                               : fmt::format("({})tg_progression(w + {}, iteration, {})",
                                                             type_text(served.op, type), word, is_signed);
     }
-    // Compilers compute with constants more exactly than devices do: then the bytes would differ.
+    // Compilers may evaluate constants more exactly than devices compute, so the bytes would differ.
     return constant && !kernel.rounds && opencl_c::arithmetic_type(type)
                ? literal(type, argument.value)
                : fmt::format("*(global const {}*)(w + {})", type_text(served.op, type), word);
   }
 
-  // The stages one by one, as constants. Between `#if TG_LEAN` and `#endif` of persistent.cl, which needs to
-  // know them before its kernel and has what they are made of.
+  // Emits the stages as constants. The text belongs between `#if TG_LEAN` and `#endif` of persistent.cl,
+  // after its types and before its kernel.
   void lean_step() {
     const std::size_t stages = tables_.stages.size();
     std::string tasks;
@@ -463,7 +461,7 @@ private:
         in_quotes(buffer.name), type, tables_.until_word, literal(type, program_.until->value));
   }
 
-  // Shared stages that run in rounds until their queue is empty, with its wave.
+  // Returns the shared stages that repeat until their queue is empty, each with its wave.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> queue_rows() const {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
     std::uint32_t row = 0;
@@ -482,8 +480,8 @@ private:
     if (rows.empty()) {
       return;
     }
-    // What each stage has of its own. The kernel that turns a queue is the same for all and called once:
-    // where there are several calls under its condition, PoCL (3.1) has every work-item run them.
+    // Emits per-stage expressions. The function that advances a queue is called only once: with several calls
+    // under a condition, PoCL (3.1) lets every work-item run them.
     const auto by_stage = [&rows](std::string otherwise, const auto& text) {
       for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
         otherwise = fmt::format("stage == {}u ? {} : {}", row->first, text(row->second), otherwise);
@@ -516,7 +514,7 @@ private:
         static_cast<int>(TG_QUEUE_MORE));
   }
 
-  // As the user's own options, without what the preprocessor has dealt with; atomics with scopes need 2.0.
+  // Returns the user's options without those of the preprocessor; atomics with scopes require OpenCL C 2.0.
   [[nodiscard]] std::string options() const {
     const opencl_c::CompilerOptions& user = program_.units[schedule_.main_options].parsed_options;
     const bool scopes = is_persistent(request_.strategy) && (request_.ordering == device::Ordering::c11 ||

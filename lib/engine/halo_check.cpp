@@ -30,13 +30,13 @@ using device::require;
 using engine::StatedHalo;
 using Places = std::vector<std::vector<std::uint32_t>>;
 
-// As kernels/wave/halo_check.cl has them.
+// Constants of kernels/wave/halo_check.cl.
 constexpr std::uint64_t shadow_words = 12;
 constexpr std::size_t verdict_words = 8;
 constexpr cl_uint writes = 2;
 constexpr cl_ulong looks = 1;
 constexpr cl_ulong by_number = 2;
-constexpr std::size_t most_told_rows = 31; // each has a bit that says whether it had something to look at
+constexpr std::size_t most_verdict_rows = 31; // each row has a bit for recorded accesses
 
 struct Row {
   cl_ulong argument = 0;
@@ -48,35 +48,34 @@ struct Row {
 };
 static_assert(sizeof(Row) == 8 * sizeof(cl_ulong));
 
-// Which tiles of a wave touched what by one of its arguments: as the wave keeps it while it runs, and behind
-// that as others look at it, and the wave itself.
+// Key of a shadow, which records the tiles of a wave that touched a buffer through one argument.
 struct ShadowKey {
   std::uint32_t wave = 0;
   std::uint32_t argument = 0;
-  std::uint32_t place = 0;   // of the buffer
-  bool in_iteration = false; // begins anew with every launch
-  bool by_number = false;    // of the tile, where waves have other work-groups
+  std::uint32_t place = 0;   // memory of the buffer
+  bool in_iteration = false; // reset with every launch of the wave
+  bool by_number = false;    // numbered tiles, because the waves have different work-groups
 
   friend auto operator<=>(const ShadowKey&, const ShadowKey&) = default; // NOLINT(modernize-use-nullptr)
 };
 struct Shadow {
-  std::uint64_t kept = 0; // first word
+  std::uint64_t kept = 0; // first word; `seen` is the copy that later waves check
   std::uint64_t seen = 0;
-  std::uint64_t words = 0; // of each
+  std::uint64_t words = 0; // of each record
 };
 
-using WaveInPhase = std::pair<std::uint32_t, std::uint32_t>; // of the swaps
+using WaveInPhase = std::pair<std::uint32_t, std::uint32_t>; // wave and swap phase
 
-// What each wave keeps and looks at.
+// The shadows and rows of all waves.
 struct Watch {
   std::vector<StatedHalo> stated;
   std::map<ShadowKey, Shadow> shadows;
-  std::map<WaveInPhase, std::vector<Row>> rows;          // first those that look
-  std::map<WaveInPhase, std::vector<std::size_t>> halos; // of those, by which stated halo
+  std::map<WaveInPhase, std::vector<Row>> rows;          // checking rows first
+  std::map<WaveInPhase, std::vector<std::size_t>> halos; // by checking row: index of the stated halo
   std::uint64_t words = 0;                               // of all shadows
 };
 
-// Bytes of what a pointer points to; 1 for structures, whose size the device alone knows.
+// Returns the element size of a pointer argument; 1 for structures, whose size only the device knows.
 std::uint64_t element_size(const ResolvedProgram& program, std::uint32_t wave, std::size_t argument) {
   const auto type =
       opencl_c::arithmetic_type(program.function(program.waves[wave].op).parameters[argument].type);
@@ -84,14 +83,14 @@ std::uint64_t element_size(const ResolvedProgram& program, std::uint32_t wave, s
   return scalar ? element_bytes(*scalar) * (type->width == 3 ? 4 : type->width) : 1;
 }
 
-// Kernels of our own are not instrumented.
+// Returns false for tidegate's kernels, which are not instrumented.
 bool has_own_kernel(const ProgramWave& wave) {
   return !wave.transfer && !wave.queue;
 }
 
 Watch watch_of(const ResolvedProgram& program, const Places& places) {
   Watch watch{.stated = engine::stated_halos(program, places), .shadows = {}, .rows = {}, .halos = {}};
-  std::vector<std::uint64_t> units(program.buffers.size()); // by place
+  std::vector<std::uint64_t> units(program.buffers.size()); // by memory
   const auto for_each_place = [&](std::uint32_t wave, std::uint32_t argument, auto&& act) {
     for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
       act(phase, places[phase][program.waves[wave].arguments[argument].buffer]);
@@ -181,17 +180,17 @@ public:
     }
   }
 
-  // Whether its kernel is one that tells.
+  // Returns true if the wave's kernel reports accesses.
   [[nodiscard]] bool watches(std::uint32_t wave) const {
     const std::uint32_t op = program_.waves[wave].op;
     const auto found = units_.find(program_.ops[op].unit);
     return found != units_.end() && found->second.kernels.contains(program_.function(op).name);
   }
 
-  // Its kernel's last four arguments, and room for what it will keep.
+  // Sets the last four arguments of the wave's kernel, and clears its records.
   void prepare(WaveInPhase at, cl::Kernel& kernel) {
     auto next = static_cast<cl_uint>(program_.waves[at.first].arguments.size());
-    const auto rows = watch_.rows.find(at); // none where other waves of the kernel have some
+    const auto rows = watch_.rows.find(at); // none if only other waves of the kernel are checked
     const bool any = rows != watch_.rows.end();
     require(kernel.setArg(next++, any ? rows_.at(at) : shadow_), "handing over what to watch");
     require(kernel.setArg(next++, static_cast<cl_uint>(any ? rows->second.size() : 0)),
@@ -205,7 +204,7 @@ public:
     }
   }
 
-  // What it kept is there to be looked at. The first tile that reached too far, if one did.
+  // Makes the wave's records visible to later waves; returns its first violation, if any.
   std::optional<HaloViolation> violation(WaveInPhase at, std::uint32_t iteration) {
     if (!watch_.rows.contains(at)) {
       return {};
@@ -225,21 +224,21 @@ public:
     const auto stated = watch_.halos.find(at);
     std::optional<HaloViolation> found;
     for (std::uint32_t tile = 0; stated != watch_.halos.end() && tile < range.tiles(); ++tile) {
-      const std::span<const cl_uint> told = std::span(words).subspan(tile * verdict_words, verdict_words);
+      const std::span<const cl_uint> verdict = std::span(words).subspan(tile * verdict_words, verdict_words);
       for (std::size_t row = 0; row < stated->second.size(); ++row) {
-        const bool looked = (told[7] >> std::min(row, most_told_rows) & 1U) != 0;
+        const bool looked = (verdict[7] >> std::min(row, most_verdict_rows) & 1U) != 0;
         looked_at_[stated->second[row]] = looked_at_[stated->second[row]] || looked;
       }
-      if (told[0] == 0 || found) {
+      if (verdict[0] == 0 || found) {
         continue;
       }
-      const Row& row = watch_.rows.at(at)[told[1]];
-      const StatedHalo& halo = watch_.stated[stated->second[told[1]]];
+      const Row& row = watch_.rows.at(at)[verdict[1]];
+      const StatedHalo& halo = watch_.stated[stated->second[verdict[1]]];
       const bool numbered = (row.flags & by_number) != 0;
       const std::array<std::uint32_t, 3> place{tile % range.groups[0],
                                                tile / range.groups[0] % range.groups[1],
                                                tile / range.groups[0] / range.groups[1]};
-      const std::uint32_t d = told[2];
+      const std::uint32_t d = verdict[2];
       const std::uint32_t own = numbered ? tile : place[d];
       const NdRange& before = program_.waves[halo.before].range;
       found = HaloViolation{
@@ -249,20 +248,20 @@ public:
           .parameter = program_.function(wave.op).parameters[row.argument].name,
           .buffer = program_.buffers[wave.arguments[row.argument].buffer].name,
           .iteration = iteration,
-          .writes = (told[6] & writes) != 0,
-          .subscript = std::uint64_t{told[5]} << 32U | told[4],
+          .writes = (verdict[6] & writes) != 0,
+          .subscript = std::uint64_t{verdict[5]} << 32U | verdict[4],
           .dimension = d,
           .tile = own,
           .tiles = {place.begin(), place.begin() + range.dimensions},
           .before = program_.wave_text(halo.before),
-          .before_tile = told[3],
+          .before_tile = verdict[3],
           .first_allowed = own - std::min(own, halo.halo[d]),
           .last_allowed = std::min(own + halo.halo[d], (numbered ? before.tiles() : before.groups[d]) - 1)};
     }
     return found;
   }
 
-  // Stated halos of which some access met what an earlier wave had touched.
+  // Returns the number of stated halos with at least one checked access.
   [[nodiscard]] std::uint64_t looked_at() const {
     return static_cast<std::uint64_t>(std::ranges::count(looked_at_, true));
   }
@@ -283,7 +282,7 @@ private:
   std::vector<bool> looked_at_; // by stated halo
 };
 
-// Buffers by themselves, with what they hold at first.
+// Returns separate buffers with their first contents.
 std::vector<cl::Buffer> filled(const device::Session& session, const ResolvedProgram& program,
                                const HostContents& first) {
   std::vector<cl::Buffer> memory = allocate_apart(session, program);
@@ -323,7 +322,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
     }
   }
 
-  std::set<std::uint32_t> own; // waves whose kernels are ours
+  std::set<std::uint32_t> own; // waves that run tidegate's kernels
   for (const auto& [at, rows] : watch.rows) {
     const ProgramWave& wave = program.waves[at.first];
     if (!has_own_kernel(wave) && own.insert(at.first).second) {

@@ -18,10 +18,10 @@ constexpr std::size_t most_warnings = 16;
 struct BufferUse {
   bool reads = false;
   bool writes = false;
-  bool stated = true; // every argument says its access itself
+  bool stated = true; // every argument states its access
 };
 
-// By buffer.
+// Returns uses by buffer.
 std::map<std::uint32_t, BufferUse> uses_of(const ProgramWave& wave) {
   std::map<std::uint32_t, BufferUse> uses;
   for (const ProgramArgument& argument : wave.arguments) {
@@ -39,11 +39,11 @@ std::string_view verb(const BufferUse& use) {
   return !use.writes ? "reads" : use.reads ? "reads and writes" : "writes";
 }
 
-// A pair of waves, the earlier one of the order first.
+// Two waves, the first of the program order first.
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
-// The pairs of `asked` that no path of listed dependencies joins. 64 sources at a time: a bit for each is
-// carried along the order.
+// Returns the pairs of `asked` that no path of listed dependencies joins. Propagates bits of 64 sources at a
+// time.
 std::vector<Pair> without_path(const ResolvedProgram& program, const std::vector<std::uint32_t>& order,
                                const std::vector<Pair>& asked) {
   std::vector<std::vector<std::uint32_t>> before(program.waves.size());
@@ -84,8 +84,8 @@ std::vector<Pair> without_path(const ResolvedProgram& program, const std::vector
   return missing;
 }
 
-// In an order that the list allows, every two waves that conflict are joined by a chain of the dependencies
-// that would be derived for that order: if each of those has a path in the list, so has every conflict.
+// In an order that the list allows, a chain of the dependencies that would be derived for that order joins
+// every two conflicting waves. So if each of those has a path in the list, every conflict has one.
 void unordered_conflicts(const ResolvedProgram& program, std::vector<Warning>& warnings) {
   const std::vector<std::uint32_t> order = program_order(program);
   std::vector<ProgramWave> in_order;
@@ -95,7 +95,7 @@ void unordered_conflicts(const ResolvedProgram& program, std::vector<Warning>& w
   std::vector<Pair> needed;
   for (const ResolvedDependency& derived : derive_dependencies(in_order, program.buffers.size())) {
     const Pair pair(order[derived.before], order[derived.after]);
-    if (program.waves[pair.first].phase == program.waves[pair.second].phase) { // others are in order anyway
+    if (program.waves[pair.first].phase == program.waves[pair.second].phase) { // others are ordered
       needed.push_back(pair);
     }
   }
@@ -137,7 +137,7 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
            .fix = fmt::format("give the {} an init, such as {{\"fill\": 0}}, or let a wave write it first",
                               program.buffers[argument.buffer].image ? "image" : "buffer"),
            .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
-      written[argument.buffer] = true; // once is enough
+      written[argument.buffer] = true; // reported once
     }
     for (const ProgramArgument& argument : arguments) {
       if (argument.is_memory() && argument.access != Access::read) {
@@ -147,14 +147,14 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
   }
 }
 
-// Buffers that a kernel takes for others than they are: as often a mistake as meant.
+// Warns of buffers that a kernel reinterprets as another type, which is often a mistake.
 void reinterpreted_buffers(const ResolvedProgram& program, std::vector<Warning>& warnings) {
-  std::set<std::pair<std::uint32_t, std::string>> told;
+  std::set<std::pair<std::uint32_t, std::string>> reported;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     const auto& arguments = program.waves[wave].arguments;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].reinterpreted.empty() ||
-          !told.emplace(arguments[i].buffer, arguments[i].reinterpreted).second) {
+          !reported.emplace(arguments[i].buffer, arguments[i].reinterpreted).second) {
         continue;
       }
       const ProgramBuffer& buffer = program.buffers[arguments[i].buffer];

@@ -19,7 +19,7 @@ constexpr std::uint64_t entry_magic = 0x3145544147454454; // "TDEGATE1"
 
 struct EntryHeader {
   std::uint64_t magic = entry_magic;
-  std::uint64_t checksum = 0; // of what follows this field
+  std::uint64_t checksum = 0; // of the bytes after this field
   std::uint64_t resident_groups = 0;
   std::uint64_t binary_bytes = 0;
 };
@@ -102,14 +102,13 @@ std::optional<CacheEntry> read_entry(const std::filesystem::path& path) {
   return bytes ? decode_entry(*bytes) : std::nullopt;
 }
 
-// PoCL's binaries hold each kernel compiled for groups of any size, which nobody has compiled yet: to ask for
-// one takes as long as the build itself. It keeps what was launched in a cache of its own, so an entry says
-// only that it did.
+// PoCL's binaries contain each kernel for groups of any size, and retrieving one takes as long as a build.
+// PoCL has a cache for launched kernels, so an entry only states that the kernel is there.
 bool keeps_binaries_itself(const device::DeviceInfo& device) {
   return device::is_pocl(device);
 }
 
-// What cannot be kept costs the next run a build and nothing else.
+// Ignores failures: they only cost the next run a build.
 void write_entry(const device::DeviceInfo& device, const std::filesystem::path& path,
                  const cl::Program& program, std::uint32_t resident) {
   if (path.empty()) {
@@ -148,7 +147,7 @@ cl::Kernel kernel_of(const cl::Program& program, const std::string& name) {
 
 } // namespace
 
-// `most` work-items, where the device says how many there can be.
+// `most` is the limit of work-items, if the device reports it.
 Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_size, std::size_t most) {
   return {.code = ErrorCode::kernel_does_not_fit,
           .message = fmt::format("the generated kernel takes more registers or local memory than {} has for "
@@ -189,7 +188,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
   }
   built.program = std::move(*program);
   built.kernel = kernel_of(built.program, source.kernel);
-  built.from_cache = entry && keeps_binaries_itself(device); // from the driver's
+  built.from_cache = entry && keeps_binaries_itself(device); // in the driver's cache
   if (!built.from_cache) {
     write_entry(device, built.entry, built.program, 0);
   }
@@ -201,8 +200,8 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
                               const SetPollArguments& set_arguments) {
   const std::uint32_t units = std::max(device.compute_units, 1U);
   if (device.type == device::DeviceType::cpu) {
-    // Drivers for CPUs deal groups to threads in chunks that run one after another: one group per unit is
-    // what runs at a time.
+    // CPU drivers deal groups to threads in chunks that run one after another: one group per unit runs at a
+    // time.
     return units;
   }
   if (kernel.resident_groups != 0) {
@@ -213,7 +212,7 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   constexpr std::size_t gave_up = 4 * 64;
   constexpr std::uint32_t settle_polls = 1000;
   constexpr std::uint32_t most_polls = std::uint32_t{1} << 22U;
-  // Twice the work-items that any unit is known to hold.
+  // Twice the most work-items of a compute unit on any known device.
   const std::uint32_t offered = std::clamp(4096U / group_size, 4U, 64U);
 
   std::vector<cl_uint> words(poll_words);

@@ -11,7 +11,7 @@
 namespace tidegate::engine {
 namespace {
 
-// The rows as kernels have them: the fields of the host's lie in the same places.
+// The kernels' row types, to compare their fields with the host's.
 namespace in_kernels {
 using uint = std::uint32_t;
 #include "wave/tables.h"
@@ -44,7 +44,7 @@ static_assert(WaitRow::whole == TG_WHOLE);
 } // namespace in_kernels
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
-constexpr std::size_t descriptor_alignment = 16; // words: the largest vector has so many
+constexpr std::size_t descriptor_alignment = 16; // words of the largest vector
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -53,7 +53,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 std::uint64_t word_count(const ProgramArgument& argument) {
   return argument.progression ? progression_words
          : argument.kind == ProgramArgument::Kind::local
-             ? 2 // where it lies, and how far apart those of tiles side by side
+             ? 2 // offset, and the distance between those of concurrent tiles
              : std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
 }
 
@@ -61,7 +61,7 @@ std::uint64_t local_stride(const ProgramArgument& argument) {
   return round_up(argument.local_bytes, descriptor_alignment * word_bytes);
 }
 
-// Sizes and arguments of a wave in a phase: equal descriptors are equal work.
+// Returns the sizes and arguments of a wave in a swap phase; equal descriptors mean equal work.
 std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Schedule& schedule,
                                       const MemoryLayout& memory, const std::vector<KernelObject>& objects,
                                       std::uint32_t wave, std::uint32_t phase) {
@@ -114,7 +114,7 @@ public:
       : program_(program), schedule_(schedule), memory_(memory), synchronization_(synchronization),
         hot_(hot) {}
 
-  // False when there are more cases than allowed.
+  // Returns false if there are more cases than allowed.
   bool make(Mode mode, Cases cases, std::size_t most_cases, LaunchTables& tables) {
     per_wave_ = cases == Cases::per_wave;
     compiles_ = mode == Mode::jit;
@@ -167,12 +167,12 @@ private:
     }
   }
 
-  // The case that serves the wave: its op's, or the one for these very arguments.
+  // Returns the case of the wave: its op's, or the one for exactly these arguments.
   std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words, LaunchTables& tables) {
     const std::uint32_t op = program_.waves[wave].op;
     const bool promoted = rank(op) != hot_.size();
     auto key = std::pair(op, per_wave_ && (compiles_ || promoted) ? words : object_words(wave, words));
-    // Code for tiles that fill a work-group is simpler than for those that share one, or take several turns.
+    // Tiles that fill a work-group need simpler code than those that share one or take several turns.
     const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
     key.second.push_back(side_by_side > 1 ? 1 : 0);
     const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables.cases.size()));
@@ -189,7 +189,7 @@ private:
     return found->second;
   }
 
-  // Rows of the waits, and which are of which stage.
+  // Adds the rows of waits and assigns them to stages.
   void add_waits(LaunchTables& tables) const {
     struct Place {
       std::uint32_t row = 0;
@@ -209,7 +209,7 @@ private:
       tables.steps += repeats && !stage.plain ? 1 : 0;
       row += stage.plain ? 0 : 1;
     }
-    std::uint32_t row_begin = 0; // of the repetition
+    std::uint32_t row_begin = 0; // first and last row of the repetition
     for (std::size_t i = 0; i < schedule_.repeat_begin; ++i) {
       row_begin += schedule_.stages[i].plain ? 0 : 1;
     }
@@ -239,8 +239,8 @@ private:
       }
       ++row;
     }
-    // A stage ends with an arrival if one that may follow it begins with everybody: between phases, and where
-    // the repetition may end, all do.
+    // A stage ends with an arrival if a possible successor waits for all groups; between sections and at the
+    // end of the repetition all stages do.
     const auto everybody = [&tables](std::uint32_t next) {
       return next < tables.stages.size() && (tables.stages[next].flags & StageRow::everybody) != 0;
     };
@@ -253,13 +253,13 @@ private:
     }
   }
 
-  // Its place among the hot ones, or their number.
+  // Returns the op's rank among the hot ones; their number for other ops.
   [[nodiscard]] std::size_t rank(std::uint32_t op) const {
     return static_cast<std::size_t>(std::ranges::find(hot_, op) - hot_.begin());
   }
 
-  // Cases in the order of the program's ops behind the hot ones, not of their first waves: programs of the
-  // same ops then share a compiled interpreter.
+  // Orders cases by the program's ops after the hot ones, not by their first waves, so that programs with the
+  // same ops share a compiled interpreter.
   void order_cases(LaunchTables& tables) const {
     std::vector<std::uint32_t> order(tables.cases.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -267,7 +267,7 @@ private:
       return std::pair(rank(tables.cases[code].op), tables.cases[code].op);
     });
     std::vector<Case> cases;
-    std::vector<std::uint32_t> codes(order.size()); // by code before
+    std::vector<std::uint32_t> codes(order.size()); // new code of each old one
     for (const std::uint32_t before : order) {
       codes[before] = static_cast<std::uint32_t>(cases.size());
       cases.push_back(std::move(tables.cases[before]));
@@ -278,7 +278,8 @@ private:
     }
   }
 
-  // Of a descriptor what says which images and samplers: no case can choose among those.
+  // Returns the words of a descriptor that select images and samplers, which a case cannot choose at run
+  // time.
   [[nodiscard]] std::vector<std::uint64_t> object_words(std::uint32_t wave,
                                                         const std::vector<std::uint64_t>& words) const {
     const auto& arguments = program_.waves[wave].arguments;
@@ -321,7 +322,7 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
   std::uint64_t local = 0;
   for (const ProgramArgument& argument : arguments) {
     const std::uint64_t words = word_count(argument);
-    // Scalars and vectors lie on a multiple of their size.
+    // Scalars and vectors are aligned to their size.
     word = round_up(word, argument.progression ? 1
                           : argument.alignment == 0
                               ? words

@@ -26,8 +26,8 @@ cl::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint32_t 
   return &launches_.back().event;
 }
 
-// The device's clock counts nanoseconds from a moment of its own. A launch is never queued before the host
-// asked for it: the launch that was queued soonest after that says how far the clocks are apart.
+// The device's clock has an unknown origin. A launch is never queued before the host enqueues it, so the
+// smallest difference between these times is the offset of the clocks.
 std::vector<LaunchSpan> LaunchTimes::spans() const {
   std::int64_t apart = std::numeric_limits<std::int64_t>::min();
   for (const Launch& launch : launches_) {
@@ -35,7 +35,7 @@ std::vector<LaunchSpan> LaunchTimes::spans() const {
                                 profiled(launch.event, CL_PROFILING_COMMAND_QUEUED));
   }
   std::vector<LaunchSpan> spans;
-  std::int64_t last_end = 0; // launches run in order; clocks are read to some microsecond
+  std::int64_t last_end = 0; // launches run in order; clocks are accurate to a few microseconds
   for (const Launch& launch : launches_) {
     const std::int64_t begin = std::max(last_end, profiled(launch.event, CL_PROFILING_COMMAND_START) + apart);
     last_end = std::max(begin, profiled(launch.event, CL_PROFILING_COMMAND_END) + apart);
@@ -49,7 +49,7 @@ std::vector<LaunchSpan> LaunchTimes::spans() const {
 
 namespace {
 
-// Nanoseconds of a tick, from the slices as a whole: the longer the run, the better.
+// Returns nanoseconds per tick, measured over all slices; longer runs are more accurate.
 double tick_ns(engine::DeviceClock clock, std::span<const SliceTimes> slices) {
   if (clock == engine::DeviceClock::nanoseconds) {
     return 1;

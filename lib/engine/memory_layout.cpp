@@ -14,7 +14,7 @@ namespace {
 struct Lifetime {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-  bool carried = false; // an iteration may need what the one before it left
+  bool carried = false; // an iteration may need the previous one's contents
 };
 
 // The groups that repeat.
@@ -42,7 +42,7 @@ std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program, const 
     const bool repeats = group >= each.begin && group < each.end;
     for (const std::uint32_t wave : groups.group(group)) {
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
-        if (argument.kind != ProgramArgument::Kind::buffer) { // images have memory of their own
+        if (argument.kind != ProgramArgument::Kind::buffer) { // images have separate memory
           continue;
         }
         auto& use = uses[argument.buffer];

@@ -23,7 +23,7 @@ namespace {
 
 using Words = std::set<std::string, std::less<>>;
 
-// Every identifier of a text.
+// Returns every identifier of a text.
 Words words_of(std::span<const opencl_c::Token> tokens) {
   Words words;
   for (const opencl_c::Token& token : tokens) {
@@ -34,7 +34,7 @@ Words words_of(std::span<const opencl_c::Token> tokens) {
   return words;
 }
 
-// Those of the sources that are compiled with the units.
+// Returns the identifiers of the sources that are compiled with the units.
 Words generated_words() {
   Words words;
   for (const char* const file : {"common/virtual_ndrange.cl", "wave/tables.h", "wave/progress.cl",
@@ -52,8 +52,7 @@ bool is_reserved(std::string_view name) {
   return name.starts_with("tg_") || name.starts_with("TG_") || name.starts_with("tidegate_");
 }
 
-// A unit without names that begin as generated ones do, wherever it uses them, and what its names of file
-// scope are now.
+// Renames all identifiers of a unit that start like generated ones; `names` maps the unit's file-scope names.
 Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::TranslationUnit& unit,
                                                          std::map<std::string, std::string>& names) {
   const Words words = words_of(unit.source.tokens);
@@ -79,7 +78,7 @@ Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::Transla
   return opencl_c::parse_translation_unit(std::move(source));
 }
 
-// Names of file scope that another text uses, too: words[unit] are a unit's own.
+// Returns new names for file-scope names that another text also uses; words[unit] are the unit's identifiers.
 std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& source, std::size_t unit,
                                            const std::vector<Words>& words) {
   const auto used = [&words](const std::string& name, std::size_t but) {
@@ -92,7 +91,7 @@ std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& sour
   };
   std::map<std::string, std::string> result;
   for (const std::string& name : source.file_scope_names) {
-    // An overload of a built-in function must keep the name.
+    // An overload of a built-in function must keep its name.
     const bool overload = std::ranges::any_of(source.functions, [&](const opencl_c::Function& function) {
       return function.is_overloadable && function.name == name && opencl_c::is_built_in_function(name);
     });
@@ -107,8 +106,8 @@ std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& sour
   return result;
 }
 
-// A built-in function that the unit overloads and that another unit calls, or an empty string. What is
-// generated calls them with types that they have themselves.
+// Returns a built-in function that the unit overloads and another unit calls, or an empty string. Generated
+// code calls built-in functions only with built-in types.
 std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t unit,
                             const std::vector<Words>& words) {
   for (const opencl_c::Function& function : source.functions) {
@@ -128,7 +127,8 @@ std::string reason_of(const Error& error) {
              : error.message;
 }
 
-// Every wave hands the op memory of its own for each pointer. Buffers of one wave never share memory.
+// Returns true if every wave passes distinct buffers to the op's pointers. Buffers of one wave never share
+// memory.
 bool has_distinct_buffers(const ResolvedProgram& program, std::uint32_t op) {
   return std::ranges::all_of(program.waves, [op](const ProgramWave& wave) {
     std::set<std::uint32_t> buffers;
@@ -148,7 +148,7 @@ Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCo
       kernels[program.ops[wave.op].unit].insert(program.function(turn_op(wave)).name);
     }
   }
-  // The generated texts count as one unit more.
+  // The generated text counts as one more unit.
   std::vector<Words> words;
   std::vector<opencl_c::TranslationUnit> units;
   std::vector<std::map<std::string, std::string>> names(program.units.size());

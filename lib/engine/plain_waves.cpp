@@ -28,7 +28,7 @@ cl::NDRange nd_range(std::uint32_t dimensions, const auto& sizes) {
   }
 }
 
-// The program's options, with folders for the driver's own preprocessor: it knows nothing of the program's.
+// Returns the program's options plus include folders for the driver's preprocessor, which does not know them.
 std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
   std::string options = unit.options;
   std::vector<std::string> folders{std::filesystem::path(unit.path).parent_path().string()};
@@ -42,8 +42,8 @@ std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
   return options;
 }
 
-// Holds each value of a type that is no scalar or vector against the type's size: drivers take values of
-// another size, and read past them. at_source knows the names.
+// Emits size checks for values that are neither scalars nor vectors: drivers accept values of another size
+// and read past them. at_source() parses the names.
 std::string size_checks(const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
                         std::uint32_t unit) {
   std::string checks;
@@ -79,10 +79,10 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
     if (!source) {
       throw device::Refused{source.error()};
     }
-    if (source->starts_with("\xef\xbb\xbf")) { // compilers skip a byte-order mark where a file begins
+    if (source->starts_with("\xef\xbb\xbf")) { // compilers skip a byte-order mark only at the start of a file
       source->erase(0, 3);
     }
-    // A line of its own before the first, so that logs name the file as people know it.
+    // A #line directive precedes the source, so that logs name the file as the user does.
     const auto& [before, after] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;
     auto built =
         device::build_program(session,
@@ -221,7 +221,7 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
   if (status != CL_SUCCESS) {
     Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
     if (status == CL_INVALID_WORK_GROUP_SIZE && spec.range.ragged()) {
-      error.code = ErrorCode::invalid_program; // the device is well
+      error.code = ErrorCode::invalid_program; // not the device's fault
       error.message =
           fmt::format("{} has a local_size that does not divide its global_size: its kernel would be "
                       "launched with work-groups of different sizes, which this device does not take",

@@ -18,7 +18,8 @@
 namespace tidegate::engine {
 namespace {
 
-// Floats of one sign are ordered as their bits are; below zero the other way round. NaN has no place.
+// Maps floats to integers of the same order: the bits of floats increase with their absolute value. NaN has
+// no place.
 template <class Bits, int ExponentBits>
 std::optional<std::uint64_t> units_between(const std::byte* a, const std::byte* b) {
   constexpr int bits = std::numeric_limits<Bits>::digits;
@@ -32,7 +33,7 @@ std::optional<std::uint64_t> units_between(const std::byte* a, const std::byte* 
     if (size >= infinity) {
       return {};
     }
-    const auto distance = static_cast<std::int64_t>(size); // from 0, below 2^63
+    const auto distance = static_cast<std::int64_t>(size); // from 0; below 2^63
     return (value & sign) != 0 ? -distance : distance;
   };
   const auto first = place(a);
@@ -44,7 +45,7 @@ std::optional<std::uint64_t> units_between(const std::byte* a, const std::byte* 
   return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
 }
 
-// Units in the last place between two finite floats; nothing for others and for integers.
+// Returns the units in the last place between two finite floats; nullopt for other values.
 std::optional<std::uint64_t> units_between(ElementType type, const std::byte* a, const std::byte* b) {
   switch (type) {
   case ElementType::f16: return units_between<std::uint16_t, 5>(a, b);
@@ -97,7 +98,7 @@ OutputParity compare_outputs(const ResolvedProgram& program, const HostContents&
 }
 
 DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, bool run_repeats) {
-  constexpr std::uint64_t rounding_ulp = 4096; // many roundings, one on top of the other
+  constexpr std::uint64_t rounding_ulp = 4096; // accumulated roundings
   if (!plain_repeats) {
     return DifferenceCause::race;
   }
@@ -118,7 +119,7 @@ std::pair<double, double> extremes(const std::vector<double>& values) {
   return {least, most};
 }
 
-// Both ways, one after the other in each round; what was measured when time is up is told.
+// Times both ways alternately; if time is up, returns the rounds measured so far.
 std::optional<Comparison> compare(const device::Session& session, const CompiledProgram& compiled,
                                   BuiltProgram& built, const HostContents& first, Reference& reference,
                                   const DispatchLimits& limits, std::uint64_t rounds, Monitor& monitor) {
@@ -230,7 +231,7 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
     proof.comparison = compare(session, compiled, built, first, reference, limits, rounds, monitor);
     return proof;
   }
-  // Each way once more: what does not repeat itself is a race.
+  // Run both again: a difference that does not repeat is a race.
   const PlainRun again = reference.run(limits.deadline);
   const ArenaRun rerun = run_in_arena(session, compiled, built, first, limits, monitor);
   if (again.in_time && rerun.outcome.status == RunStatus::done) {

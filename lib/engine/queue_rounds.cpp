@@ -18,7 +18,7 @@ namespace {
 
 using device::require;
 
-constexpr std::uint32_t fault_bit = std::uint32_t{1} << 31U; // of TIDEGATE_FAULT
+constexpr std::uint32_t fault_bit = std::uint32_t{1} << 31U; // set by TIDEGATE_FAULT
 constexpr std::uint32_t requeue_result = 1;                  // TIDEGATE_REQUEUE
 
 std::uint64_t long_word(std::span<const std::uint32_t> state, std::size_t at) {
@@ -178,7 +178,7 @@ void QueueRounds::launch(const cl::Kernel& kernel, std::size_t items, std::size_
   compile_ns_ += first ? device::time_before_start(session_, *event) : 0;
 }
 
-// What first launches spend compiling does not count as wall time.
+// Compilation in first launches does not count as wall time.
 bool QueueRounds::out_of_time(Clock::time_point deadline) const {
   return InterruptWatch::interrupted() ||
          Clock::now() >= deadline + std::chrono::nanoseconds(compile_ns_ - compile_ns_before_);
@@ -215,7 +215,7 @@ bool QueueRounds::check(Clock::time_point deadline, cl::Event* event) {
     const std::size_t lanes = 64;
     launch(check_, (queue.items.size() + lanes - 1) / lanes * lanes, lanes, std::exchange(event, nullptr));
     if (!queue.requeues) {
-      return true; // a failure is told by the run that this proves
+      return true; // the run that this one proves reports failures
     }
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
     download(session_, state_, 0, std::as_writable_bytes(std::span(state)));

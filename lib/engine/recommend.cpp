@@ -9,7 +9,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Hit capacities are a multiple of the queue's length and must stay within 32 bits.
+// Hit capacities are a multiple of the queue's length and must fit 32 bits.
 constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U;
 
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
@@ -23,7 +23,7 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const polic
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot) {
   std::uint64_t tiles = 0;
-  std::uint64_t items = 0; // tiles, and of queues what was published
+  std::uint64_t items = 0; // tiles, and published items of queues
   std::uint64_t repeated = 0;
   for (const ProgramWave& wave : program.waves) {
     const std::uint64_t own = wave.queue ? wave.queue->published_items : wave.range.tiles();

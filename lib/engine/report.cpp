@@ -30,13 +30,13 @@ std::string until_not_reached(const RunReport& report) {
                      report.until->value, report.until->waiting_for);
 }
 
-// What is left to do, and why it was not done in time.
+// Describes the remaining work and why it was not completed.
 std::string what_is_left(const RunReport& report) {
   if (report.until && !report.until->reached) {
     return until_not_reached(report);
   }
-  std::uint64_t items = 0; // of queues, that count beside the tiles
-  for (std::size_t i = 0; report.priority && i < report.queues.size(); ++i) { // once they have run
+  std::uint64_t items = 0; // items of queues, counted in addition to tiles
+  for (std::size_t i = 0; report.priority && i < report.queues.size(); ++i) { // known only after a run
     items += report.queues[i].items_remaining;
   }
   const std::uint64_t tiles = report.items_remaining - items;
@@ -239,14 +239,15 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
   PromotionReport report{
       .promoted = compiled.promotion.promoted, .reason = compiled.promotion.reason, .windows = {}, .ops = {}};
   for (const engine::Window& window : compiled.promotion.windows) {
-    WindowReport told{.meetings = static_cast<std::uint64_t>(std::ranges::count(window.meets, true))};
+    WindowReport window_report{.meetings =
+                                   static_cast<std::uint64_t>(std::ranges::count(window.meets, true))};
     for (const std::uint32_t wave : window.waves) {
-      told.waves.push_back(compiled.written.wave_text(wave));
+      window_report.waves.push_back(compiled.written.wave_text(wave));
     }
     for (const std::uint32_t buffer : window.registers) {
-      told.register_buffers.push_back(compiled.written.buffers[buffer].name);
+      window_report.register_buffers.push_back(compiled.written.buffers[buffer].name);
     }
-    report.windows.push_back(std::move(told));
+    report.windows.push_back(std::move(window_report));
   }
   for (const engine::HotOp& op : compiled.promotion.ops) {
     report.ops.push_back({.op = compiled.program.ops[op.op].name, .tiles = op.tiles});
@@ -277,9 +278,9 @@ std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProg
   return reports;
 }
 
-// What was taken, with as many work-groups as were launched, and how long it took. All are estimated for as
-// many iterations as there were, which `until` has left open.
-void tell_measured(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
+// Adds the measured time of the chosen candidate, with its launched work-groups. Estimates all candidates for
+// the iterations that ran, which `until` left open.
+void report_measured(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
   if (!report.candidates) {
     return;
   }
@@ -305,7 +306,7 @@ void tell_measured(RunReport& report, const CompiledProgram& compiled, const Exe
   }
 }
 
-// The waves of items, before they have run. Their items are published, not the tiles that they make.
+// Adds the waves of items before they run; counts published items, not tiles.
 void add_queues(RunReport& report, const ResolvedProgram& program) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     const auto& queue = program.waves[wave].queue;
@@ -323,9 +324,9 @@ void add_queues(RunReport& report, const ResolvedProgram& program) {
   }
 }
 
-// What became of their items; when the run is not done, those that are left count beside the tiles.
-void tell_queues(RunReport& report, const ResolvedProgram& program,
-                 const std::vector<QueueOutcome>& outcomes) {
+// Adds the outcome of queues; if the run is not done, remaining items count in addition to tiles.
+void report_queues(RunReport& report, const ResolvedProgram& program,
+                   const std::vector<QueueOutcome>& outcomes) {
   policy::RequeueAccounting all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const QueueOutcome& outcome = outcomes[i];
@@ -358,7 +359,7 @@ void tell_queues(RunReport& report, const ResolvedProgram& program,
   }
 }
 
-// What is known once the program is compiled.
+// Reports the facts known after compilation.
 RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
   RunReport report{.strategy = compiled.strategy.strategy,
@@ -432,8 +433,8 @@ RunStatus status_of(const ExecutedProgram& executed) {
                                                          : executed.run.outcome.status;
 }
 
-// The error of a run whose outputs are withheld, by what is left of its tiles and items.
-void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
+// Sets the error of a run whose outputs are withheld, by its remaining tiles and items.
+void report_error(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
   switch (report.status) {
   case RunStatus::done:
   case RunStatus::planned:
@@ -441,7 +442,7 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   case RunStatus::out_of_bounds:
   case RunStatus::outside_halo:
   case RunStatus::unchecked:
-  case RunStatus::queue_failed: break; // told beside the items
+  case RunStatus::queue_failed: break; // reported with the items
   case RunStatus::deadline: report.error = deadline_of(report, options, executed.run.outcome.waited); break;
   case RunStatus::interrupted: report.error = interrupted_error(what_is_left(report)); break;
   case RunStatus::hang: report.error = hang_of(report); break;
@@ -449,7 +450,7 @@ void tell_the_end(RunReport& report, const ExecutedProgram& executed, const RunO
   }
 }
 
-// Of a check that runs the program wave by wave: what it has found, else whether it came to its end.
+// Reports a check that runs the program wave by wave: its finding, or whether it completed.
 RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceInfo& device,
                           const RunOptions& options, std::uint64_t wall_time_ns, bool complete,
                           std::optional<Error> found, RunStatus status_of_found) {
@@ -471,7 +472,7 @@ RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceI
 } // namespace
 
 WrittenFile written_file(const std::string& file, std::string what) {
-  std::error_code unknown; // a device or a pipe has no size
+  std::error_code unknown; // devices and pipes have no size
   const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
   return {.file = file, .what = std::move(what), .bytes = unknown ? 0 : bytes};
 }
@@ -539,10 +540,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
         .spans = report.timeline->span_count(),
         .left_out_spans = report.timeline->left_out};
   }
-  tell_measured(report, compiled, executed);
+  report_measured(report, compiled, executed);
   report.status = status_of(executed);
-  tell_queues(report, compiled.program, executed.run.queues);
-  tell_the_end(report, executed, options);
+  report_queues(report, compiled.program, executed.run.queues);
+  report_error(report, executed, options);
   return report;
 }
 

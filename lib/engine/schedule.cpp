@@ -46,13 +46,13 @@ Result<std::vector<std::vector<std::uint32_t>>> places(const ResolvedProgram& pr
   return places;
 }
 
-// By op with barriers, the images and samplers of the one call that a kernel may have of it.
+// By op with barriers: the images and samplers of the only call that the kernel may contain.
 class SingleCalls {
 public:
   SingleCalls(const ResolvedProgram& program, const OutlinedOps& ops, bool wanted)
       : program_(program), ops_(ops), wanted_(wanted) {}
 
-  // Why a wave cannot ride; otherwise its call is the op's.
+  // Returns why a wave cannot share a launch; otherwise records its call as the op's.
   std::string obstacle(std::uint32_t wave, const std::vector<std::vector<std::uint32_t>>& places) {
     const std::uint32_t op = program_.waves[wave].op;
     if (!wanted_ || !ops_.kernels[op].needs_whole_group) {
@@ -80,15 +80,15 @@ private:
   std::map<std::uint32_t, std::vector<KernelObject>> calls_;
 };
 
-// The stages of the groups. Waves that cannot share a launch get stages of their own behind the others of
-// their group; whether any shared wave writes images is told beside.
+// Adds the stages of the groups. Waves that cannot share a launch get separate stages after the others of
+// their group. Returns true if any shared wave writes images.
 bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
                 const std::vector<std::string>& obstacles, Strategy strategy, const KernelLimits& limits,
                 bool iterations_share, Schedule& schedule) {
   ImageConflicts images(program, schedule.places, limits.objects, iterations_share);
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
   const auto add = [&](Stage& shared) {
-    // A window is no kernel of the user's.
+    // A window is not a user's kernel.
     shared.plain = !is_persistent(strategy) && shared.waves.size() == 1 &&
                    program.waves[shared.waves.front()].window.empty();
     if (!shared.waves.empty()) {
@@ -117,12 +117,12 @@ bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const pl
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
       } else {
         const auto& queue = program.waves[wave].queue;
-        const bool in_rounds = queue && queue->requeues; // which the stage runs again and again
+        const bool in_rounds = queue && queue->requeues; // the stage repeats it
         if (in_rounds) {
           add(shared);
         }
         const std::uint32_t packs = schedule.packs(program, wave);
-        if (shared.packs > std::numeric_limits<std::int32_t>::max() - packs) { // they are counted in 31 bits
+        if (shared.packs > std::numeric_limits<std::int32_t>::max() - packs) { // packs are counted in 31 bits
           add(shared);
         }
         if (!has_launch) {
@@ -141,7 +141,7 @@ bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const pl
       images.next_launch();
     }
     std::ranges::move(alone, std::back_inserter(schedule.stages));
-    // Groups come phase by phase.
+    // Groups are ordered by section.
     const auto phase =
         groups.group(group).empty() ? WavePhase::after : program.waves[groups.group(group)[0]].phase;
     schedule.repeat_begin = phase == WavePhase::before ? schedule.stages.size() : schedule.repeat_begin;
@@ -170,7 +170,7 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps
   const SharedLaunch shared = shared_launch(program, ops, limits);
   Schedule schedule{.group_size = shared.group_size, .main_options = shared.main_options};
   for (const ProgramWave& wave : program.waves) {
-    // Which tile a work-item belongs to is a matter of shifts.
+    // Shifts compute the tile of a work-item.
     const std::uint32_t size = wave.range.group_size();
     const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size);
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
@@ -181,7 +181,7 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps
   }
   schedule.places = std::move(*found);
 
-  // Where no wave has to be launched alone, one launch has all iterations.
+  // If no wave has to be launched alone, one launch runs all iterations.
   Schedule result = schedule;
   const bool writes_images =
       add_stages(program, ops, groups, shared.obstacles, strategy, limits, false, result);

@@ -10,7 +10,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Whether tiles of so many work-items that meet at barriers can share a work-group: there are 15 named
+// Returns true if tiles of `lanes` work-items with barriers can share a work-group: there are 15 named
 // barriers, of whole warps.
 bool packable(std::uint32_t lanes, std::uint32_t group_size) {
   constexpr std::uint32_t warp = 32;
@@ -19,7 +19,7 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
          (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
 }
 
-// By wave what keeps it from riding in a shared launch, or an empty string.
+// By wave: the reason why it cannot join a shared launch, or an empty string.
 class ShareabilityAnalysis {
 public:
   ShareabilityAnalysis(const ResolvedProgram& program, const OutlinedOps& ops, std::uint32_t group_size,
@@ -60,7 +60,7 @@ public:
 private:
   [[nodiscard]] bool fills(const NdRange& range) const { return range.group_size() == group_size_; }
 
-  // Whether several of its work-groups may share one.
+  // Returns true if several of its virtual work-groups may share one work-group.
   [[nodiscard]] bool packs(std::uint32_t op, std::uint32_t lanes) const {
     const opencl_c::OutlinedKernel& kernel = ops_.kernels[op];
     return limits_.named_barriers && kernel.packs && packable(lanes, group_size_) &&
@@ -74,7 +74,7 @@ private:
   const KernelLimits& limits_;
 };
 
-// The key with the largest weight; the first of equals.
+// Returns the key with the largest weight; the first of equals.
 template <class Key>
 Key heaviest(const std::map<Key, std::uint64_t>& weights, Key otherwise) {
   std::uint64_t most = 0;
@@ -87,8 +87,8 @@ Key heaviest(const std::map<Key, std::uint64_t>& weights, Key otherwise) {
   return otherwise;
 }
 
-// Work-items of a work-group: what most tiles of kernels with barriers need, or else what most tiles have; as
-// often as tiles run side by side.
+// Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most
+// tiles, multiplied by the number of concurrent tiles.
 std::uint32_t choose_group_size(const ResolvedProgram& program, const OutlinedOps& ops,
                                 const KernelLimits& limits) {
   const std::uint32_t max_group_size = limits.group_size;
@@ -96,7 +96,7 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const OutlinedOp
   std::map<std::uint32_t, std::uint64_t> all;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
-    if (size > max_group_size || wave.transfer || !ops.alone[wave.op].empty() || // transfers go with any size
+    if (size > max_group_size || wave.transfer || !ops.alone[wave.op].empty() || // transfers support any size
         !ops.kernels[wave.op].sub_group_functions.empty()) {
       continue;
     }
@@ -105,7 +105,7 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const OutlinedOp
       strict[size] += tiles_as_written(wave);
     }
   }
-  // Where smaller ones can share a work-group, the largest has room for all.
+  // If smaller tiles can share a work-group, the largest size fits all.
   const std::uint32_t size = !strict.empty() && limits.named_barriers
                                  ? strict.rbegin()->first
                                  : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
@@ -114,7 +114,7 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const OutlinedOp
   return size * std::clamp(limits.tiles_side_by_side, 1U, most);
 }
 
-// The first unit of those whose compiler options most tiles share.
+// Returns the first unit of those whose compiler options cover most tiles.
 std::uint32_t main_options(const ResolvedProgram& program) {
   std::map<std::vector<std::string>, std::uint64_t> weights;
   for (const ProgramWave& wave : program.waves) {

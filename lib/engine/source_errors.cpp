@@ -19,7 +19,7 @@
 namespace tidegate::engine {
 namespace {
 
-// The file of the unit that the compiler means: it may spell a path in its own way.
+// Returns the file of the unit that the compiler names, possibly with another spelling of the path.
 std::optional<std::string> file_of(const ProgramUnit& unit, const std::string& name) {
   const auto found = std::ranges::find_if(unit.files, [&name](const std::string& file) {
     std::error_code unknown;
@@ -28,7 +28,7 @@ std::optional<std::string> file_of(const ProgramUnit& unit, const std::string& n
   return found == unit.files.end() ? std::nullopt : std::optional(*found);
 }
 
-// Where a unit calls the function that its compiler missed when all was put together.
+// Sets the location to the unit's call of a function that the linker did not find.
 void place_missing_function(const ProgramUnit& unit, Error& error) {
   const std::optional<std::string> name = device::unresolved_function(*error.log);
   const opencl_c::TokenStream& source = unit.unit.source;
@@ -43,7 +43,7 @@ void place_missing_function(const ProgramUnit& unit, Error& error) {
   }
 }
 
-// A value whose size is not that of its parameter, where a check of sizes has failed.
+// Returns the error for a value that differs in size from its parameter, if a size check failed.
 std::optional<Error> wrong_size(const ResolvedProgram& program, std::string_view log) {
   const std::size_t at = log.find(value_size_check);
   if (at == std::string_view::npos) {
@@ -75,7 +75,7 @@ Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error)
     error.pointer = "/ops/" + pointer_token(op->name) + "/options";
   }
   if (error.code != ErrorCode::build_failure || !error.log) {
-    return error; // what the compiler never saw
+    return error; // failed before compilation
   }
   if (auto wrong = wrong_size(program, *error.log)) {
     return *std::move(wrong);
@@ -93,7 +93,7 @@ Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error)
   const auto file = file_of(program.units[unit], *error.source);
   if (file) {
     error.source = file;
-    error.fix = "fix the kernel"; // also in a file of the user's that is named as one of ours
+    error.fix = "fix the kernel"; // also if a user's file is named like one of tidegate's
     error = with_line_of(program.units[unit].files, std::move(error), ColumnCounts::bytes);
   }
   return error;

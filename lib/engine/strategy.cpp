@@ -29,7 +29,7 @@ Candidate candidate_of(const ProgramLoad& load, Strategy strategy, const FixedSh
         model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
     candidate.shape.order = fixed.order.value_or(best_order(load, strategy, model));
     if (strategy == Strategy::counters && candidate.shape.order == TileOrder::strided) {
-      candidate.shape.order = TileOrder::blocked; // groups wait for runs of tiles
+      candidate.shape.order = TileOrder::blocked; // groups wait for consecutive tiles
     }
     candidate.shape.workers =
         best_workers(load, strategy, candidate.shape.order, model, resident, fixed.workers);
@@ -48,7 +48,7 @@ std::uint32_t most_tiles_per_pack(const Schedule& schedule) {
   return most;
 }
 
-// The least of those that `may` be taken.
+// Returns the cheapest candidate that satisfies `may`.
 template <class Condition>
 std::size_t least(const Candidates& candidates, Condition may) {
   std::optional<std::size_t> best;
@@ -68,7 +68,7 @@ bool is_persistent_one(const Candidate& candidate) {
   return is_persistent(candidate.shape.strategy);
 }
 
-// Of each strategy the least.
+// Lists the cheapest candidate of each strategy.
 std::string estimates_text(const Candidates& candidates) {
   std::string text;
   for (std::size_t i = 0; i < strategy_names.size(); ++i) {
@@ -81,8 +81,8 @@ std::string estimates_text(const Candidates& candidates) {
   return text;
 }
 
-// In one kernel every op has the registers of the hungriest: what gains little in starting and meeting loses
-// it in the work, hence the margin on those.
+// In one kernel every op uses the registers of the most demanding one. A small gain in starts and barriers is
+// lost in the work, hence the margin on them.
 std::size_t cheapest(const Candidates& candidates, double margin, std::string& reason) {
   const std::size_t launch = least(candidates, std::not_fn(is_persistent_one));
   const std::size_t persistent = least(candidates, is_persistent_one);
@@ -160,7 +160,7 @@ std::vector<Candidate> find_candidates(const ResolvedProgram& program, const Out
       add(strategy, i);
     }
   }
-  // Where launches share nothing, they are plain already.
+  // If launches share no waves, they are plain already.
   if (schedules.all[Schedules::plain].stages.size() != schedules.all[Schedules::launch].stages.size() ||
       asked_for == Strategy::plain) {
     add(Strategy::plain, Schedules::plain);

@@ -10,7 +10,7 @@
 namespace tidegate::engine {
 namespace {
 
-// How tiles of one wave depend on tiles of another: tile t on t - halo … t + halo, or on all.
+// Dependency between tiles of two waves: tile t on t - halo … t + halo, or on all.
 struct Relation {
   std::optional<std::uint64_t> halo; // empty: all
 };
@@ -23,13 +23,13 @@ bool covers(const Relation& known, const Relation& wanted) {
   return !known.halo || (wanted.halo && *known.halo >= *wanted.halo);
 }
 
-// What holds between a and c when it is `first` between a and b and `second` between b and c. A halo is only
-// between waves of the same tiles, so that all of b have waited for all of a.
+// Returns the relation between a and c, given those between a and b and between b and c. A halo relates only
+// waves with the same tiles, so the result covers all of a if either relation does.
 Relation composed(const Relation& first, const Relation& second) {
   return first.halo && second.halo ? Relation{*first.halo + *second.halo} : Relation{};
 }
 
-// Tiles as they are counted: in x first.
+// Converts a halo to a distance of tiles counted with x first.
 std::uint64_t linear(const std::array<std::uint32_t, 3>& halo, const NdRange& range) {
   return halo[0] + std::uint64_t{range.groups[0]} * (halo[1] + std::uint64_t{range.groups[1]} * halo[2]);
 }
@@ -43,12 +43,13 @@ public:
     }
   }
 
-  // Between a and c, the later one, `distance` iterations on; empty where nothing orders them.
+  // Returns the relation between a and the later c, `distance` iterations apart; nullopt if they are not
+  // ordered.
   [[nodiscard]] std::optional<Relation> between(std::uint32_t a, std::uint32_t c,
                                                 std::uint32_t distance) const {
     std::optional<Relation> relation;
     if (distance == 0 && stated_.contains({a, c}) && !program_.derived) {
-      relation = stated(a, c, distance).value_or(Relation{}); // it may be for what no argument shows
+      relation = stated(a, c, distance).value_or(Relation{}); // it may be for memory that no argument shows
     }
     const std::uint32_t phases = schedule_.phases();
     for (std::uint32_t phase = 0; phase < phases; ++phase) {
@@ -60,7 +61,7 @@ public:
   }
 
 private:
-  // What the program says of their tiles. Without swaps who meets whom in the next iteration is the same.
+  // Returns the relation that the program states. Without swaps it also holds for the next iteration.
   [[nodiscard]] std::optional<Relation> stated(std::uint32_t a, std::uint32_t c,
                                                std::uint32_t distance) const {
     for (const auto& pair : {std::pair(a, c), std::pair(c, a)}) {
@@ -72,7 +73,7 @@ private:
     return {};
   }
 
-  // `stated` holds for what the program knows of: not for buffers that only share memory.
+  // `stated` applies to memory of the program's arguments, not to buffers that only share memory.
   [[nodiscard]] std::optional<Relation> by_memory(std::uint32_t a, std::uint32_t a_phase, std::uint32_t c,
                                                   std::uint32_t c_phase,
                                                   const std::optional<Relation>& stated) const {
@@ -147,7 +148,7 @@ public:
         reaches_back |= wait.earlier_iteration;
       }
     }
-    // In the first iteration, a wait for the iteration before is for a step that lies before the repetition.
+    // In the first iteration a wait for the previous one is for a step before the repetition.
     for (std::size_t stage = schedule_.repeat_begin; reaches_back && stage-- > 0;) {
       if (!schedule_.stages[stage].plain) {
         stages_[stage].announced = true;
@@ -160,7 +161,7 @@ public:
 private:
   using Key = std::pair<std::uint32_t, std::uint32_t>; // an earlier wave, and how many iterations ago
 
-  // What the waves of a stage wait for in the iteration so many before.
+  // Adds the waits of a stage for waves `distance` iterations before.
   void wait_for(std::uint32_t stage, std::uint32_t distance) {
     StageWaits& own = stages_[stage];
     if (schedule_.stages[stage].plain || own.everybody) {
@@ -181,12 +182,12 @@ private:
   }
 
   void wait_for(std::uint32_t wave, std::uint32_t stage, std::uint32_t distance, std::vector<Wait>& found) {
-    // The latest first: waiting for those may order the others, too.
+    // Latest stages first: waits for them may order the others too.
     const std::uint32_t begin = phase_begin(stage);
     const std::uint32_t end = distance == 0 ? stage : static_cast<std::uint32_t>(schedule_.repeat_end);
     for (std::uint32_t earlier = end; earlier-- > begin;) {
       if (divided(earlier, stage, distance)) {
-        break; // and so is all that lies before
+        break; // and so are all earlier stages
       }
       for (const std::uint32_t producer : schedule_.stages[earlier].waves) {
         const auto wanted = wanted_between(producer, wave, distance);
@@ -211,12 +212,12 @@ private:
     }
   }
 
-  // In one of the iterations before: what waits for the last of them waits for all.
+  // In any earlier iteration: a wait for the latest one covers all.
   [[nodiscard]] std::optional<Relation> wanted_between(std::uint32_t a, std::uint32_t c,
                                                        std::uint32_t distance) const {
     auto wanted = orders_.between(a, c, distance);
     if (wanted && schedule_.tiles_per_pack[a] != schedule_.tiles_per_pack[c]) {
-      return Relation{}; // packs of the two hold unlike tiles
+      return Relation{}; // their packs hold different tiles
     }
     for (std::uint32_t further = 2; distance != 0 && further <= schedule_.phases(); ++further) {
       if (const auto found = orders_.between(a, c, further)) {
@@ -226,7 +227,7 @@ private:
     return wanted;
   }
 
-  // What follows from the waits that there are.
+  // Returns the relation that follows from the existing waits.
   [[nodiscard]] std::optional<Relation> implied_between(std::uint32_t a, std::uint32_t c,
                                                         std::uint32_t distance) const {
     const auto direct = direct_.find(c);
@@ -240,7 +241,7 @@ private:
     for (const Key& by : direct->second) {
       const Relation& second = known_[c].at(by);
       if (by.first == a && by.second <= distance) {
-        imply(second); // a group runs the waves in order
+        imply(second); // a group runs waves in order
       }
       if (by.second > distance) {
         continue;
@@ -253,7 +254,7 @@ private:
     return implied;
   }
 
-  // Whether all groups meet between the two, or a launch ends.
+  // Returns true if all groups meet or a launch ends between the two stages.
   [[nodiscard]] bool divided(std::uint32_t earlier, std::uint32_t later, std::uint32_t distance) const {
     const auto meets = [&](std::uint32_t begin, std::uint32_t end) {
       for (std::uint32_t stage = begin; stage < end; ++stage) {
@@ -268,14 +269,14 @@ private:
                                meets(static_cast<std::uint32_t>(schedule_.repeat_begin), later + 1);
   }
 
-  // The first stage of the phase that the stage is in: all groups meet between phases.
+  // Returns the first stage of the stage's section: all groups meet between sections.
   [[nodiscard]] std::uint32_t phase_begin(std::uint32_t stage) const {
     return static_cast<std::uint32_t>(stage < schedule_.repeat_begin ? 0
                                       : stage < schedule_.repeat_end ? schedule_.repeat_begin
                                                                      : schedule_.repeat_end);
   }
 
-  // Where each group has the same tiles of both waves there is nobody else to wait for.
+  // Returns true if each group has the same tiles of both waves, so no wait is needed.
   [[nodiscard]] bool same_group(std::uint32_t a, std::uint32_t c, const Relation& relation) const {
     const Stage& from = schedule_.stages[stage_of_[a]];
     const Stage& to = schedule_.stages[stage_of_[c]];
@@ -293,17 +294,17 @@ private:
     return packs;
   }
 
-  // Where most tiles wait for most of an earlier stage, arriving at one counter is cheaper than looking at
-  // each group's.
+  // If most tiles wait for most of an earlier stage, arrivals at one counter are cheaper than polling each
+  // group.
   [[nodiscard]] bool nearly_everybody(std::uint32_t stage, const std::vector<Wait>& waits) const {
-    constexpr std::uint64_t few = 8; // packs, in as many groups at most
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> packs; // by wave and stage it waits for
+    constexpr std::uint64_t few = 8; // packs, in at most as many groups
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> packs; // by wave and awaited stage
     for (const Wait& wait : waits) {
       if (!wait.halo) {
         packs[{wait.wave, stage_of_[wait.producer]}] += schedule_.packs(program_, wait.producer);
       }
     }
-    double looks = 0; // of all tiles at all of a stage, at most 1 if each wave waits for one
+    double looks = 0; // polled share of stages by all tiles; at most 1 if each wave waits for one stage
     for (const auto& [pair, producers] : packs) {
       if (producers > few) {
         looks += static_cast<double>(schedule_.packs(program_, pair.first)) * static_cast<double>(producers) /
@@ -323,21 +324,21 @@ private:
   const Orders orders_;
   std::vector<StageWaits> stages_;
   std::vector<std::uint32_t> stage_of_;
-  std::vector<std::map<Key, Relation>> known_;       // by wave, what is ordered before it
-  std::map<std::uint32_t, std::vector<Key>> direct_; // by wave, what it waits for itself
+  std::vector<std::map<Key, Relation>> known_;       // by wave: waves that are ordered before it
+  std::map<std::uint32_t, std::vector<Key>> direct_; // by wave: its direct waits
 };
 
 } // namespace
 
 Synchronization synchronize(const ResolvedProgram& program, const Schedule& schedule,
                             const MemoryLayout& memory, Strategy strategy) {
-  // Every pair of waves is looked at: beyond so many that would take longer than the waits save.
+  // The analysis compares every pair of waves; beyond this limit it would take longer than the waits save.
   constexpr std::size_t most_waves = 2048;
   Synchronization result;
   if (strategy == Strategy::counters && program.waves.size() <= most_waves) {
     result.order = TileOrder::blocked;
     result.stages = Synchronizer(program, schedule, memory).run();
-    // Phases are divided by all groups.
+    // All groups meet between sections.
     if (schedule.repeat_end < result.stages.size()) {
       result.stages[schedule.repeat_end].everybody = true;
     }

@@ -36,10 +36,10 @@ private:
   std::vector<std::string> names_;
 };
 
-// Which stages of the schedule the rows of the tables are, and which packs of a row are whose.
+// The schedule's stage of a table row, and its waves' packs.
 struct RowOfWaves {
   std::uint32_t stage = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> waves; // and the first pack of each
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> waves; // with the first pack of each
   std::uint32_t packs = 0;
 };
 
@@ -59,12 +59,12 @@ std::vector<RowOfWaves> rows_of(const CompiledProgram& compiled) {
   return rows;
 }
 
-// The waves of a row that own any pack of a run.
+// Returns the waves of a row that own any pack of a run.
 std::vector<std::uint32_t> waves_in(const RowOfWaves& row, const TileRun& tiles) {
   std::vector<std::uint32_t> waves;
   const std::uint32_t stride = std::max<std::uint32_t>(static_cast<std::uint32_t>(std::abs(tiles.step)), 1);
   const std::uint32_t lowest =
-      tiles.step < 0 ? tiles.first - (tiles.count - 1) * stride : tiles.first; // serpentine walks backwards
+      tiles.step < 0 ? tiles.first - (tiles.count - 1) * stride : tiles.first; // serpentine runs backwards
   for (std::size_t i = 0; i < row.waves.size() && tiles.count != 0; ++i) {
     const std::uint32_t begin = row.waves[i].second;
     const std::uint32_t end = i + 1 < row.waves.size() ? row.waves[i + 1].second : row.packs;
@@ -123,7 +123,7 @@ private:
     return lane;
   }
 
-  // Iterations overlap where work-groups wait for few others: each is drawn until the next one begins.
+  // Iterations overlap if work-groups wait for few others: each is drawn until the next one begins.
   Lane iteration_lane() {
     std::map<std::uint32_t, std::uint64_t> begins;
     std::uint64_t end = 0;
@@ -200,7 +200,7 @@ private:
     return lane.spans.empty() ? 0 : lane.spans.back().end_ns;
   }
 
-  // The waves that a span of work or a launch runs.
+  // Returns the waves of a span of work or a launch.
   [[nodiscard]] std::vector<std::uint32_t> waves_of(const TimelineSpan& span) const {
     const Stage& stage = compiled_.schedule.stages[*span.stage];
     if (!span.tiles) {
@@ -210,8 +210,8 @@ private:
     return waves_in(*row, *span.tiles);
   }
 
-  // Of each dependency in each iteration the one that decides: from the last task of the earlier wave to end
-  // to the first of the later one to begin.
+  // Returns the critical arrow of each dependency in each iteration: from the task of the earlier wave that
+  // ends last to the task of the later wave that begins first.
   std::vector<Arrow> arrows(const std::vector<Lane>& lanes, std::uint32_t first_group) {
     struct Ends {
       std::uint32_t last_lane = 0, first_lane = 0;
@@ -245,7 +245,7 @@ private:
         }
         const auto from = ends.find({dependency.before, key.second});
         if (from == ends.end() || from->second.last_end > to.first_begin) {
-          continue; // of the neighbours alone: some of the later wave ran before the earlier one had ended
+          continue; // a halo: the later wave started before the earlier one ended
         }
         const Ends& of = from->second;
         arrows.push_back(
@@ -260,7 +260,7 @@ private:
     return arrows;
   }
 
-  // Nanoseconds of a pack of each row, in the mean.
+  // Returns the mean nanoseconds of a pack of each row.
   [[nodiscard]] std::vector<double> mean_pack_ns() const {
     std::vector<double> ns(rows_.size(), 0);
     std::vector<double> packs(rows_.size(), 0);
@@ -276,12 +276,12 @@ private:
     return ns;
   }
 
-  // The group whose run holds a pack, of so many dealt out in runs.
+  // Returns the group that owns a pack if `packs` are dealt out in consecutive runs.
   [[nodiscard]] std::uint32_t owner(std::uint64_t packs, std::uint64_t pack) const {
     return static_cast<std::uint32_t>(((pack + 1) * workers_ - 1) / packs);
   }
 
-  // When a task may begin: after those that its waits name, each of them in some step of some group.
+  // Returns when a task may begin: after the tasks of other groups that its waits name.
   [[nodiscard]] std::uint64_t
   earliest(const TaskSpan& task, const std::map<std::uint64_t, std::vector<std::uint64_t>>& ends) const {
     const StageRow& stage = compiled_.tables.stages[*task.row];
@@ -319,7 +319,7 @@ private:
     return begin;
   }
 
-  // The tasks that were measured, as they would run if nothing took longer than the mean.
+  // Returns the measured tasks as they would run if every pack took its mean time.
   std::vector<Lane> planned_groups() {
     const std::vector<double> pack_ns = mean_pack_ns();
     std::vector<const TaskSpan*> tasks;
@@ -352,7 +352,7 @@ private:
     return lanes;
   }
 
-  // Launches back to back, each as long as those of its stage are in the mean.
+  // Returns launches back to back, each with the mean time of its stage.
   std::vector<Lane> planned_launches() {
     std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> sums; // by stage: nanoseconds, launches
     for (const LaunchSpan& launch : trace_.launches) {

@@ -15,7 +15,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Which work-group runs which tiles and asks which others is read in the kernels' own source.
+// The assignment of tiles and waits to work-groups is the kernels' own source.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 namespace as_on_device {
@@ -30,7 +30,7 @@ using std::min;
 } // namespace as_on_device
 #pragma GCC diagnostic pop
 
-struct Run { // from the first to before the last
+struct Run { // half-open
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 
@@ -41,13 +41,14 @@ Run common(Run a, Run b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-// The bytes of the arena that a run of tiles touches: those of its work-items, and some before and after.
+// The bytes of the arena that a run of tiles accesses: those of its work-items, with a margin before and
+// after.
 struct Footprint {
   std::uint64_t begin = 0; // of the buffer
   std::uint64_t end = 0;
-  std::uint64_t first = 0;         // from the buffer's begin to the first tile's own
-  std::uint64_t bytes_of_tile = 0; // 0: any tile may touch all of the buffer
-  std::uint64_t around = 0;        // before and after a tile's own
+  std::uint64_t first = 0;         // from the start of the buffer to the first tile's bytes
+  std::uint64_t bytes_of_tile = 0; // 0: any tile may access the whole buffer
+  std::uint64_t around = 0;        // margin before and after a tile's bytes
 
   [[nodiscard]] Run of(Run tiles) const {
     if (bytes_of_tile == 0) {
@@ -59,11 +60,11 @@ struct Footprint {
   }
 };
 
-// Tiles of two waves that touch the same memory, one of them writing.
+// Tiles of two waves that access the same memory, one of them writing.
 struct Conflict {
-  std::optional<std::uint64_t> tiles; // between tiles at most so far apart; else by their bytes
+  std::optional<std::uint64_t> tiles; // largest distance of conflicting tiles; empty: decided by their bytes
   Footprint a, c;
-  bool buffers_differ = false; // that share memory
+  bool buffers_differ = false; // different buffers that share memory
 
   [[nodiscard]] bool between(Run a_tiles, Run c_tiles) const {
     if (tiles) {
@@ -76,17 +77,17 @@ struct Conflict {
 
 constexpr std::uint64_t any_distance = std::uint64_t{1} << 40U; // more tiles than a wave has
 
-// Tiles counted in x first that a halo reaches at most.
+// Returns the largest distance of a halo in tiles counted with x first.
 std::uint64_t reach(const std::array<std::uint32_t, 3>& halo, const NdRange& range) {
   const std::uint64_t rows = halo[1] + std::uint64_t{range.groups[1]} * halo[2];
   return std::min(any_distance, halo[0] + range.groups[0] * std::min(rows, any_distance / range.groups[0]));
 }
 
-// A wave in an iteration, as it was run.
+// An executed wave of an iteration.
 struct Instance {
   std::uint32_t wave = 0;
   std::uint64_t iteration = 0;
-  std::uint64_t step = 0; // that a group has reached when it has run it
+  std::uint64_t step = 0; // step of a group that has run it
 };
 
 class WaitSimulation {
@@ -150,10 +151,10 @@ public:
   }
 
 private:
-  // One stage of one iteration, in every group.
+  // Simulates one stage of one iteration in every group.
   bool step(std::size_t row, std::uint64_t iteration) {
     const StageRow& stage = tables_.stages[row];
-    const std::uint64_t before = iteration * tables_.steps + row; // steps that lie before this one
+    const std::uint64_t before = iteration * tables_.steps + row; // number of earlier steps
     if (previous_ && begins_launch(row)) {
       everybody();
     } else if (previous_) {
@@ -184,7 +185,7 @@ private:
         announced_[group].emplace_back(before + 1, known_[group]);
       }
       while (!announced_[group].empty() && announced_[group].front().first + longest_wait_ <= before) {
-        announced_[group].pop_front(); // too long ago for any wait
+        announced_[group].pop_front(); // too old for any wait
       }
     }
     for (const std::uint32_t wave : rows_[row]->waves) {
@@ -195,8 +196,8 @@ private:
     return true;
   }
 
-  // Whether a launch ends between this row and the one that ran before: at plain waves, and with those about,
-  // at the end of each iteration and phase.
+  // Returns true if a launch ends between this row and the previous one: at plain waves and, in schedules
+  // that have some, at the end of each iteration and section.
   [[nodiscard]] bool begins_launch(std::size_t row) const {
     if (!schedule_.any_plain()) {
       return false;
@@ -227,7 +228,7 @@ private:
     known_.assign(groups_, all);
   }
 
-  // The waits of a stage, with what each group learns from those that it waits for.
+  // Simulates the waits of a stage; each group learns what the awaited groups know.
   bool meet(const StageRow& stage, std::size_t row, std::uint64_t before) {
     for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
       const WaitRow& wait = tables_.waits[i];
@@ -235,7 +236,7 @@ private:
         return failed(fmt::format("stage {} waits for itself", row));
       }
       if (wait.steps > before) {
-        continue; // for an iteration that there was none of
+        continue; // for an iteration before the first
       }
       const std::uint64_t wanted = before + 1 - wait.steps;
       const as_on_device::tg_wait as_read{wait.begin,      wait.end,  wait.from_begin, wait.from_end,
@@ -270,7 +271,7 @@ private:
     return true;
   }
 
-  // Nothing can conflict with what every group knows to have ended in all of them.
+  // Updates the steps that every group knows all groups to have completed; these cannot conflict any more.
   void settle() {
     settled_ = std::numeric_limits<std::uint64_t>::max();
     for (const auto& known : known_) {
@@ -278,8 +279,8 @@ private:
     }
   }
 
-  // Waves of one stage run at the same time: their buffers share no memory, and no buffer conflicts unless
-  // the program lists its dependencies and leaves these two out.
+  // Checks waves of one stage, which run concurrently: their buffers may not share memory, and no accesses
+  // may conflict unless the program lists its dependencies and omits this pair.
   bool apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& places) {
     for (auto a = waves.begin(); a != waves.end(); ++a) {
       for (auto c = a + 1; c != waves.end(); ++c) {
@@ -294,7 +295,7 @@ private:
     return true;
   }
 
-  // Every group that runs tiles of the wave knows that whatever they conflict with has ended.
+  // Checks that every group with tiles of the wave knows that all conflicting tiles have ended.
   bool ordered(std::uint32_t wave, std::uint64_t iteration) {
     const auto& places = schedule_.places[iteration % schedule_.phases()];
     for (const Instance& earlier : latest_) {
@@ -336,7 +337,7 @@ private:
     const auto add_tiles = [&conflicts](std::uint64_t tiles) {
       conflicts.push_back({.tiles = tiles, .a = {}, .c = {}});
     };
-    // What the program says of their tiles; without swaps it holds in other iterations, too.
+    // The relation that the program states; without swaps it holds across iterations too.
     std::optional<std::uint64_t> stated;
     for (const auto& pair : {std::pair(a, c), std::pair(c, a)}) {
       const auto found = stated_.find(pair);
@@ -345,7 +346,7 @@ private:
       }
     }
     if (same_iteration && !program_.derived && stated_.contains({a, c})) {
-      add_tiles(stated.value_or(any_distance)); // it may be for what no argument shows
+      add_tiles(stated.value_or(any_distance)); // it may be for memory that no argument shows
     }
     for (const ProgramArgument& x : before.arguments) {
       for (const ProgramArgument& y : after.arguments) {
@@ -371,16 +372,16 @@ private:
     return conflicts;
   }
 
-  // Elements that follow from the kernel belong to a work-item each; whatever else is stated of an argument
-  // says nothing of bytes.
+  // Only elements derived from the kernel belong to one work-item each; other statements about an argument do
+  // not determine bytes.
   [[nodiscard]] Footprint footprint(const ProgramWave& wave, const ProgramArgument& argument,
                                     std::uint32_t place) const {
     const ProgramBuffer& buffer = program_.buffers[place];
     if (!buffer.in_arena()) {
-      return {}; // no byte of the arena
+      return {}; // no bytes of the arena
     }
     Footprint found{.begin = memory_.offsets[place], .end = memory_.offsets[place] + buffer.bytes};
-    constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items: their bytes are counted in 64 bits
+    constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items; their bytes must fit 64 bits
     if (argument.halo && argument.element_bytes != 0 && argument.element_bytes < 256 &&
         wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0]) {
       found.first = wave.range.offset[0] * argument.element_bytes;
@@ -390,12 +391,12 @@ private:
     return found;
   }
 
-  // Strided tiles are taken for everything between the first and the last.
+  // Strided tiles count as the whole range from first to last.
   [[nodiscard]] as_on_device::tg_task share_of(std::uint32_t tiles, std::uint32_t group) const {
     return as_on_device::tg_share_of(tiles, group, groups_, static_cast<std::uint32_t>(order_));
   }
 
-  // Tiles of the wave that a group runs, or that lie between those.
+  // Returns the range of the wave's tiles that a group runs.
   [[nodiscard]] Run tiles_of(std::uint32_t wave, std::uint32_t group) const {
     const Packs& packs = packs_[wave];
     const auto share = share_of(tables_.stages[packs.row].tiles, group);
@@ -419,7 +420,7 @@ private:
     std::uint64_t count = 0;
   };
   using Announcement =
-      std::pair<std::uint64_t, std::vector<std::uint64_t>>; // a step, and what was known then
+      std::pair<std::uint64_t, std::vector<std::uint64_t>>; // a step, and what was known at that time
 
   const ResolvedProgram& program_;
   const Schedule& schedule_;
@@ -429,15 +430,15 @@ private:
   const std::uint32_t groups_;
   std::vector<const Stage*> rows_;
   std::vector<std::size_t> row_of_stage_;
-  std::vector<std::vector<std::uint64_t>> known_;   // known_[g][h]: steps that group g knows h to have run
+  std::vector<std::vector<std::uint64_t>> known_;   // known_[g][h]: steps of h that g knows to be completed
   std::vector<std::deque<Announcement>> announced_; // by group
   std::vector<Packs> packs_;
   std::vector<std::vector<Run>> tiles_; // by wave and group
   std::uint64_t longest_wait_ = 0;      // steps
   std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated_;
-  // By phase of the swaps and wave: who knows that it has ended knows it of those before.
+  // By swap phase and wave; a group that knows that an instance has ended knows it of earlier ones too.
   std::vector<Instance> latest_;
-  std::uint64_t settled_ = 0; // steps that all groups know all to have run
+  std::uint64_t settled_ = 0; // steps that all groups know all groups to have completed
   std::optional<std::size_t> previous_;
   std::string violation_;
 };

@@ -18,17 +18,17 @@
 namespace tidegate::engine {
 namespace {
 
-// Whom a wave comes behind is kept for each: beyond so many waves there are no windows.
+// The ancestors of each wave are stored; beyond this limit there are no windows.
 constexpr std::size_t most_waves = 2048;
 
 using Tiles = std::array<std::uint32_t, 3>;
 constexpr Tiles none{};
 
-// How two waves of one iteration touch the same memory, one of them writing.
+// Conflict of two waves of one iteration: accesses to the same memory, one of them writing.
 struct Meeting {
   bool any = false;
-  std::optional<Tiles> halo = none; // tile t meets tiles t - halo … t + halo; empty: any
-  bool by_element = true;           // a work-item meets the one with its own number alone
+  std::optional<Tiles> halo = none; // tile t conflicts with tiles t - halo … t + halo; empty: any
+  bool by_element = true;           // a work-item conflicts only with the one of its own number
 };
 
 void widen(Meeting& meeting, const std::optional<Tiles>& halo, bool by_element) {
@@ -51,7 +51,7 @@ public:
     }
   }
 
-  // Of `before` and `after`, which comes later.
+  // Returns the conflict of `before` with the later `after`.
   [[nodiscard]] Meeting between(std::uint32_t before, std::uint32_t after) const {
     const ProgramWave& a = program_.waves[before];
     const ProgramWave& c = program_.waves[after];
@@ -75,7 +75,7 @@ public:
         widen(meeting, halo, by_element);
       }
     }
-    // A dependency that the program lists may be for what no argument shows.
+    // A listed dependency may be for memory that no argument shows.
     if (found != dependencies_.end() && !program_.derived && (!stated || !meeting.any)) {
       widen(meeting, stated, false);
     }
@@ -136,14 +136,14 @@ private:
 
   [[nodiscard]] bool may_join(std::uint32_t wave) const {
     const ProgramWave& spec = program_.waves[wave];
-    // A compiler that takes one call of a function with barriers alone would have to leave others behind.
+    // If a function with barriers may be called only once, a window with it would exclude other waves.
     const bool one_call = limits_.one_call_with_barriers && ops_.kernels[spec.op].needs_whole_group;
     return !spec.transfer && !spec.queue && shared_.obstacles[wave].empty() &&
            !(one_call && calls_[spec.op] > 1) &&
            std::ranges::none_of(spec.arguments, &ProgramArgument::is_object);
   }
 
-  // Windows, and waves that may begin one, of what the wave depends on: the latest first.
+  // Returns windows, and waves that may start one, among the wave's dependencies; the latest first.
   [[nodiscard]] std::vector<std::uint32_t> candidates(std::uint32_t wave) const {
     std::vector<std::uint32_t> nodes;
     for (auto earlier = before_[wave].rbegin(); earlier != before_[wave].rend(); ++earlier) {
@@ -165,7 +165,7 @@ private:
     }
     for (const std::uint32_t earlier : before_[wave]) {
       if (node_of_[earlier] != node && ancestors_[node_of_[earlier]].test(node)) {
-        return false; // a path leaves the window and comes back
+        return false; // a path leaves the window and returns
       }
     }
     bool meets = false;
@@ -177,7 +177,7 @@ private:
       meets |= i >= last_meeting(window) && meeting.any && !meeting.by_element;
       meets |= i >= last_meeting(window) && has_locals(window.waves[i]) && has_locals(wave);
     }
-    // Only whole work-groups can meet.
+    // Only whole work-groups can have barriers.
     if (meets && (spec.range.ragged() || spec.range.group_size() != shared_.group_size)) {
       return false;
     }
@@ -210,7 +210,7 @@ private:
     return !ops_.kernels[program_.waves[wave].op].locals.empty();
   }
 
-  // Local variables lie one over the other, local arguments one behind the other.
+  // Local variables of parts share memory; local arguments do not.
   [[nodiscard]] bool room_for(const Window& window, std::uint32_t wave) const {
     std::uint64_t variables = 0;
     std::uint64_t arguments = 0;
@@ -271,7 +271,7 @@ private:
           return false;
         }
         type = parameter.type;
-        // An iteration may want what the one before it has left.
+        // An iteration may read what the previous one left.
         const bool repeats = spec.phase == WavePhase::each && program_.iterations > 1;
         if (first && (++uses > 1 || (repeats && !argument.assigned_first))) {
           return false;
@@ -288,13 +288,13 @@ private:
   const KernelLimits& limits_;
   const Meetings meetings_;
   std::vector<std::vector<std::uint32_t>> before_;
-  std::vector<Nodes> ancestors_; // by node: a window goes by its first wave
+  std::vector<Nodes> ancestors_; // by node; a window's node is its first wave
   std::vector<std::uint32_t> node_of_;
   std::vector<std::uint32_t> calls_; // by op
   std::map<std::uint32_t, Window> windows_;
 };
 
-// Between every wave of one node and every wave of another.
+// Returns the conflict between any wave of one node and any wave of another.
 Meeting between_nodes(const Meetings& meetings, const std::vector<std::uint32_t>& before,
                       const std::vector<std::uint32_t>& after) {
   Meeting all;
@@ -345,7 +345,7 @@ std::vector<ResolvedDependency> dependencies_between(const ResolvedProgram& prog
     }
     ResolvedDependency made{.before = before, .after = after, .halo = dependency.halo};
     if (nodes[before].size() + nodes[after].size() > 2 && !program.derived) {
-      made.halo = between_nodes(meetings, nodes[before], nodes[after]).halo; // what holds for all of them
+      made.halo = between_nodes(meetings, nodes[before], nodes[after]).halo; // the widest of all
     }
     dependencies.push_back(made);
   }
@@ -356,19 +356,19 @@ namespace {
 
 struct Place {
   std::uint32_t node = 0; // wave of the fused program
-  std::size_t at = 0;     // in its window
+  std::size_t at = 0;     // index in its window
 };
 
 bool writes(const ProgramArgument& argument) {
   return argument.access != Access::read;
 }
 
-// Of an argument that tile t touches nothing of what belongs to other tiles.
+// Returns true if tile t accesses no element of other tiles through the argument.
 bool stays_in_tile(const ProgramArgument& argument) {
   return argument.halo && (*argument.halo)[0] + (*argument.halo)[1] + (*argument.halo)[2] == 0;
 }
 
-// What two waves of a window share beyond their tiles, or an empty string.
+// Returns the memory that two waves of a window share beyond their tiles, or an empty string.
 std::string shared_beyond(const ResolvedProgram& program, std::uint32_t first, std::uint32_t second) {
   bool stated = false;
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -395,7 +395,7 @@ std::string shared_beyond(const ResolvedProgram& program, std::uint32_t first, s
 
 std::string window_violation(const ResolvedProgram& program, const ResolvedProgram& fused) {
   std::vector<std::optional<Place>> places(program.waves.size());
-  std::uint32_t alone = 0; // waves that are in no window keep their order
+  std::uint32_t alone = 0; // waves outside windows keep their order
   const auto put = [&](std::uint32_t wave, Place place) {
     const bool again = wave >= places.size() || places[wave].has_value();
     if (!again) {
@@ -485,17 +485,17 @@ std::string window_violation(const ResolvedProgram& program, const ResolvedProgr
 
 namespace {
 
-// A wave of a window as its code sees it: which parameters are pointers to a register, and to which.
+// A wave in a window: its parameters that point to registers.
 struct Part {
   std::uint32_t op = 0;
   bool meets = false;
-  std::map<std::size_t, std::size_t> registers; // by parameter, the number of the register in the window
+  std::map<std::size_t, std::size_t> registers; // by parameter: index of the register in the window
 
   friend bool operator<(const Part& a, const Part& b) {
     return std::tie(a.op, a.meets, a.registers) < std::tie(b.op, b.meets, b.registers);
   }
 };
-using Parts = std::vector<Part>; // windows of equal parts share their code
+using Parts = std::vector<Part>; // windows with equal parts share code
 
 Parts parts_of(const ResolvedProgram& program, const Window& window) {
   Parts parts;
@@ -541,7 +541,7 @@ public:
     fused.program.waves.clear();
 
     std::map<std::uint32_t, std::size_t> window_of; // by its first wave
-    std::set<std::uint32_t> others;                 // waves behind a first one
+    std::set<std::uint32_t> others;                 // other waves of windows
     for (std::size_t i = 0; i < windows_.size(); ++i) {
       const auto& waves = windows_[i].waves;
       window_of[*std::ranges::min_element(waves)] = i;
@@ -566,7 +566,7 @@ public:
   }
 
 private:
-  // Kernels are copied once for each set of parameters.
+  // Copies a kernel once for each set of register parameters.
   void name_copy(const Part& part) {
     const std::set<std::size_t> wanted = parameters(part);
     const std::uint32_t unit = program_.ops[part.op].unit;
@@ -593,7 +593,7 @@ private:
     wave.rules = 0;
     wave.window = window.waves;
     std::map<std::uint32_t, bool> written; // by buffer
-    planning::Wave stated;                 // the largest of what the program says
+    planning::Wave stated;                 // the largest stated sizes
     for (const std::uint32_t part : window.waves) {
       const ProgramWave& spec = program_.waves[part];
       wave.rules |= spec.rules;
@@ -617,7 +617,7 @@ private:
     return wave;
   }
 
-  // The op that runs such parts; a new one has a unit of its own, for what the parts' unit says of compilers.
+  // Returns the op that runs these parts; a new op gets a unit with the compiler facts of the parts' unit.
   std::uint32_t op_of(const Parts& parts, FusedProgram& fused) {
     const auto [found, is_new] =
         op_by_parts_.emplace(parts, static_cast<std::uint32_t>(fused.program.ops.size()));
@@ -658,7 +658,7 @@ private:
     return found->second;
   }
 
-  // The function of a window; its parameters are those of its parts, one behind the other.
+  // Generates the function of a window; its parameters are those of its parts in order.
   std::string text_of(const Parts& parts, const opencl_c::OutlinedKernel& kernel, const ProgramOp& op,
                       opencl_c::Function& function) const {
     std::string unions;
@@ -703,7 +703,7 @@ private:
     return text + calls + "}\n";
   }
 
-  // A type's name as the outlined sources have it.
+  // Returns a type's name in the outlined sources.
   [[nodiscard]] std::string type_text(std::uint32_t op, const std::string& type) const {
     const auto& renamed = ops_.renamed[program_.ops[op].unit];
     const std::size_t tag = type.rfind(' ') + 1; // "struct point"
