@@ -273,13 +273,13 @@ std::vector<SimulatorFinding> parse_simulator_log(std::string_view log) {
         line.starts_with("Uninitialized ")) {
       finish();
       current.message = line;
-    } else if (const auto kernel = behind(line, "\tKernel: "); !kernel.empty()) {
+    } else if (const auto kernel = text_after(line, "\tKernel: "); !kernel.empty()) {
       current.kernel = kernel;
-    } else if (const auto entity = behind(line, "\tEntity: "); !entity.empty()) {
+    } else if (const auto entity = text_after(line, "\tEntity: "); !entity.empty()) {
       current.work_item = entity;
-    } else if (const auto place = behind(line, "\tAt line "); !place.empty()) {
+    } else if (const auto place = text_after(line, "\tAt line "); !place.empty()) {
       std::from_chars(place.data(), place.data() + place.size(), current.line);
-      current.file = behind(place, " of ");
+      current.file = text_after(place, " of ");
       if (current.file.ends_with(':')) {
         current.file.pop_back();
       }

@@ -23,7 +23,7 @@ using graphs::Algorithm;
 using graphs::Violation;
 using Found = std::optional<Violation>;
 
-// `values` are distances, or their bits.
+// `values` are distances as numbers or as bits of floats.
 template <class Distance, class Sum>
 Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& weights,
                        const std::vector<std::uint32_t>& values, Distance far) {
@@ -34,7 +34,7 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
   }
   const Sum heaviest = weights.empty() ? Sum{0} : Sum{*std::ranges::max_element(weights)};
   if (longest + heaviest < Sum{far}) {
-    return {}; // as nearly always: no edge needs to be looked at
+    return {}; // the usual case: no edge can overflow
   }
   for (graphs::Vertex v = 0; v < rows.vertices(); ++v) {
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
@@ -66,7 +66,7 @@ Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResu
   if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
     return check_fit<float, float>(rows, *floats, results.values, std::numeric_limits<float>::infinity());
   }
-  return {}; // no weights: a way has fewer edges than 2^32 - 1
+  return {}; // without weights, paths have fewer edges than 2^32 - 1
 }
 
 std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
@@ -85,12 +85,12 @@ VerificationCost verification_cost(const graphs::FrontierProgram& program, const
   case Algorithm::cc: break;
   case Algorithm::reach: cost.ns = 30 + 10 * program.sources.size(); break;
   case Algorithm::sssp: {
-    constexpr std::uint64_t of_visit = 24; // bytes, in a vector that grows: each edge may shorten a way
+    constexpr std::uint64_t of_visit = 24; // bytes in a growing vector: each edge may shorten a path
     cost.ns = 150;
     cost.bytes += of_visit * edges;
     break;
   }
-  case Algorithm::pagerank: { // the change shrinks by the damping from iteration to iteration
+  case Algorithm::pagerank: { // each iteration multiplies the change by the damping
     const graphs::PageRankOptions options = graphs::page_rank_options(program);
     std::uint32_t iterations = 0;
     for (double change = 2;
@@ -193,7 +193,7 @@ Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph
     found =
         graphs::first_difference(names.at(static_cast<std::size_t>(program.algorithm)), right.values, values);
   }
-  if (!found && !results.parents.empty()) { // of parents any that are right will do
+  if (!found && !results.parents.empty()) { // any correct parents are accepted
     found = graphs::check_parents(graph, program.sources, values, results.parents);
   }
   return found ? tl::unexpected(graphs::to_error(*found)) : Result<void>();

@@ -86,8 +86,9 @@ constexpr Field rmat_fields[] = {
     required<&RmatSpec::scale>("scale", "the graph has 2^scale vertices").between(0, 31),
     defaulted<&RmatSpec::edge_factor>("edge_factor", "edges of a vertex on average"),
     defaulted<&RmatSpec::a>("a", "probability of the upper left quadrant of the matrix"),
-    defaulted<&RmatSpec::b>("b", "of the upper right one"),
-    defaulted<&RmatSpec::c>("c", "of the lower left one; what is left is that of the lower right one"),
+    defaulted<&RmatSpec::b>("b", "probability of the upper right quadrant"),
+    defaulted<&RmatSpec::c>(
+        "c", "probability of the lower left quadrant; the rest is that of the lower right one"),
     defaulted<&RmatSpec::seed>("seed", seed_meaning),
     defaulted<&RmatSpec::max_weight>("max_weight", weight_meaning),
 };
@@ -95,7 +96,8 @@ constexpr Field rmat_fields[] = {
 constexpr Field grid_fields[] = {
     required<&GridSpec::width>("width", "vertices in a row, each joined with its four neighbours"),
     required<&GridSpec::height>("height", "rows"),
-    defaulted<&GridSpec::seed>("seed", "of the weights; equal seeds give equal ones, on every machine"),
+    defaulted<&GridSpec::seed>("seed",
+                               "seed of the weights; equal seeds produce equal weights on every machine"),
     defaulted<&GridSpec::max_weight>("max_weight", weight_meaning),
 };
 
@@ -107,37 +109,37 @@ constexpr Field uniform_fields[] = {
 };
 
 constexpr Field generator_fields[] = {
-    optional<&GeneratorSpec::rmat>("rmat", "scale-free: few vertices have many edges (R-MAT)"),
-    optional<&GeneratorSpec::grid>("grid", "road-like: a long way from end to end"),
-    optional<&GeneratorSpec::uniform>("uniform", "ends of edges are even among all vertices"),
+    optional<&GeneratorSpec::rmat>("rmat", "scale-free graph: few vertices have many edges (R-MAT)"),
+    optional<&GeneratorSpec::grid>("grid", "road-like graph with long paths"),
+    optional<&GeneratorSpec::uniform>("uniform", "graph whose edges join uniformly random vertices"),
 };
 
 constexpr Field graph_fields[] = {
     optional<&GraphSpec::file>(
         "file", "Matrix Market, DIMACS .gr or a list of edges, plain or gzip, relative to the program"),
     optional<&GraphSpec::generate>("generate", "or a generated graph: one of rmat, grid and uniform"),
-    defaulted<&GraphSpec::undirected>("undirected", "whether each edge stands for its opposite as well"),
+    defaulted<&GraphSpec::undirected>("undirected", "whether each edge also represents its opposite"),
     optional<&GraphSpec::weights>("weights",
                                   "type of the weights of sssp; left out, u32 for whole numbers, else f32"),
     defaulted<&GraphSpec::cache>("cache", "whether to keep what was read of the file in FILE.rows beside it"),
 };
 
 constexpr Field output_fields[] = {
-    optional<&FrontierOutputs::levels>("levels",
-                                       "of bfs, u32: edges from the nearest source; 2^32 - 1: none"),
-    optional<&FrontierOutputs::parents>("parents", "of bfs, u32: the vertex before; 2^32 - 1: none"),
-    optional<&FrontierOutputs::reached>("reached", "of reach, u32: bit i says that source i leads here"),
+    optional<&FrontierOutputs::levels>(
+        "levels", "bfs, u32: number of edges from the nearest source; 2^32 - 1: unreached"),
+    optional<&FrontierOutputs::parents>("parents", "bfs, u32: previous vertex of the path; 2^32 - 1: none"),
+    optional<&FrontierOutputs::reached>("reached", "reach, u32: bit i is set if source i reaches the vertex"),
     optional<&FrontierOutputs::distances>(
-        "distances", "of sssp, of the weights' type: least sum; 2^32 - 1 or infinity: none"),
-    optional<&FrontierOutputs::components>("components", "of cc, u32: the smallest vertex of the component"),
-    optional<&FrontierOutputs::ranks>("ranks", "of pagerank, f32: with the sum 1"),
+        "distances", "sssp, in the type of the weights: least distance; 2^32 - 1 or infinity: unreached"),
+    optional<&FrontierOutputs::components>("components", "cc, u32: smallest vertex of the component"),
+    optional<&FrontierOutputs::ranks>("ranks", "pagerank, f32: ranks with sum 1"),
 };
 
 constexpr Field rank_fields[] = {
-    optional<&RankSettings::damping>("damping", "part of a rank that goes on along edges; left out, 0.85"),
+    optional<&RankSettings::damping>("damping", "share of a rank that is passed along edges; left out, 0.85"),
     optional<&RankSettings::tolerance>(
-        "tolerance", "change of all ranks in an iteration, in sum, that ends it; left out, 1e-6"),
-    optional<&RankSettings::max_iterations>("max_iterations", "iterations at most; left out, 1000")
+        "tolerance", "total change of the ranks in an iteration below which it ends; left out, 1e-6"),
+    optional<&RankSettings::max_iterations>("max_iterations", "most iterations; left out, 1000")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
 
@@ -147,31 +149,32 @@ constexpr auto frontier_policy_fields = [] {
   std::array<Field, launch.size() + 1> fields{};
   std::ranges::copy(launch, fields.begin());
   fields.back() = optional<&FrontierPolicy::switch_rule>(
-      "switch_rule", "what changes topologies; left out, what was measured as better, else edges");
+      "switch_rule",
+      "rule that switches topologies; left out, the one that was measured as faster, else edges");
   return fields;
 }();
 
 constexpr Field frontier_program_fields[] = {
-    required<&FrontierProgram::graph>("graph", "what is traversed: a file, or generated"),
-    required<&FrontierProgram::algorithm>("algorithm", "what is computed"),
+    required<&FrontierProgram::graph>("graph", "graph to traverse: a file, or generated"),
+    required<&FrontierProgram::algorithm>("algorithm", "algorithm to run"),
     defaulted<&FrontierProgram::sources>(
-        "sources", "vertices, counted from 0, that bfs and sssp start from, or up to 32 of reach")
+        "sources", "start vertices of bfs and sssp, or up to 32 of reach, counted from 0")
         .or_single(),
     defaulted<&FrontierProgram::outputs>("outputs", ".npy files, or else raw bytes, relative to the program"),
     defaulted<&FrontierProgram::pagerank>("pagerank", "settings of pagerank"),
     defaulted<&FrontierProgram::policy>("policy", "overrides of the standard launch policy"),
     defaulted<&FrontierProgram::device_memory_budget_bytes>("device_memory_budget_bytes",
-                                                            "device memory at most; 0: what the device has"),
+                                                            "most device memory; 0: all of the device"),
 };
 
 constexpr Field degree_fields[] = {
-    required<&DegreeRange::min>("min", "the least"),
-    required<&DegreeRange::median>("median", "as many vertices have less as have more"),
-    required<&DegreeRange::max>("max", "the greatest"),
+    required<&DegreeRange::min>("min", "least degree"),
+    required<&DegreeRange::median>("median", "median degree"),
+    required<&DegreeRange::max>("max", "greatest degree"),
 };
 
 constexpr Field value_fields[] = {
-    required<&GraphValues::type>("type", "what stands behind the two vertices of an entry"),
+    required<&GraphValues::type>("type", "type of the value after the two vertices of an entry"),
     optional<&GraphValues::least>("least", "the least value"),
     optional<&GraphValues::greatest>("greatest", "the greatest value"),
     required<&GraphValues::negative>("negative", "values below 0"),
@@ -187,8 +190,7 @@ constexpr Field contents_fields[] = {
     required<&GraphContents::compressed>("compressed", "whether it is compressed by gzip"),
     required<&GraphContents::lines>("lines", "lines of text"),
     required<&GraphContents::entries>("entries", "lines with an edge"),
-    required<&GraphContents::both_directions>("both_directions",
-                                              "whether each stands for its opposite as well"),
+    required<&GraphContents::both_directions>("both_directions", "whether each also represents its opposite"),
     summary_field<&GraphSummary::vertices>("vertices", "vertices"),
     summary_field<&GraphSummary::edges>("edges", "directed edges"),
     summary_field<&GraphSummary::symmetric>("symmetric", "whether each edge has its opposite"),
@@ -198,25 +200,25 @@ constexpr Field contents_fields[] = {
                                                     "vertices without an edge to or from another one"),
     summary_field<&GraphSummary::self_loops>("self_loops", "edges from a vertex to itself"),
     summary_field<&GraphSummary::repeated_edges>("repeated_edges",
-                                                 "edges beyond the first between their vertices"),
+                                                 "further edges between the same two vertices"),
     summary_field<&GraphSummary::components>("components",
-                                             "parts without edges between them, isolated vertices included"),
-    summary_field<&GraphSummary::largest_component>("largest_component", "vertices of the largest of them"),
-    required<&GraphContents::values>("values", "values of the entries, which are weights to sssp"),
+                                             "connected components, including isolated vertices"),
+    summary_field<&GraphSummary::largest_component>("largest_component", "vertices of the largest component"),
+    required<&GraphContents::values>("values", "values of the entries, which sssp uses as weights"),
 };
 
 constexpr Field checked_graph_fields[] = {
     required<&CheckedGraph::file>("file", "path, or - for standard input"),
     required<&CheckedGraph::verdict>("verdict", "valid or invalid"),
-    optional<&CheckedGraph::graph>("graph", "what the file holds"),
-    optional<&CheckedGraph::error>("error", "why it is not valid"),
+    optional<&CheckedGraph::graph>("graph", "content of the file"),
+    optional<&CheckedGraph::error>("error", "why it is invalid"),
 };
 
 constexpr Field graph_report_fields[] = {
-    required<&GraphReport::checked>("checked", "files looked at"),
-    required<&GraphReport::valid>("valid", "files that are graphs"),
-    required<&GraphReport::failed>("failed", "the others"),
-    required<&GraphReport::graphs>("graphs", "every file with its verdict"),
+    required<&GraphReport::checked>("checked", "number of files"),
+    required<&GraphReport::valid>("valid", "number of valid files"),
+    required<&GraphReport::failed>("failed", "number of other files"),
+    required<&GraphReport::graphs>("graphs", "all files with their verdicts"),
 };
 
 } // namespace
@@ -248,11 +250,11 @@ constinit const Record Description<GraphReport>::record =
 
 constinit const Document DocumentOf<FrontierProgram>::document{
     .kind = "frontier_program",
-    .title = "A graph, and an algorithm that works through it frontier by frontier",
+    .title = "A graph, and an algorithm that traverses it frontier by frontier",
     .direction = Direction::input,
     .record = &Description<FrontierProgram>::record};
 constinit const Document DocumentOf<GraphReport>::document{.kind = "graph_report",
-                                                           .title = "What graph files hold",
+                                                           .title = "Contents of graph files",
                                                            .direction = Direction::output,
                                                            .record = &Description<GraphReport>::record};
 
@@ -306,135 +308,137 @@ struct Description<FrontierReport> {
 namespace {
 
 constexpr Field part_fields[] = {
-    required<&MemoryPart::name>("name", "what it is for"),
+    required<&MemoryPart::name>("name", "purpose of the part"),
     required<&MemoryPart::bytes>("bytes", "device memory"),
 };
 
 constexpr Field memory_fields[] = {
-    required<&FrontierMemory::constrained>("constrained", "bitmaps alone: no queues, no transpose"),
+    required<&FrontierMemory::constrained>("constrained",
+                                           "whether only bitmaps are used, without queues and transpose"),
     required<&FrontierMemory::bytes>("bytes", "device memory of all parts"),
-    required<&FrontierMemory::full_bytes>("full_bytes", "of the layout that every topology can use"),
-    required<&FrontierMemory::constrained_bytes>("constrained_bytes", "of the smallest layout"),
-    required<&FrontierMemory::budget_bytes>("budget_bytes", "the budget, or what the device has"),
-    required<&FrontierMemory::pressure_bps>("pressure_bps", "the full layout over the budget"),
-    required<&FrontierMemory::parts>("parts", "of the layout that was taken"),
+    required<&FrontierMemory::full_bytes>("full_bytes",
+                                          "device memory of the layout that serves every topology"),
+    required<&FrontierMemory::constrained_bytes>("constrained_bytes", "device memory of the smallest layout"),
+    required<&FrontierMemory::budget_bytes>("budget_bytes", "the budget, or the memory of the device"),
+    required<&FrontierMemory::pressure_bps>("pressure_bps", "full layout divided by the budget"),
+    required<&FrontierMemory::parts>("parts", "parts of the chosen layout"),
 };
 
 constexpr Field traversed_graph_fields[] = {
     required<&TraversedGraph::vertices>("vertices", "vertices"),
     required<&TraversedGraph::edges>("edges", "directed edges, as they are traversed"),
     required<&TraversedGraph::weights>("weights", "type of the weights"),
-    required<&TraversedGraph::symmetric>("symmetric", "each edge is known to have its opposite"),
+    required<&TraversedGraph::symmetric>("symmetric", "whether each edge is known to have its opposite"),
 };
 
 constexpr Field summary_fields[] = {
-    required<&WaveSummary::waves>("waves", "waves"),
-    required<&WaveSummary::alone_waves>("alone_waves", "of them worked by one work-group"),
+    required<&WaveSummary::waves>("waves", "number of waves"),
+    required<&WaveSummary::alone_waves>("alone_waves", "waves that one work-group processed alone"),
     required<&WaveSummary::topology_changes>("topology_changes",
-                                             "waves of another topology than the one before"),
-    required<&WaveSummary::widest_wave>("widest_wave", "the first of those with the largest frontier"),
-    required<&WaveSummary::widest_vertices>("widest_vertices", "vertices in it"),
-    required<&WaveSummary::frontier_edges>("frontier_edges", "edges of all frontiers: what was explored"),
-    required<&WaveSummary::scanned_edges>("scanned_edges", "edges that were looked at"),
+                                             "waves with another topology than the previous wave"),
+    required<&WaveSummary::widest_wave>("widest_wave", "first wave with the largest frontier"),
+    required<&WaveSummary::widest_vertices>("widest_vertices", "vertices of that frontier"),
+    required<&WaveSummary::frontier_edges>("frontier_edges", "explored edges of all frontiers"),
+    required<&WaveSummary::scanned_edges>("scanned_edges", "visited edges"),
     required<&WaveSummary::edges_per_second>("edges_per_second",
-                                             "frontier_edges over the time of the traversal"),
+                                             "frontier_edges divided by the time of the traversal"),
 };
 
 constexpr Field wave_fields[] = {
     required<&WaveRecord::wave>("wave", "counted from 0"),
-    required<&WaveRecord::topology>("topology", "how it was run"),
+    required<&WaveRecord::topology>("topology", "topology of the wave"),
     required<&WaveRecord::previous_topology>("previous_topology",
-                                             "of the wave before; empty: there was none"),
-    required<&WaveRecord::rule>("rule", "that decided"),
-    required<&WaveRecord::threshold>("threshold", "that the rule compared with: bps, edges or vertices"),
-    required<&WaveRecord::vertices>("vertices", "in the frontier"),
-    required<&WaveRecord::density_bps>("density_bps", "vertices over those of the graph"),
-    required<&WaveRecord::frontier_edges>("frontier_edges", "edges that leave the frontier"),
-    required<&WaveRecord::previous_edges>("previous_edges", "that left the one before"),
+                                             "topology of the previous wave; empty: there was none"),
+    required<&WaveRecord::rule>("rule", "rule that chose the topology"),
+    required<&WaveRecord::threshold>("threshold", "threshold of the rule: bps, edges or vertices"),
+    required<&WaveRecord::vertices>("vertices", "vertices of the frontier"),
+    required<&WaveRecord::density_bps>("density_bps", "vertices divided by those of the graph"),
+    required<&WaveRecord::frontier_edges>("frontier_edges", "edges out of the frontier"),
+    required<&WaveRecord::previous_edges>("previous_edges", "edges out of the previous frontier"),
     required<&WaveRecord::unexplored_edges>("unexplored_edges",
-                                            "of vertices that were in no frontier before this one"),
-    required<&WaveRecord::scanned_edges>("scanned_edges", "edges that were looked at"),
-    required<&WaveRecord::trend>("trend", "frontier_edges against previous_edges"),
-    required<&WaveRecord::dense_waves>("dense_waves", "dense waves in a row before it"),
-    required<&WaveRecord::alone>("alone", "worked by one work-group"),
+                                            "edges of vertices that were in no frontier before this one"),
+    required<&WaveRecord::scanned_edges>("scanned_edges", "visited edges"),
+    required<&WaveRecord::trend>("trend", "frontier_edges compared with previous_edges"),
+    required<&WaveRecord::dense_waves>("dense_waves", "consecutive dense waves before it"),
+    required<&WaveRecord::alone>("alone", "whether one work-group processed it alone"),
 };
 
 constexpr Field replay_fields[] = {
-    required<&Replay::waves>("waves", "that the policy was asked again for"),
-    required<&Replay::agreed>("agreed", "for which it made the device's choice"),
-    optional<&Replay::first_difference>("first_difference", "the first wave for which it did not"),
+    required<&Replay::waves>("waves", "replayed waves"),
+    required<&Replay::agreed>("agreed", "waves for which host and device made the same choice"),
+    optional<&Replay::first_difference>("first_difference", "first wave with a different choice"),
 };
 
 constexpr Field verification_fields[] = {
-    required<&Verification::checks>("checks", "that were made, up to the first that failed"),
+    required<&Verification::checks>("checks", "completed checks, up to the first that failed"),
     required<&Verification::right>("right", "whether all of them passed"),
-    optional<&Verification::error>("error", "the rule that is broken, and where"),
+    optional<&Verification::error>("error", "the broken rule and its location"),
     optional<&Verification::allowed_change>(
         "allowed_change",
-        "of pagerank: by how much one more iteration may change the ranks, in sum: by the tolerance, or as "
-        "the last "
-        "one did, and for each rank by 2^-24 of it for every edge that leads there, and for 16 more"),
+        "pagerank: allowed total change by one more iteration: the tolerance, or the last change, plus "
+        "2^-24 of each rank for each of its incoming edges and for 16 more"),
 };
 
 constexpr Field times_fields[] = {
-    required<&RepeatedTimes::rounds>("rounds", "how often it was timed"),
+    required<&RepeatedTimes::rounds>("rounds", "number of timings"),
     required<&RepeatedTimes::run_ns>("run_ns", "median of the traversal"),
     required<&RepeatedTimes::run_rounds_ns>("run_rounds_ns", "every round"),
     optional<&RepeatedTimes::launches_ns>("launches_ns", "median of the same with a launch for each step"),
-    optional<&RepeatedTimes::speedup>("speedup", "launches_ns over run_ns"),
-    required<&RepeatedTimes::launches_rounds_ns>("launches_rounds_ns", "every round of it"),
+    optional<&RepeatedTimes::speedup>("speedup", "launches_ns divided by run_ns"),
+    required<&RepeatedTimes::launches_rounds_ns>("launches_rounds_ns",
+                                                 "every round with a launch for each step"),
 };
 
 constexpr Field report_fields[] = {
     required<&FrontierReport::status>("status", "how the run ended"),
-    optional<&FrontierReport::error>("error", "what kept it from being done"),
-    optional<&FrontierReport::device>("device", "where it ran"),
+    optional<&FrontierReport::error>("error", "why the run was not completed"),
+    optional<&FrontierReport::device>("device", "device of the run"),
     required<&FrontierReport::strategy>("strategy",
                                         "barrier: one persistent launch; launch: a launch for each step"),
-    required<&FrontierReport::strategy_reason>("strategy_reason", "why this one"),
+    required<&FrontierReport::strategy_reason>("strategy_reason", "reason of the choice"),
     optional<&FrontierReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
-    required<&FrontierReport::algorithm>("algorithm", "what was computed"),
+    required<&FrontierReport::algorithm>("algorithm", "algorithm of the traversal"),
     required<&FrontierReport::semiring>(
         "semiring", "the pair of operations that multiplies the frontier with the graph's matrix"),
-    required<&FrontierReport::switch_rule>("switch_rule", "what changes topologies"),
+    required<&FrontierReport::switch_rule>("switch_rule", "rule that switched topologies"),
     optional<&FrontierReport::forced_topology>("forced_topology",
-                                               "with --set force-topology: that of all waves"),
-    required<&FrontierReport::graph>("graph", "what was traversed"),
-    required<&FrontierReport::memory>("memory", "of the device"),
-    required<&FrontierReport::summary>("summary", "all waves together"),
-    required<&FrontierReport::wall_time_ns>("wall_time_ns", "all of it"),
-    required<&FrontierReport::load_ns>("load_ns", "reading or generating the graph"),
-    required<&FrontierReport::build_ns>("build_ns",
-                                        "building or loading kernels, and learning how many groups fit"),
-    required<&FrontierReport::upload_ns>("upload_ns", "filling device memory"),
-    required<&FrontierReport::traversal_ns>("traversal_ns", "from the first frontier to the last"),
-    required<&FrontierReport::verify_ns>("verify_ns", "the checks of --verify or of a first run"),
-    required<&FrontierReport::geometry>("geometry", "what was launched"),
+                                               "with --set force-topology: topology of all waves"),
+    required<&FrontierReport::graph>("graph", "traversed graph"),
+    required<&FrontierReport::memory>("memory", "device memory"),
+    required<&FrontierReport::summary>("summary", "totals of all waves"),
+    required<&FrontierReport::wall_time_ns>("wall_time_ns", "total time"),
+    required<&FrontierReport::load_ns>("load_ns", "time of reading or generating the graph"),
+    required<&FrontierReport::build_ns>(
+        "build_ns", "time of building or loading kernels, and of counting resident groups"),
+    required<&FrontierReport::upload_ns>("upload_ns", "time of filling device memory"),
+    required<&FrontierReport::traversal_ns>("traversal_ns", "time from the first frontier to the last"),
+    required<&FrontierReport::verify_ns>("verify_ns", "time of the checks of --verify or of a first run"),
+    required<&FrontierReport::geometry>("geometry", "geometry of the launches"),
     required<&FrontierReport::kernel_launches>("kernel_launches", "launches of the traversal"),
     required<&FrontierReport::sync_points>("sync_points", "times that the host waited for the device"),
     required<&FrontierReport::bytes_uploaded>("bytes_uploaded", "bytes written to the device"),
     required<&FrontierReport::bytes_read_back>("bytes_read_back", "bytes read from it"),
     required<&FrontierReport::built_from_cache>("built_from_cache",
-                                                "the kernels were kept from an earlier run"),
-    required<&FrontierReport::slices_ns>("slices_ns",
-                                         "every launch, or run of them, that the host waited for"),
-    optional<&FrontierReport::replay>("replay", "the policy over the logged numbers"),
+                                                "whether the kernels came from the cache"),
+    required<&FrontierReport::slices_ns>(
+        "slices_ns", "time of every launch, or series of launches, that the host waited for"),
+    optional<&FrontierReport::replay>("replay", "the host's choices for the logged numbers"),
     optional<&FrontierReport::verification>("verification",
-                                            "with --verify and on a first run: what was checked"),
+                                            "with --verify and on a first run: checks of the result"),
     optional<&FrontierReport::first_run>("first_run",
                                          "whether the result was checked without --verify, and why not"),
     optional<&FrontierReport::converged>(
-        "converged", "of pagerank: whether the last iteration changed the ranks by less than the tolerance"),
-    optional<&FrontierReport::rank_change>("rank_change", "by how much it changed them, in sum"),
+        "converged", "pagerank: whether the last iteration changed the ranks by less than the tolerance"),
+    optional<&FrontierReport::rank_change>("rank_change", "total change by the last iteration"),
     optional<&FrontierReport::comparison>("comparison", "with --compare: times of more rounds"),
-    required<&FrontierReport::evidence>("evidence", "of every topology that was chosen, at its first wave"),
-    optional<&FrontierReport::profile_file>("profile_file", "the device profile whose tuning it took"),
-    optional<&FrontierReport::policy_file>("policy_file",
-                                           "the launch policy that it took for the program's own"),
-    required<&FrontierReport::warnings>("warnings", "what the program most likely does not mean"),
-    required<&FrontierReport::files_written>("files_written", "what was written beside this report"),
-    required<&FrontierReport::stuck_groups>("stuck_groups", "after a hang: which group waited for what"),
-    required<&FrontierReport::waves>("waves", "every wave with its numbers and the choice made of them"),
+    required<&FrontierReport::evidence>("evidence", "evidence of every chosen topology, at its first wave"),
+    optional<&FrontierReport::profile_file>("profile_file", "device profile whose tuning was used"),
+    optional<&FrontierReport::policy_file>("policy_file", "launch policy that replaced the program's"),
+    required<&FrontierReport::warnings>("warnings", "likely mistakes in the program"),
+    required<&FrontierReport::files_written>("files_written", "further files that were written"),
+    required<&FrontierReport::stuck_groups>(
+        "stuck_groups", "after a hang: waiting work-groups and the counters they waited for"),
+    required<&FrontierReport::waves>("waves", "every wave with its numbers and choice"),
 };
 
 } // namespace
@@ -457,7 +461,7 @@ constinit const Record Description<FrontierReport>::record =
 
 constinit const Document DocumentOf<FrontierReport>::document{
     .kind = "frontier_report",
-    .title = "What the run of a frontier program did, wave by wave, and the proof that it is right",
+    .title = "Results of a frontier program, wave by wave, and the proof that they are correct",
     .direction = Direction::output,
     .record = &Description<FrontierReport>::record};
 

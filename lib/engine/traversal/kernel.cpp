@@ -20,8 +20,8 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
                               std::optional<std::uint32_t> alone_vertices) {
   const bool cpu = device.type == device::DeviceType::cpu;
   const device::TraversalProfile profile = traversal_profile(device);
-  // An H200 has 128 registers for each work-item of 512, and 64 for 1024: those keep a barrier waiting
-  // longer.
+  // An H200 has 128 registers for each work-item of a group of 512, but 64 for 1024, and larger groups wait
+  // longer at barriers.
   constexpr std::uint32_t gpu_group = 512;
   const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, 1024));
   FrontierGeometry geometry;
@@ -29,17 +29,17 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   geometry.lanes = std::min(geometry.group_size, 4U);
   geometry.wide_lanes = std::min(geometry.group_size, 32U);
   geometry.word_lanes = std::min(geometry.group_size, 8U);
-  // On an H200 one group is faster alone up to 256 vertices (`tidegate tune measure`: of those 512 were 1 %
-  // slower for levels, 5 % for distances). On a CPU a thread is until a wave takes longer than a launch; the
-  // number is a guess.
+  // On an H200 a lone group is faster up to 256 vertices (`tidegate tune measure`: 512 was 1 % slower for
+  // levels and 5 % for distances). On a CPU a lone thread is faster until a wave takes longer than a launch;
+  // the number is a guess.
   constexpr std::uint32_t gpu_alone = 256;
   constexpr std::uint32_t cpu_alone = 2048;
   geometry.alone_room = cpu ? 2 * cpu_alone : 4 * gpu_alone;
   const std::uint32_t usual = profile.alone_up_to.value_or(cpu ? cpu_alone : gpu_alone);
   geometry.alone_vertices = std::min(alone_vertices.value_or(usual), geometry.alone_room);
   geometry.eager = !cpu;
-  geometry.wide_near = !cpu;  // on PoCL grids take 1.4 to 1.7 times as long with three times the width
-  geometry.hubs_first = !cpu; // on PoCL it takes five times as long as it saves a search
+  geometry.wide_near = !cpu; // on PoCL grids take 1.4 to 1.7 times as long with three times the width
+  geometry.hubs_first = !cpu; // on PoCL it takes five times the time that it saves
   return geometry;
 }
 
@@ -48,7 +48,7 @@ engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_wei
                                      std::optional<device::Ordering> ordering,
                                      const std::string& opencl_version) {
   const auto algorithm = static_cast<std::size_t>(shape.algorithm);
-  constexpr std::uint32_t few_edges = 65'536; // too few to keep the memory busy
+  constexpr std::uint32_t few_edges = 65'536; // too few to saturate the memory
   const device::Ordering used = ordering.value_or(device::Ordering::classic);
   const std::string_view standard = used == device::Ordering::classic        ? "CL1.2"
                                     : opencl_version.starts_with("OpenCL 3") ? "CL3.0"

@@ -20,7 +20,7 @@ using graphs::Algorithm;
 constexpr std::uint64_t word = sizeof(std::uint32_t);
 constexpr std::uint64_t entry_bytes = 16;
 
-// Of a queue, as kernels/frontier/state.h has it.
+// Entries of a queue, as in kernels/frontier/state.h.
 std::uint64_t entries(const TraversalShape& shape) {
   return shape.vertices + shape.edges / TG_CHUNK;
 }
@@ -41,7 +41,7 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   add("values", n * word);
   add("parents", shape.parents ? n * word : 0);
   add("passed on", ranks ? 2 * n * word : 0);
-  add("stamps", ranks ? 2 * n * word : constrained ? 0 : n * word); // of pagerank what has been received
+  add("stamps", ranks ? 2 * n * word : constrained ? 0 : n * word); // pagerank: received sums
   add("bitmaps", (ranks ? 1 : 3) * words * word);
   add("queues", constrained ? 0 : (ranks ? 1 : 2) * entries(shape) * entry_bytes);
   add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
@@ -138,7 +138,7 @@ double mean_weight(const graphs::Rows& rows) {
 
 double near_width(const graphs::Rows& rows, bool wide) {
   constexpr double warp = 32;
-  constexpr double wide_warp = 384; // at a degree of 1
+  constexpr double wide_warp = 384; // at degree 1
   constexpr double least_warp = 24;
   constexpr double most_warp = 96;
   const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));

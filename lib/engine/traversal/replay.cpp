@@ -101,7 +101,7 @@ std::optional<EvidenceFlaw> first_flaw(std::span<const policy::TopologyEvidence>
     if (const auto field = policy::contradicted_field(given, of_waves)) {
       return EvidenceFlaw{i, std::string(*field)};
     }
-    if (given != expected[i]) { // what a recommendation does not say
+    if (given != expected[i]) { // compares the fields that a recommendation does not contain
       const bool density = given.frontier_density_bps != expected[i].frontier_density_bps;
       return EvidenceFlaw{i, density ? "frontier_density_bps" : "resident_device_bytes"};
     }

@@ -29,7 +29,7 @@ cl::Buffer upload_all(const device::Session& session, std::span<const T> values,
   return memory;
 }
 
-// Places among the edges are as narrow as they can be.
+// Uploads offsets of edges in 32 bits if they fit, else in 64.
 cl::Buffer upload_offsets(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
   if (rows.edges() > std::numeric_limits<std::uint32_t>::max()) {
     return upload_all<std::uint64_t>(session, rows.offsets, bytes);
@@ -70,7 +70,7 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
     put(Part::in_offsets, upload_offsets(session, *graph.in, bytes));
     put(Part::in_neighbours, upload_all<std::uint32_t>(session, graph.in->neighbours, bytes));
     put(Part::in_weights, upload_weights(session, *graph.in, bytes));
-  } else { // the same rows, or of a constrained layout never looked at
+  } else { // the same rows, or unused in a constrained layout
     put(Part::in_offsets, resident.part(Part::offsets));
     put(Part::in_neighbours, resident.part(Part::neighbours));
     put(Part::in_weights, resident.part(Part::weights));
@@ -135,7 +135,7 @@ using device::require;
 
 bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
                      const FrontierGeometry& geometry) {
-  constexpr std::uint64_t least_degree = 8; // on average: below, a row is looked through as fast
+  constexpr std::uint64_t least_degree = 8; // on average; shorter rows are searched as fast in any order
   return geometry.hubs_first && !memory.constrained && shape.algorithm == graphs::Algorithm::bfs &&
          shape.edges >= least_degree * shape.vertices;
 }

@@ -98,7 +98,7 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
   const device::TraversalProfile profile = traversal_profile(device);
   const auto measured_strategy =
       strategy == Strategy::launch ? device::TraversalStrategy::launch : device::TraversalStrategy::barrier;
-  // Measured for the strategy that the profile leads to, not for another.
+  // The profile's number was measured for its strategy and does not apply to another.
   const std::optional<std::uint32_t> measured =
       options.strategy || profile.strategy.value_or(measured_strategy) != measured_strategy ? std::nullopt
                                                                                             : profile.workers;
@@ -136,7 +136,7 @@ DispatchLimits limits_of(const device::DeviceInfo& device, const TraversalOption
                          const FrontierGroups& groups, Strategy strategy) {
   const bool cpu = device.type == device::DeviceType::cpu;
   constexpr std::uint32_t gpu_polls = std::uint32_t{1}
-                                      << 26U; // while one group works alone the others wait long
+                                      << 26U; // groups wait long while one works alone
   DispatchLimits limits{.slice_ns = options.slice_ns,
                         .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
                         .groups = groups,
