@@ -131,7 +131,7 @@ Result<void> check_schedule(const CompiledProgram& compiled, const Residency& re
   if (residency.resident != 0 && too_many) {
     return tl::unexpected(Error{
         .code = ErrorCode::too_many_workers,
-        .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
+        .message = fmt::format("{} requested, but only {} of this kernel can run concurrently on {}",
                                plural(residency.workers, "work-group"), residency.resident, device.name),
         .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
                            residency.resident)});

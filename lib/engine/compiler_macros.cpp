@@ -75,7 +75,7 @@ std::string program_text(std::span<const Question> questions, bool quoted) {
 std::string run_program(const device::Session& session, const cl::Program& program) {
   cl_int status = CL_SUCCESS;
   cl::Kernel kernel(program, "tg_answer", &status);
-  device::require(status, "making the kernel that tells of the compiler");
+  device::require(status, "making the kernel that queries the compiler");
   std::vector<std::byte> text(4096);
   for (cl_uint size = 0;;) {
     const cl::Buffer size_buffer = allocate(session, sizeof size);

@@ -70,7 +70,7 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
            "as -cl-fast-relaxed-math, and for built-in functions that it may replace";
   case DifferenceCause::unknown: break;
   }
-  return "both ways repeat themselves: a read of what nobody wrote, a write past the end of a buffer "
+  return "both ways repeat their outputs: a read of uninitialized memory, a write past the end of a buffer "
          "(--check-bounds finds it), work-items of one wave that race and happened to repeat, or a bug: then "
          "please report the program";
 }

@@ -436,7 +436,7 @@ std::string window_violation(const ResolvedProgram& program, const ResolvedProgr
       kept |= other.before == before.node && other.after == after.node;
     }
     if (!kept) {
-      return fmt::format("{} does not come behind {}", program.wave_text(dependency.after),
+      return fmt::format("{} does not come after {}", program.wave_text(dependency.after),
                          program.wave_text(dependency.before));
     }
   }

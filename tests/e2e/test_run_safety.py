@@ -184,7 +184,7 @@ class Limits(Safety):
         result = self.run_document(program(), "--strategy", "barrier", "--workers", "1000000", "--errors", "json")
         error = json.loads(result.stderr)
         self.assertEqual((result.rc, result.stdout, error["code"]), (1, "", "too_many_workers"))
-        said = re.match(r"1000000 work-groups asked for, of this kernel (\d+) are resident", error["message"])
+        said = re.match(r"1000000 work-groups requested, but only (\d+) of this kernel", error["message"])
         self.assertIsNotNone(said, error)
         if "pthread" in error["message"]:
             self.assertEqual(int(said[1]), os.cpu_count())

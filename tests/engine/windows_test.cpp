@@ -264,14 +264,14 @@ TEST_CASE("the checker names what is wrong") {
   };
   CHECK(violation([](auto&, auto& fused) {
           std::swap(fused.waves[0].window[0], fused.waves[0].window[1]);
-        }) == "wave 1 (op0) does not come behind wave 0 (op0)");
+        }) == "wave 1 (op0) does not come after wave 0 (op0)");
   CHECK(violation([](auto&, auto& fused) { fused.waves[0].window.push_back(0); }) ==
         "wave 0 (op0), wave 1 (op0) runs a wave that another one runs, too");
   CHECK(violation([](auto&, auto& fused) { fused.waves.pop_back(); }) == "wave 2 (op2) is nowhere");
   CHECK(violation([](auto&, auto& fused) { fused.waves.push_back(fused.waves[1]); }) ==
         "wave 2 (op2) stands for no wave");
   CHECK(violation([](auto&, auto& fused) { fused.dependencies.clear(); }) ==
-        "wave 2 (op2) does not come behind wave 1 (op0)");
+        "wave 2 (op2) does not come after wave 1 (op0)");
   CHECK(violation([](auto& program, auto&) { program.waves[1].range.global[0] = 255; }) ==
         "wave 1 (op0) has other tiles than its window");
   CHECK(violation([](auto& program, auto&) {

@@ -114,7 +114,7 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
     if (groups.groups == 0 || groups.groups > groups.resident) {
       return tl::unexpected(Error{
           .code = ErrorCode::too_many_workers,
-          .message = fmt::format("{} asked for, of this kernel {} are resident together on {}",
+          .message = fmt::format("{} requested, but only {} of this kernel can run concurrently on {}",
                                  plural(groups.groups, "work-group"), groups.resident, device.name),
           .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
                              groups.resident)});
@@ -135,8 +135,7 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
 DispatchLimits limits_of(const device::DeviceInfo& device, const TraversalOptions& options,
                          const FrontierGroups& groups, Strategy strategy) {
   const bool cpu = device.type == device::DeviceType::cpu;
-  constexpr std::uint32_t gpu_polls = std::uint32_t{1}
-                                      << 26U; // groups wait long while one works alone
+  constexpr std::uint32_t gpu_polls = std::uint32_t{1} << 26U; // groups wait long while one works alone
   DispatchLimits limits{.slice_ns = options.slice_ns,
                         .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
                         .groups = groups,
