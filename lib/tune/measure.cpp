@@ -83,7 +83,7 @@ private:
       return ns;
     };
   }
-  // Upper bound on a timed run: ten times the program's first run, including the time to fill its memory.
+  // Upper bound on a timed run: one second plus ten times the first run, including the time to fill memory.
   [[nodiscard]] std::uint64_t most_ns() const {
     constexpr double times = 10;
     constexpr double least_ns = 1e9;
