@@ -159,7 +159,7 @@ Error build_error(std::string_view text, std::string log) {
     if (found->file.starts_with('<')) {
       found = follow_line_directives(text, std::move(*found));
     }
-    error.fix = found->file.starts_with("tidegate/") ? fix_of_own_kernels : "fix the kernel";
+    error.fix = found->file.starts_with("tidegate/") ? fix_of_own_kernels : "correct the kernel";
     error.source = std::move(found->file);
     error.line = found->line;
     error.column = found->column;

@@ -186,7 +186,7 @@ std::vector<Warning> find_hazards(const ResolvedProgram& program) {
     const std::size_t more = warnings.size() - most_warnings;
     warnings.resize(most_warnings);
     warnings.push_back(
-        {.message = fmt::format("there are {} more warnings", more), .fix = "fix these first"});
+        {.message = fmt::format("there are {} more warnings", more), .fix = "correct these first"});
   }
   return warnings;
 }

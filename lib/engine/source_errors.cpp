@@ -39,7 +39,7 @@ void place_missing_function(const ProgramUnit& unit, Error& error) {
     error.line = call->line;
     error.column = call->column;
     error.message = fmt::format("function '{}' is declared nowhere", *name);
-    error.fix = "fix the kernel";
+    error.fix = "correct the kernel";
   }
 }
 
@@ -93,7 +93,7 @@ Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error)
   const auto file = file_of(program.units[unit], *error.source);
   if (file) {
     error.source = file;
-    error.fix = "fix the kernel"; // also if a user's file is named like one of tidegate's
+    error.fix = "correct the kernel"; // also if a user's file is named like one of tidegate's
     error = with_line_of(program.units[unit].files, std::move(error), ColumnCounts::bytes);
   }
   return error;

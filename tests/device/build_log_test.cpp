@@ -65,8 +65,8 @@ TEST_CASE("a build that failed names its cause: the kernel, what was generated, 
                        error.line.value_or(0), error.message, error.fix);
   };
   CHECK(told("<kernel>:2:1: error: no such thing") ==
-        "build_failure: a.cl:1: no such thing; fix the kernel");
-  CHECK(told("error: b.cl:2:1: out of range") == "build_failure: b.cl:2: out of range; fix the kernel");
+        "build_failure: a.cl:1: no such thing; correct the kernel");
+  CHECK(told("error: b.cl:2:1: out of range") == "build_failure: b.cl:2: out of range; correct the kernel");
   const std::string ours =
       ": no such thing; this is a bug in tidegate: please report the program with this log; "
       "--strategy launch needs fewer generated kernels";
@@ -86,7 +86,7 @@ TEST_CASE("a build that failed names its cause: the kernel, what was generated, 
   CHECK(told("cannot fork: Cannot allocate memory") == memory);
   // What a kernel's own line says is no cause, and a log without words leaves the message to OpenCL's code.
   CHECK(told("a.cl:1:1: error: expected ';'\n  printf(\"out of memory\")\n") ==
-        "build_failure: a.cl:1: expected ';'; fix the kernel");
+        "build_failure: a.cl:1: expected ';'; correct the kernel");
   CHECK(told("ptxas error   : Entry function uses too much shared data") == "build_failure: :0: ; ");
 }
 

@@ -387,13 +387,13 @@ class Sources(Mistakes):
 tidegate: FOLDER/f.cl:3:21: error: use of undeclared identifier 'nothing_here' [kernel_source]
   3 |  x[1] = /* größe */ nothing_here;
     |                     ^
-  fix: fix the kernel
+  fix: correct the kernel
 """)
             error = json.loads(self.result_of(change, "--strategy", strategy, "--errors", "json").stderr)
             log = error.pop("log")
             self.assertEqual(error, {
                 "code": "kernel_source", "message": "use of undeclared identifier 'nothing_here'",
-                "fix": "fix the kernel", "source": str(self.folder / "f.cl"), "line": 3, "column": 21,
+                "fix": "correct the kernel", "source": str(self.folder / "f.cl"), "line": 3, "column": 21,
                 "excerpt": "\tx[1] = /* größe */ nothing_here;"})
             self.assertIn("undeclared identifier 'nothing_here'", log)
             self.assertFalse((self.folder / "second.npy").exists())
