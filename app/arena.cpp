@@ -135,7 +135,7 @@ Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const 
   if (sound) {
     return {};
   }
-  // What is wrong with single buffers; otherwise they are too many bytes together.
+  // Faults of single buffers come first; without any, the buffers together are too large.
   ErrorList errors;
   for (std::size_t i = 0; i < problem.buffers.size() && !errors.full(); ++i) {
     if (!unread.empty() && !unread.intact(fmt::format("/buffers/{}", i))) {
@@ -169,7 +169,7 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
   auto plan = planning::plan_arena(arena_problem(lifetimes),
                                    {.effort = options.effort, .threads = options.threads, .techniques = {}});
   if (!plan) {
-    TIDEGATE_CHECK(check_lifetimes(lifetimes)); // tells of all that is wrong with them
+    TIDEGATE_CHECK(check_lifetimes(lifetimes)); // reports every fault
     return tl::unexpected(to_error(plan.error(), lifetimes, options));
   }
   return PlannedArena{.lifetimes = std::move(lifetimes), .plan = std::move(*plan)};

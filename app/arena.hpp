@@ -29,10 +29,10 @@ Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes,
 // were read.
 Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread = {});
 
-// How an id is looked up in a BufferIndex: the number 7 and the name "7" are two ids.
+// Orders ids in a BufferIndex: the number 7 and the name "7" are different ids.
 std::string buffer_key(const Identifier& id);
 
-// What the planner takes.
+// Converts lifetimes to the planner's input.
 planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes);
 
 // Appends the arena_plan for buffer_lifetimes. Errors of decoding, and of the planner with ids, a pointer and

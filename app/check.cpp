@@ -50,8 +50,7 @@ Error inconsistent(std::string pointer, std::string_view field) {
           .field = std::string(field)};
 }
 
-// What is wrong with one kind of evidence: it contradicts the recommendation, claims to be what it is not, or
-// is not complete.
+// Returns the fault of one kind of evidence: it contradicts the recommendation, misstates its type, or is incomplete.
 template <class EvidenceType>
 std::optional<Error> judge(std::string_view which, const std::optional<EvidenceType>& evidence,
                            std::optional<bool> claimed_complete,
@@ -95,7 +94,7 @@ Error invalid_plan(std::string violation, std::string_view planner) {
           .fix = fmt::format("make the plan anew with `tidegate {}`, from the same input", planner)};
 }
 
-// What follows from the plan itself.
+// Checks the fields that follow from the plan itself.
 std::optional<Error> judge(const documents::FrontierMemoryPlan& document) {
   const std::size_t groups = document.barriers.groups.size();
   if (document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1)) {
@@ -151,7 +150,7 @@ std::optional<Error> judge(const documents::ArenaPlanDocument& document,
   return {};
 }
 
-// Of every topology that was chosen: its evidence follows from the waves of the same report.
+// Checks that the evidence of every chosen topology follows from the waves of the same report.
 std::optional<Error> judge(const traversal::FrontierReport& report) {
   const engine::Geometry& geometry = report.geometry;
   const auto flaw = traversal::first_flaw(report.evidence, report.waves, report.memory,
@@ -286,7 +285,7 @@ void check_telemetry(const engine::RunReport& report, Sums& sums) {
              recommendation.device_memory_budget_bytes);
 }
 
-// How the run ended, as its parts have it.
+// Derives the outcome of a run from its parts.
 void check_end(const engine::RunReport& report, bool differs, Sums& sums) {
   using enum engine::RunStatus;
   const std::string_view status = engine::run_status_names[static_cast<std::size_t>(report.status)];
@@ -403,7 +402,7 @@ Result<void> judge(const Document& document, std::string_view json, const Premis
     return read_frontier_program(json).and_then(
         [&](const auto& program) { return lint(program, entry.file, premises.scope); });
   }
-  // What a program wrote has no other errors than those of its form where it has such.
+  // A document with errors of form is not checked further.
   const documents::Record::Object object = document.record->object();
   TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
   if (is<LaunchRecommendationDocument>(document)) {

@@ -14,7 +14,7 @@
 
 namespace tidegate::commands {
 
-// What plans are held against, and what programs may do.
+// Documents to check plans against, and permissions of programs.
 struct Premises {
   std::optional<planning::WaveDag> dag;                // of every frontier_memory_plan
   std::optional<documents::BufferLifetimes> lifetimes; // of every arena_plan

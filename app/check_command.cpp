@@ -27,7 +27,7 @@ struct CheckSettings {
   bool quiet = false;
 };
 
-// What a type may also be called on the command line, and what a plan of it is held against.
+// Short names of document types on the command line, and the option whose document a plan is checked against.
 struct PlanType {
   std::string_view word;
   std::string_view document;
@@ -74,7 +74,7 @@ Result<void> take_type(commands::CheckRequest& request) {
   return {};
 }
 
-// What `check graph` has no use for.
+// Refuses options that have no effect on `check graph`.
 Result<void> refuse_document_options(const commands::CheckRequest& request) {
   const std::string_view option = request.stream      ? "--stream"
                                   : request.dag       ? "--dag"
@@ -121,7 +121,7 @@ FileUses files_of(const commands::CheckRequest& request, const std::string& outp
   return files;
 }
 
-// What standard error gets of one verdict.
+// Prints one verdict to standard error.
 void tell(const auto& verdict, const CheckSettings& /*settings*/, bool errors_as_json) {
   if (verdict.error) {
     print_error(*verdict.error, errors_as_json);
@@ -218,7 +218,7 @@ CommandModel check_command() {
                   needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
                                                       "Capacity instead of the lifetimes'")),
                   path_scope_option(request.scope),
-                  short_flag("-q", "--quiet", settings->quiet, "Tell nothing but errors: no warnings"),
+                  short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
                   format_option(settings->format), output_option(settings->output)},
       .positionals = {files_positional(request.files)},
       .examples = {{"Is the evidence complete?",

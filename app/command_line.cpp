@@ -55,7 +55,7 @@ constexpr std::array subcommands{
                version_command},
 };
 
-// Of help texts, in characters.
+// Width of help texts, in characters.
 constexpr std::size_t line_width = 100, left_column = 34;
 
 constexpr std::array<std::string_view, 2> error_format_names{"text", "json"};
@@ -68,7 +68,7 @@ struct RefusedValue : CLI::ValidationError {
   std::string fix;
 };
 
-// What CLI11 calls an option, and a positional in the usage line: "-o,--output"; "FILE" of "[KIND] FILE...".
+// The names that CLI11 gives an option, and a positional in the usage line: "-o,--output"; "FILE" of "[KIND] FILE...".
 std::string name_of(const OptionModel& option) {
   if (!option.names.empty()) {
     return fmt::format("{}", fmt::join(option.names, ","));
@@ -213,7 +213,7 @@ Result<std::string> named_subcommand(const std::vector<std::string>& arguments) 
   return std::string();
 }
 
-// What is wrong with a command line that CLI11 refused.
+// Returns the error of a command line that CLI11 refused.
 Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::ParseError& refusal) {
   const Innermost at = innermost(parser, root);
   const std::string fix = fmt::format("`{} --help` shows the usage", at.path);

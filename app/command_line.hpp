@@ -46,9 +46,8 @@ struct CommandModel {
       run; // after the options were taken; nothing with subcommands
 };
 
-// What may follow the words of a line: a candidate on each line, with a tab and its meaning where it has one,
-// and
-// ":files" with endings where file names may follow too. The last word is the one to be completed.
+// Completes the last of the words: a candidate on each line, with a tab and its meaning where it has one, and
+// ":files" with endings where file names may follow too.
 std::string complete(const CommandModel& root, std::vector<std::string> words);
 
 // The last section of the manual page, as roff.
@@ -80,12 +79,11 @@ CommandModel version_command();
 // costs more than a recommendation, and a process runs one.
 CommandModel command_line(std::string_view only = {});
 
-// What the arguments ask for, with the values in their places: a command, or a help text. An error says what
-// is wrong with them, with the nearest command or option.
+// Parses the arguments into a command with its values, or a help text. Errors name the nearest command or option.
 using Run = std::function<Result<ExitCode>(bool errors_as_json)>;
 Result<Run> parse(std::vector<std::string> arguments);
 
-// Whether the arguments ask for errors as JSON, those about the arguments themselves included.
+// Returns true if the arguments request errors as JSON, also for errors in the arguments themselves.
 bool wants_json_errors(const std::vector<std::string>& arguments);
 
 // Gives core's catalogue the types. To be called before documents are read.

@@ -35,7 +35,7 @@
 namespace tidegate::commands {
 namespace {
 
-// Where the profile of this device, driver and tool is kept.
+// Returns the file of the profile of this device, driver and tool.
 std::filesystem::path cache_file(const device::DeviceInfo& device, const std::string& tool_version) {
   const std::filesystem::path folder = cache_folder();
   if (folder.empty()) {
@@ -71,7 +71,7 @@ void keep(const device::DeviceProfile& profile, const std::filesystem::path& fil
   }
 }
 
-// What the trials say, a row each.
+// Prints the trials, a row each.
 void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vector<std::string>>& rows) {
   rows.push_back(
       {"  resident", fmt::format("{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
@@ -175,7 +175,7 @@ Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_ver
     }
     measured->tidegate = tool_version;
     profile = std::move(*measured);
-    // What failed may have failed because the machine was busy: it is tried again the next time.
+    // A busy machine can make a trial fail: the next run tries again.
     if (!file.empty() && plausible(*profile, device)) {
       keep(*profile, file);
     }

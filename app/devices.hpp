@@ -9,7 +9,7 @@
 
 namespace tidegate::commands {
 
-// Where the result of a self-test may come from.
+// Sources of a self-test result.
 enum class SelfTest : std::uint8_t {
   kept,         // an earlier run, or nowhere
   kept_or_made, // an earlier run, or else it runs now
@@ -21,7 +21,7 @@ enum class SelfTest : std::uint8_t {
 // are the same; a new one is kept there if the folder can be written to. Errors: those of device::probe().
 Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from);
 
-// What tells a device with its driver from others.
+// Identifies a device with its driver.
 std::string device_key(const device::DeviceInfo& device);
 
 // A kept profile, if it is whole, of this device and its driver, and possible; a damaged one is none.

@@ -31,7 +31,7 @@ struct InitRequest {
 
 struct Draft {
   std::string json;
-  std::vector<engine::DraftNote> notes; // what is made up
+  std::vector<engine::DraftNote> notes; // placeholders to fill in
 };
 
 // The program that engine::draft_program() makes; the paths in it are relative to the folder of the output,
@@ -97,7 +97,7 @@ struct InitSettings {
   bool quiet = false;
 };
 
-// What the program does not know, on standard error: the program itself runs as it is.
+// Prints the placeholders to standard error; the program runs with them.
 void print_notes(const commands::Draft& draft, const commands::InitRequest& request) {
   std::string text = fmt::format("tidegate: {} runs as it is; to fill in:\n",
                                  request.output == "-" ? "the program" : display_name(request.output));
@@ -140,11 +140,10 @@ CommandModel init_command() {
   return {
       .options = {text_option("--options", "TEXT", settings->request.options,
                               "Compiler options for the kernels, as for clBuildProgram"),
-                  short_flag("-q", "--quiet", settings->quiet,
-                             "Tell nothing but errors: no list of what is made up"),
+                  short_flag("-q", "--quiet", settings->quiet, "Print errors only, no list of placeholders"),
                   output_option(settings->request.output)},
       .positionals = {sources_positional(settings->request.sources)},
-      .examples = {{"A first program, and what is made up in it:",
+      .examples = {{"A first program, with the list of its placeholders:",
                     "tidegate init examples/programs/heat/heat.cl"},
                    {"It runs as it is:",
                     "tidegate init examples/programs/heat/heat.cl -o first.json && tidegate run first.json"}},

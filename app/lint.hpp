@@ -1,5 +1,5 @@
-// What can be known of a document beyond its schema without a device: the faults that `plan`, `arena` and
-// `run` would find. Those of a document with errors of form are told beside them, so far as it can be read.
+// Checks of a document beyond its schema that need no device: the faults that `plan`, `arena` and `run` would find.
+// A document with errors of form is checked as far as it can be read.
 #pragma once
 #include "graph/program.hpp"
 #include "work/files.hpp"

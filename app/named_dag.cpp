@@ -78,7 +78,7 @@ Error unknown_wave(const std::string& name, const std::vector<documents::NamedWa
   return error;
 }
 
-// Of an end of a dependency that is counted past the waves.
+// Returns the error of a dependency with an index past the last wave.
 Error wave_not_counted(std::uint64_t wave, std::size_t wave_count, std::string pointer) {
   return {.code = ErrorCode::invalid_wave,
           .message = fmt::format("there is no wave {}", wave),

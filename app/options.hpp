@@ -50,7 +50,7 @@ OptionModel file_option(std::string name, Target& target, std::string meaning) {
   return file;
 }
 // The name of a file that is written. One that ends as some other format does is refused: run.pdf that is
-// no PDF helps nobody. `endings` are of the right formats, without the dot.
+// no PDF helps no one. `endings` are of the right formats, without the dot.
 Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings);
 OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
                                 std::string meaning);
@@ -97,7 +97,7 @@ std::string settings_help(std::string_view command, const std::vector<OptionMode
 // The option as a word without a name: "SHELL", or "[FILE]" if it may be left out.
 OptionModel positional(std::string value, OptionModel option);
 
-// What several commands take.
+// Options that several commands share.
 OptionModel format_option(Format& format);
 // -o. `endings` are those that say what is written, as of written_file().
 OptionModel output_option(std::string& output, std::vector<std::string_view> endings = {"json"});

@@ -22,10 +22,10 @@ struct NamedDag {
   planning::WaveDag dag;
   std::vector<std::string> names; // by wave, empty for one without; no items when no wave has a name
 
-  // What a wave is called in a sentence: its name in quotes, or "wave 3".
+  // Names a wave in a sentence: its name in quotes, or "wave 3".
   [[nodiscard]] std::string wave_text(std::uint64_t wave) const;
 
-  // What it is called in a picture: its name, or its index.
+  // Names a wave in a picture: its name, or its index.
   [[nodiscard]] std::string wave_label(std::uint64_t wave) const;
 };
 
@@ -89,7 +89,7 @@ inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::ma
 // "87.5%" of a budget; "" of none.
 std::string share_text(std::uint64_t bytes, std::uint64_t budget);
 
-// What a picture of a plan shows: a box for the waves of a group that are alike, and what depends on what.
+// Content of a picture of a plan: a box for similar waves of a group, and dependencies between boxes.
 
 struct PlanBox {
   std::uint32_t group = 0;
@@ -108,7 +108,7 @@ struct BoxedPlan {
 // With `each_wave` every wave has a box of its own. The edges of `kept`, by waves, are never left out.
 BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<std::uint32_t>& kept_path);
 
-// What names of waves that are alike have in common: "mProject_ID0000001" -> "mProject".
+// The common part of the names of similar waves: "mProject_ID0000001" -> "mProject".
 std::string common_name(const std::string& name);
 
 } // namespace tidegate::commands

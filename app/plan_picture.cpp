@@ -23,7 +23,7 @@ namespace {
 
 using Edge = std::array<std::uint32_t, 2>;
 
-// Beyond, who reaches whom takes too much room, and nobody looks for a single line either.
+// Beyond this size reachability takes too much memory, and single lines cannot be made out.
 constexpr std::size_t most_reduced = 4096;
 
 std::uint64_t bytes_of(const NamedDag& named, std::uint32_t wave) {

@@ -29,7 +29,7 @@
 namespace tidegate::commands {
 namespace {
 
-// What --device fills in.
+// Fields that --device fills in.
 constexpr std::array<std::string_view, 4> adapter_fields{
     "max_workgroup_size_x", "max_compute_workgroups_per_dimension", "max_compute_invocations_per_workgroup",
     "device_memory_budget_bytes"};

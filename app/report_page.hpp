@@ -23,7 +23,7 @@ struct PageOrigin {
 
 std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin);
 
-// What the page shows, as JSON: the report, the program's outline, and the timeline in arrays of numbers.
+// Encodes the data of the page as JSON: the report, the program's outline, and the timeline in arrays of numbers.
 std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin);
 
 // JSON that may stand in a <script> element: no name in it ends the element or opens a comment.

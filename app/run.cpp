@@ -242,7 +242,7 @@ Result<void> refuse_frontier_options(const RunSettings& settings) {
             .fix = "leave it out"});
 }
 
-// How a program is launched whose command line leaves it open.
+// Chooses the launch of a program whose command line leaves it open.
 struct ChosenWay {
   std::optional<engine::FirstRun> report;
   std::optional<engine::Warning> warning;

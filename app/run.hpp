@@ -64,13 +64,13 @@ traversal::Fault provoked_frontier_fault();
 // Nothing with --quiet.
 void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings);
 
-// How much of what it is doing is told.
+// How much a run reports of its progress.
 ProgressStyle progress_style(const RunSettings& settings);
 
-// Runs a program of either kind and tells of it.
+// Runs a program of either kind and reports.
 Result<ExitCode> run_program(RunSettings& settings);
 
-// Runs a frontier program and tells of it; the options of wave programs were refused or are left alone.
+// Runs a frontier program and reports; options of wave programs are refused or ignored.
 Result<ExitCode> run_frontier(const RunSettings& settings, engine::Monitor& monitor, Progress& progress);
 
 } // namespace tidegate::app
@@ -86,7 +86,7 @@ documents::RunReportDocument run_document(engine::RunReport report, const PlanOp
 // For people.
 std::string run_table(const documents::RunReportDocument& document, bool colour);
 
-// Whether a document is one, rather than a wave program: it says so, or names a graph.
+// Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
 
 // The report as a document, without a newline at its end.

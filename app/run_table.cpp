@@ -121,7 +121,7 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
                                                 : text;
 }
 
-// Of each strategy the least of the cost model's figures, and what was measured of the one that was taken.
+// Formats the lowest estimate of each strategy, and the measured time of the one that was taken.
 std::string estimates_text(const std::vector<engine::CandidateReport>& candidates) {
   std::string text;
   for (std::size_t i = 0; i < engine::strategy_names.size(); ++i) {

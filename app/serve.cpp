@@ -83,7 +83,7 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text) {
 Result<ExitCode> serve_text(const Route& route,
                             const std::function<Result<std::string>(std::string_view)>& answer) {
   TIDEGATE_CHECK(refuse_overwriting(route.files()));
-  // First the output: whoever cannot keep an answer need not work it out.
+  // Opens the output first: an answer that cannot be kept need not be computed.
   TIDEGATE_TRY(auto output, Output::open(route.output));
   TIDEGATE_TRY(const auto document, read_document(route.input));
   const auto text = answer(document);

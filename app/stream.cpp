@@ -139,7 +139,7 @@ public:
     changed_.notify_all();
   }
 
-  // What a worker throws outside of a line's answer, say for want of memory, ends the stream with an error.
+  // An exception of a worker outside a line's answer, such as a lack of memory, ends the stream with an error.
   void work(const LineAnswer& answer) {
     try {
       while (Block* block = take()) {

@@ -112,7 +112,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 1s; // until somebody who waits wonders
+constexpr auto patience = 1s; // before progress appears
 constexpr auto line_pace = 200ms;
 constexpr auto lines_pace = 1s;
 constexpr std::string_view clear_line = "\r\x1b[K";

@@ -1,4 +1,4 @@
-// What the tool knows about the terminal it may be talking to.
+// Terminals: colour, width, and lines of progress.
 #pragma once
 #include "device/monitor.hpp"
 #include "work/program.hpp"
@@ -15,10 +15,10 @@
 
 namespace tidegate::app {
 
-// Whether text on this file descriptor may carry colour: NO_COLOR, CLICOLOR_FORCE and TERM=dumb are honoured.
+// Returns true if text on this file descriptor may have colour; honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb.
 bool use_colour(int descriptor);
 
-// Whether the descriptor is a terminal on which a line can be written anew.
+// Returns true if the descriptor is a terminal that can overwrite a line.
 bool is_terminal(int descriptor);
 
 // Says on standard error what the tool is waiting for when it is about to read from a person.
@@ -37,7 +37,7 @@ void explain_interrupts(bool as_json);
 // Prints an error and its others on standard error, each as text or as one JSON object on one line.
 void print_error(const Error& error, bool as_json);
 
-// What a long run is doing, on standard error.
+// Progress of a long run, on standard error.
 
 enum class ProgressStyle : std::uint8_t {
   none,

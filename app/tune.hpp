@@ -16,7 +16,7 @@
 
 namespace tidegate::commands {
 
-// Where the user's folder has what was measured for a program on this device and driver; empty without a
+// Files in the user's folder with the measurements of a program on this device and driver; empty without a
 // folder.
 struct TunedFiles {
   std::filesystem::path profile;
@@ -51,8 +51,8 @@ Result<device::DeviceProfile> read_profile(const std::string& file, const device
 
 Result<policy::LaunchPolicy> read_policy(const std::string& file);
 
-// What a run takes of all that: of the files that it names, or else what was kept for this very program on
-// this device. What was kept and is damaged costs nothing but what was gained. Errors: of the
+// Returns the profile and policy that a run takes: from the files that it names, or else those kept for this program
+// on this device. Damaged files are ignored. Errors: of the
 // files that are named; invalid_usage where two of the program and these are standard input.
 struct TuningSources {
   std::optional<std::string> profile; // "none": not what was kept either

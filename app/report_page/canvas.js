@@ -1,4 +1,4 @@
-// What the timeline's canvas shows of its view: an axis, lanes with their names, spans, arrows of dependencies.
+// Draws the timeline's view on its canvas: an axis, lanes with their names, spans, arrows of dependencies.
 
 function resize(timeline, width) {
   timeline.width = width;

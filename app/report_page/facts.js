@@ -1,4 +1,4 @@
-// What is told in words and numbers: how the run ended, where and why so, what it took, what was compared.
+// The part in words and numbers: the outcome, the device, the choices with their reasons, times, comparisons.
 
 const GOOD_ENDS = ["done", "planned", "checked"];
 

@@ -82,7 +82,7 @@ function percent(share) {
   return value !== 0 && value < 0.01 ? "less than 0.01 %" : `${Number(value.toPrecision(3))} %`;
 }
 
-// Of a list of any length.
+// Works for lists of any length.
 function least(values) {
   return values.reduce((a, b) => Math.min(a, b), Infinity);
 }

@@ -1,6 +1,6 @@
 // Reads the data and shows it, part by part.
 
-// What cannot be drawn is told, and nothing else is lost by it.
+// A part that cannot be drawn says so; the other parts still appear.
 window.addEventListener("error", (event) => {
   const failure = document.getElementById("failure");
   failure.textContent = `A part of this page could not be drawn: ${event.message}`;

@@ -66,8 +66,8 @@ function makeTimeline(data, lanes) {
     showArrows: true, picked: null, width: 0, gutter: 0};
 }
 
-// What spans are called, and the colour of the first wave in it: those of several waves have a + between them.
-// A window's span is called as the waves that it stands for.
+// Labels of spans with the colour of their first wave; names of several waves are joined by +. A window's span has the
+// names of its waves.
 function namedSpans({program, timeline, colours}) {
   const wavesOf = new Map(program.waves.map((wave, index) => [wave.text, [index]]));
   program.windows.forEach(({text, waves}) => wavesOf.set(text, waves));

@@ -18,7 +18,7 @@
 
 ulong tg_units(float value) { return (ulong)(value * TG_UNITS); }
 
-// What vertices pass on in iteration `wave`; the arrays of this and the next iteration alternate.
+// The ranks that vertices pass on in iteration `wave`; the arrays of this and the next iteration alternate.
 global float* tg_passed(const tg_job* job, uint wave) {
   return (global float*)job->others + (ulong)(wave & 1u) * job->vertices;
 }

@@ -72,7 +72,7 @@ static Error crash(int signal, bool kernels_ran) {
                             bytes_text(memory.rlim_cur), error.fix);
   } else if (kernels_ran) {
     error.fix =
-        "a kernel may have written past the end of a buffer: --check-bounds tells of it, with Oclgrind "
+        "a kernel may have written past the end of a buffer: --check-bounds reports it, with Oclgrind "
         "installed also of what crashes the driver; otherwise " +
         error.fix;
   }

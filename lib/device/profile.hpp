@@ -88,7 +88,7 @@ struct Tuning {
   friend bool operator==(const Tuning&, const Tuning&) = default;
 };
 
-// How a work-group publishes and observes memory; the values match kernels/common/device_barrier.cl.
+// Ways in which a work-group publishes and observes memory; the values match kernels/common/device_barrier.cl.
 enum class Ordering : std::uint8_t {
   ptx,     // release and acquire in PTX; NVIDIA's devices only
   c11,     // OpenCL C 2.0 atomics with device scope

@@ -39,7 +39,7 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
                            std::uint32_t side_by_side) {
   KernelLimits limits{.group_size = adapter_of(device).max_workgroup_size_x};
   if (device != nullptr) {
-    // What a CPU runs side by side are work-groups: more work-items in one gain nothing there.
+    // A CPU runs work-groups side by side: more work-items in one gain nothing there.
     limits.tiles_side_by_side = device->type == device::DeviceType::cpu ? 0 : side_by_side;
     limits.named_barriers = limits.tiles_side_by_side != 0 && takes_ptx(*device);
     limits.local_bytes =
@@ -84,7 +84,8 @@ Result<void> check_device_limits(const ResolvedProgram& program, const device::D
   return {};
 }
 
-// What the groups of a persistent launch report: never more groups than tiles, unless asked for.
+// Upper bound on progress-report memory: one report per work-group, at most one group per tile unless `workers` asks for
+// more.
 std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInfo* device,
                              std::optional<std::uint32_t> workers) {
   constexpr std::uint64_t most_groups_per_unit = 64;
@@ -112,7 +113,7 @@ std::uint64_t most_table_bytes(const ResolvedProgram& program, const Schedule& s
   return largest.bytes() + waits + counters + (persistent ? progress_bytes(largest, device, workers) : 0);
 }
 
-// What of the budget and the largest allocation is left for the arena; nothing where neither binds.
+// Returns the bytes of the budget and the largest allocation that are left for the arena; nothing where neither binds.
 Result<std::optional<std::uint64_t>> arena_capacity(const ResolvedProgram& program, std::uint64_t table_bytes,
                                                     std::uint64_t budget_bytes,
                                                     const device::DeviceInfo* device) {
@@ -193,7 +194,7 @@ Result<Schedules> make_schedules(const ResolvedProgram& program, const OutlinedO
   return Schedules{std::move(schedules)};
 }
 
-// What the command line fixes, or else the profile.
+// Returns the shape that the command line fixes, or else the profile.
 FixedShape fixed_shape(const CompileOptions& options) {
   const auto given = [](std::uint32_t value) { return value == 0 ? std::nullopt : std::optional(value); };
   const device::Tuning& tuning = options.tuning;
@@ -253,7 +254,7 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                make_schedules(program, ops, plan, device, options,
                               packings(program, model.compute_units, tuning, fixed, interpreted)));
 
-  // Where each buffer lies; those that are never needed together share memory.
+  // Buffers get their places; those that are never needed together share memory.
   const std::optional<Strategy> asked_for = options.strategy ? options.strategy : preferred(tuning.strategy);
   const bool asked_persistent = asked_for && is_persistent(*asked_for);
   const Schedule& likely = schedules.all[asked_persistent ? Schedules::first_persistent : Schedules::launch];
@@ -264,7 +265,7 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                capacity_beside(most_table_bytes(program, likely, asked_persistent, device, options.workers)));
   TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, capacity, device));
 
-  // What each way of launching it would take, and the one that is taken.
+  // Each candidate gets an estimate, and one is taken.
   StrategyChoice choice =
       choose_strategy({.asked_for = options.strategy,
                        .device = device,

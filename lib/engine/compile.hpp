@@ -48,7 +48,7 @@ struct ModeChoice {
   std::string reason; // for people
 };
 
-// What each pass has made.
+// The results of all passes.
 struct CompiledProgram {
   ResolvedProgram written;        // as its document has it
   ResolvedProgram program;        // as it runs: waves that are one window are one wave

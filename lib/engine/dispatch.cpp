@@ -42,7 +42,7 @@ namespace {
 
 using device::require;
 
-// What a launch tells, as kernels have it.
+// The head that a launch reports, as kernels define it.
 namespace in_kernels {
 using uint = std::uint32_t;
 using ulong = std::uint64_t;
@@ -227,7 +227,7 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   monitor_.in_flight = 1;
   wait("running the persistent kernel");
   const std::uint64_t elapsed = elapsed_ns(start);
-  // What the launch says of itself is part of what is read back, as outputs are, not of how long it took.
+  // Reading the head is part of reading back, as reading outputs is, and not of the dispatch time.
   std::array<cl_uint, head_words> head{};
   download(session_, progress_, 0, std::as_writable_bytes(std::span(head)));
   outcome_.slices_ns.push_back(elapsed);
@@ -293,7 +293,7 @@ std::uint64_t Dispatcher::tiles_before(const Position& position, const Rows& row
   return tiles;
 }
 
-// What was kept, by the host's clock.
+// Returns the recorded spans in the host's time.
 Trace Dispatcher::trace() const {
   require(session_.queue.finish(), "running the waves");
   Trace trace{.launches = times_.spans(), .tasks = {}, .left_out = times_.left_out()};
@@ -454,7 +454,7 @@ bool Dispatcher::run_iteration(std::uint32_t iteration) {
   return settle(false);
 }
 
-// Only what is the same in all iterations, and what nobody wants to know the times of.
+// Only launches that are the same in all iterations, in runs that record no times.
 bool Dispatcher::may_record() const {
   return !is_persistent(strategy_) && limits_.trace_spans == 0 && plain_ != nullptr &&
          std::all_of(schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_begin),
@@ -524,7 +524,7 @@ bool Dispatcher::any_queue_failed() {
   return failed;
 }
 
-// What first launches have spent compiling does not count as wall time.
+// The compile time of first launches does not count as wall time.
 std::chrono::nanoseconds Dispatcher::compiled() const {
   return std::chrono::nanoseconds(plain_ == nullptr ? 0 : plain_->compile_ns());
 }

@@ -22,8 +22,8 @@
 
 namespace tidegate::engine {
 
-// What the work-groups of a persistent launch wait by (kernels/common/device_barrier.cl): arrivals at the barrier,
-// groups that gave up, and how far each has come. They count on from launch to launch.
+// The counters that work-groups of a persistent launch wait on (kernels/common/device_barrier.cl): arrivals at the
+// barrier, groups that gave up, and the progress of each group. They continue from launch to launch.
 
 // On a CPU a work-group may wait long for one whose core is busy: there the memory is the host's too, and
 // the monitor can end the wait.
@@ -75,7 +75,7 @@ struct DispatchOutcome {
   std::optional<Trace> trace;   // where it was asked for
 };
 
-// Whether an element is what `until` waits for: compared as numbers, not as bits.
+// Returns true if an element has the value that `until` waits for, compared as numbers, not as bits.
 bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& value);
 
 class Dispatcher {

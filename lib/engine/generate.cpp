@@ -455,7 +455,7 @@ private:
                                                      "long", "ulong", "ushort", "float",  "double"};
     const std::string_view type = names[static_cast<std::size_t>(buffer.spec.type)];
     source_ += fmt::format(
-        "// Whether {} has the value that ends the repetition.\n"
+        "// True once {} has the value that ends the repetition.\n"
         "static uint tg_until_met(global const uchar* arena, global const ulong* words, uint phase) {{\n"
         "  return *(global const {}*)(arena + words[{}u + phase]) == {};\n}}\n",
         in_quotes(buffer.name), type, tables_.until_word, literal(type, program_.until->value));

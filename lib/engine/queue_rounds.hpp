@@ -18,7 +18,7 @@ namespace tidegate::engine {
 
 class PlainPrograms;
 
-// How ordinary launches run a wave's items.
+// Ways in which ordinary launches run a wave's items.
 enum class QueueWay : std::uint8_t {
   drain, // published, in rounds by priority
   check, // as given, one per work-item: the reference for the other way

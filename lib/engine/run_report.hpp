@@ -310,7 +310,7 @@ struct TriedWay {
   std::string thrown_out; // why it was rejected; or empty
 };
 
-// How the first run of a program on a device chose its launch plan: candidates were compared with plain
+// The choice of a launch plan by the first run of a program on a device: candidates were compared with plain
 // launches on the program's data, and timed. Later runs reuse the result.
 struct FirstRun {
   bool compared = false;        // with plain launches, all possible choices

@@ -32,7 +32,6 @@ struct GraphSpec {
   std::optional<GeneratorSpec> generate;
   bool undirected = false;
   std::optional<ProgramWeights> weights; // for sssp; default: as the file has them
-  bool cache = false;                    // only for a file
 };
 
 // Output files. Each belongs to one algorithm: levels and parents to bfs, reached to reach, distances to

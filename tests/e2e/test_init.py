@@ -1,4 +1,4 @@
-"""tidegate init: programs that run as they are written, and what they say is made up."""
+"""tidegate init: programs that run as they are written, and which placeholders they report."""
 
 from __future__ import annotations
 

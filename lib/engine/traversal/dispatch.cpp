@@ -22,11 +22,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t report_words = 8;
 
-// What a launch is for: the numbers of kernels/frontier/traversal.cl.
+// Purposes of a launch; the numbers match kernels/frontier/traversal.cl.
 constexpr cl_uint run_action = 0;
 constexpr cl_uint poll_action = 1;
 
-// What the kernel is asked for in a launch, in the order of its parameters behind the graph's.
+// Arguments of a launch, in the order of the kernel's parameters after the graph's.
 struct LaunchArguments {
   cl::Buffer log, counters, reports, poll;
   cl_uint launch = 0;

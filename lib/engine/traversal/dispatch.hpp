@@ -12,7 +12,7 @@
 
 namespace tidegate::traversal {
 
-// How many work-groups are resident together, and how many a launch has.
+// Numbers of work-groups: resident together, and in a launch.
 struct FrontierGroups {
   std::uint32_t resident = 0; // 0: nothing waits inside a launch
   std::uint32_t groups = 1;
@@ -49,7 +49,7 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
                           const DispatchLimits& limits, engine::Monitor& monitor);
 
-// Of the persistent kernel. Throws device::Refused.
+// Returns the number of work-groups of the persistent kernel that are resident together. Throws device::Refused.
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
                               engine::BuiltKernel& kernel, const FrontierGeometry& geometry);
 

@@ -121,7 +121,6 @@ constexpr Field graph_fields[] = {
     defaulted<&GraphSpec::undirected>("undirected", "whether each edge also represents its opposite"),
     optional<&GraphSpec::weights>("weights",
                                   "type of the weights of sssp; left out, u32 for whole numbers, else f32"),
-    defaulted<&GraphSpec::cache>("cache", "no effect; accepted for older programs"),
 };
 
 constexpr Field output_fields[] = {

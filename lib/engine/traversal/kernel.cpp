@@ -38,7 +38,7 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   const std::uint32_t usual = profile.alone_up_to.value_or(cpu ? cpu_alone : gpu_alone);
   geometry.alone_vertices = std::min(alone_vertices.value_or(usual), geometry.alone_room);
   geometry.eager = !cpu;
-  geometry.wide_near = !cpu; // on PoCL grids take 1.4 to 1.7 times as long with three times the width
+  geometry.wide_near = !cpu;  // on PoCL grids take 1.4 to 1.7 times as long with three times the width
   geometry.hubs_first = !cpu; // on PoCL it takes five times the time that it saves
   return geometry;
 }

@@ -146,7 +146,7 @@ FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::G
   return report;
 }
 
-// What is known of a run whose device does not come back.
+// Completes the report of a run whose device does not come back.
 FrontierReport report_of_silence(FrontierReport report, const engine::Monitor& monitor, bool interrupted,
                                  const TraversalOptions& options) {
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
@@ -332,7 +332,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
     return {};
   }
 
-  // What the device chose, the policy must choose again; then the results themselves.
+  // The policy must choose what the device chose; then the results are checked.
   if (options.fault == Fault::wrong_log && !report.waves.empty()) {
     report.waves.back().rule = policy::TopologyRule::queue_empty;
   }
