@@ -137,7 +137,7 @@ class FrontierPrograms(Scratch):
                 ({"graph": {"file": "words.el"}}, (3, "bad_graph", None, 'unknown graph format; the first line is "once upon a time"'))):
             rc, error = self.check(change)
             self.assertEqual((rc, error["code"], error.get("pointer"), error["message"]), refused)
-        self.assertEqual(self.check({"graph": {"file": "road.mtx", "cache": True}}), (0, {}))
+        self.assertEqual(self.check({"graph": {"file": "road.mtx"}}), (0, {}))
         self.assertEqual(sorted(file.name for file in self.folder.iterdir()), ["program.json", "road.mtx", "words.el"])
 
     def test_paths_stay_in_the_folder(self) -> None:
