@@ -259,7 +259,7 @@ class Premises(PlanCheck):
         result = run("check", "plan", "--dag", self.dag, "--format", "table", good, bad)
         self.assertEqual(result.rc, 1)
         self.assertRegex(result.stdout, r"good.json +frontier_memory_plan +valid\n")
-        self.assertRegex(result.stdout, r"bad.json +frontier_memory_plan +inconsistent +max_group_width is 3 and")
+        self.assertRegex(result.stdout, r"bad.json +frontier_memory_plan +inconsistent +max_group_width is 3, but")
         self.assertTrue(result.stdout.endswith("2 checked, 1 valid, 1 not\n"))
 
 
