@@ -216,7 +216,7 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
   document.dependencies = {}; // by far the larger part of the document
 
   dag.waves.reserve(document.waves.size());
-  const bool any_name = names.size() != 0;
+  const bool any_name = !names.empty();
   if (any_name) {
     named.names.reserve(document.waves.size());
   }
