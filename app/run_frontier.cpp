@@ -135,8 +135,8 @@ std::string frontier_table(const FrontierReport& report, bool colour) {
   }
   rows.push_back({"  result", verdict(report)});
   if (report.replay) {
-    rows.push_back({"  replay", fmt::format("{} of {} choices made again by the host", report.replay->agreed,
-                                            report.replay->waves)});
+    rows.push_back({"  replay", fmt::format("topology choices reproduced on the host: {} of {}",
+                                            report.replay->agreed, report.replay->waves)});
   }
   if (report.comparison) {
     rows.push_back({"  compared", times_text(*report.comparison)});

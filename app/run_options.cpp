@@ -136,7 +136,7 @@ CommandModel run_command() {
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"},
                    {"What would run, without a device:",
                     "tidegate run examples/programs/heat/program.json --dry-run --format table"},
-                   {"Who writes beside a buffer?",
+                   {"Which wave writes out of bounds?",
                     "tidegate run examples/programs/reduction/program.json --check-bounds --format table"}},
       .run = [settings, keys](bool errors_as_json) -> Result<ExitCode> {
         if (settings->help_settings) {

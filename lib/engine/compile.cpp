@@ -155,7 +155,7 @@ ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& reco
   if (tables.cases.empty()) {
     return {mode, "every stage is one wave, launched as the user's own kernel"};
   }
-  return {mode, asked_for ? "asked for" : "recommended by the launch policy"};
+  return {mode, asked_for ? "requested" : "recommended by the launch policy"};
 }
 
 std::optional<device::Ordering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {

@@ -119,7 +119,7 @@ PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recom
   const bool takes_windows = wanted == Promotion::windows || wanted == Promotion::all;
   const bool takes_ops = wanted == Promotion::opcodes || wanted == Promotion::all;
   PromotionChoice choice{.promoted = both(takes_windows && !windows.empty(), takes_ops && !ops.empty()),
-                         .reason = asked_for ? "asked for"
+                         .reason = asked_for ? "requested"
                                              : "as the launch policy says, by the counts of its evidence",
                          .windows = {},
                          .ops = {}};

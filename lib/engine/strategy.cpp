@@ -181,7 +181,7 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Can
   const bool unknown = device == nullptr || !device->profile;
   const std::optional<Strategy> preference = preferred(question.tuning.strategy);
   const std::optional<Strategy> wanted = question.asked_for ? question.asked_for : preference;
-  const std::string why = question.asked_for ? "asked for" : question.why;
+  const std::string why = question.asked_for ? "requested" : question.why;
   if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering || question.distrust_litmus)) {
     refuse_persistent(candidates, "the device has not passed the self-test: no memory ordering between "
                                   "work-groups is proved, so nothing may wait inside a launch");

@@ -591,7 +591,7 @@ class Report(Small):
         result = self.run_document(CHAIN, "--strategy", "launch", "--verify", "--format", "table")
         self.assertEqual((result.rc, result.stderr), (0, ""))
         self.assertTrue(result.stdout.startswith("done: 6 of 6 tiles\n"), result.stdout)
-        self.assertIn("strategy  launch: asked for\n", result.stdout)
+        self.assertIn("strategy  launch: requested\n", result.stdout)
         self.assertIn("2 outputs equal to plain launches, byte for byte\n", result.stdout)
         self.assertNotIn("\x1b", result.stdout)
 
@@ -613,7 +613,7 @@ class Report(Small):
         self.assertGreaterEqual(report["queue_publish_ns"], report["upload_ns"])
         self.assertGreaterEqual(report["wall_time_ns"], sum(report[part] for part in (
             "queue_publish_ns", "backend_dispatch_ns", "read_back_ns")))
-        self.assertEqual(report["strategy_reason"], "asked for")
+        self.assertEqual(report["strategy_reason"], "requested")
 
     def test_candidates(self) -> None:
         """The cost model's figure for every way to launch the program, and beside it what was measured of the one that is taken."""

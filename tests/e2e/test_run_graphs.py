@@ -176,7 +176,7 @@ class Runs(Graphs):
         done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify")
         self.assertEqual(done.rc, 0, done.stderr)
         for word in ["bfs of 512 vertices and 4096 edges", "edges a second", "the widest (", "result    right: ",
-                     "choices made again by the host", f"{self.folder}/levels.bin: levels, 2 KiB"]:
+                     "topology choices reproduced on the host: ", f"{self.folder}/levels.bin: levels, 2 KiB"]:
             self.assertIn(word, done.stdout)
 
     def test_verbose(self) -> None:

@@ -68,7 +68,7 @@ class Promotion(Programs):
             with self.subTest(strategy=strategy, mode=mode):
                 report = self.report_of(chain(), "--verify", "--set", "promote=windows", "--strategy", strategy, "--mode", mode)
                 self.assertEqual(report["promotion"], {
-                    "promoted": "windows", "reason": "asked for", "ops": [],
+                    "promoted": "windows", "reason": "requested", "ops": [],
                     "windows": [{"waves": ["wave 0 (scale)", "wave 1 (guarded)", "wave 2 (turned)", "wave 3 (first_of_tile)"],
                                  "meetings": 1,
                                  "register_buffers": ["t"]}]})
@@ -82,11 +82,11 @@ class Promotion(Programs):
 
     def test_none_and_a_plan(self) -> None:
         report = self.report_of(chain(), "--dry-run", "--set", "promote=none")
-        self.assertEqual(report["promotion"], {"promoted": "none", "reason": "asked for", "windows": [], "ops": []})
+        self.assertEqual(report["promotion"], {"promoted": "none", "reason": "requested", "windows": [], "ops": []})
         self.assertEqual(len(report["plan"]["barriers"]["groups"]), 4)
         plan = self.file("plan.json", run("plan", str(self.folder / "program.json")).stdout)
         report = self.report_of(chain(), "--dry-run", "--set", "promote=windows", "--plan", str(plan))
-        self.assertEqual(report["promotion"]["reason"], "asked for; no waves go on with each other's tiles")
+        self.assertEqual(report["promotion"]["reason"], "requested; no waves go on with each other's tiles")
 
     def test_the_policy_decides_by_counts(self) -> None:
         """Three pairs stay below the threshold of four; two iterations reach it."""
@@ -169,7 +169,7 @@ class Promotion(Programs):
         report = self.report_of(document, "--dry-run", "--set", "promote=windows")
         self.assertEqual(report["memory"]["arena_bytes"], apart["arena_bytes"])
         self.assertEqual(report["promotion"], {"promoted": "none", "windows": [], "ops": [],
-                                               "reason": "asked for; the windows would not have had room"})
+                                               "reason": "requested; the windows would not have had room"})
 
 
 class Halos(Programs):

@@ -104,7 +104,7 @@ class TuneMeasure(Programs):
         report = self.run_it(path, "--profile", file)
         self.assertEqual((report["strategy"], report["strategy_reason"]), ("barrier", "measured as the fastest, by the profile"))
         self.assertEqual(report["effective_geometry"]["worker_groups"], 1)
-        self.assertEqual(self.run_it(path, "--profile", file, "--strategy", "launch")["strategy_reason"], "asked for")
+        self.assertEqual(self.run_it(path, "--profile", file, "--strategy", "launch")["strategy_reason"], "requested")
         unsafe = run("run", str(path), "--profile", file, env=environment(TIDEGATE_PROVOKE="failed_litmus"))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "plain")  # as one launch for each wave would be
         # Of the same profile traversals take where they change their ways.

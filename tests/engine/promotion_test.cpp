@@ -77,5 +77,5 @@ TEST_CASE("an explicit choice wins, otherwise the policy") {
         "as the launch policy says, by the counts of its evidence");
   const PromotionChoice none = choose_promotion(Promotion::all, recommended(false, false), {}, ops);
   CHECK(none.promoted == Promotion::opcodes);
-  CHECK(none.reason == "asked for; no waves go on with each other's tiles");
+  CHECK(none.reason == "requested; no waves go on with each other's tiles");
 }

@@ -115,7 +115,7 @@ TEST_CASE("explicit choices, and choices that are refused") {
     question.device = &device;
     return choose_strategy(question, candidates_of(chain_of(100)));
   };
-  CHECK(choice({.asked_for = Strategy::launch}).reason == "asked for");
+  CHECK(choice({.asked_for = Strategy::launch}).reason == "requested");
   CHECK(choice({.asked_for = Strategy::launch}).strategy == Strategy::launch);
   CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::barrier);
   CHECK(choice({.asked_for = Strategy::counters}).strategy == Strategy::counters);

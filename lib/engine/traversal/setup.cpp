@@ -49,23 +49,23 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
 
 StrategyChoice choose_strategy(const TraversalOptions& options, const device::DeviceInfo* device) {
   if (options.strategy == Strategy::launch) {
-    return {Strategy::launch, "asked for"};
+    return {Strategy::launch, "requested"};
   }
   if (device == nullptr) {
     return {Strategy::barrier,
-            options.strategy ? "asked for" : "planned for a device whose self-test passes"};
+            options.strategy ? "requested" : "planned for a device whose self-test passes"};
   }
   if (!device->profile || !device->profile->ordering || options.fault == Fault::failed_litmus) {
     if (options.dry_run && !device->profile) {
       return {options.strategy.value_or(Strategy::barrier),
-              options.strategy ? "asked for" : "planned for a device whose self-test passes"};
+              options.strategy ? "requested" : "planned for a device whose self-test passes"};
     }
     return {Strategy::launch,
             "the device has not passed the self-test: no memory ordering between work-groups "
             "is proved, so nothing may wait inside a launch"};
   }
   if (options.strategy) {
-    return {Strategy::barrier, "asked for"};
+    return {Strategy::barrier, "requested"};
   }
   if (const auto measured = traversal_profile(*device).strategy) {
     return {*measured == device::TraversalStrategy::launch ? Strategy::launch : Strategy::barrier,
