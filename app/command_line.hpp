@@ -60,7 +60,7 @@ namespace tidegate::app {
 using commands::CommandModel;
 
 // One function per file of this folder: what a subcommand takes and does, without its name. Each call makes
-// settings of its own, which `take` fills and `run` reads.
+// separate settings, which `take` fills and `run` reads.
 CommandModel recommend_command();
 CommandModel plan_command();
 CommandModel arena_command();

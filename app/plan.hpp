@@ -105,7 +105,7 @@ struct BoxedPlan {
   std::size_t implied = 0;                         // dependencies between boxes that are not among the edges
 };
 
-// With `each_wave` every wave has a box of its own. The edges of `kept`, by waves, are never left out.
+// With `each_wave` every wave has a separate box. The edges of `kept`, by waves, are never left out.
 BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<std::uint32_t>& kept_path);
 
 // The common part of the names of similar waves: "mProject_ID0000001" -> "mProject".

@@ -13,7 +13,7 @@ namespace tidegate::commands {
 
 std::string_view page_html();
 std::string_view page_style();
-std::string_view page_script(); // all of its files, one behind the other
+std::string_view page_script(); // all script files, concatenated
 
 struct PageOrigin {
   std::string program;              // as messages name it

@@ -164,7 +164,7 @@ Progress::~Progress() {
 }
 
 void Progress::write(std::string_view text) const {
-  // Whoever cannot be told goes without.
+  // A terminal that cannot be written to gets no progress.
   [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
 }
 

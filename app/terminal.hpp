@@ -48,7 +48,7 @@ enum class ProgressStyle : std::uint8_t {
 // "running the waves, iteration 12 of 500, 3.2 s".
 std::string progress_text(const engine::Monitor& monitor, std::chrono::nanoseconds elapsed);
 
-// Looks at the monitor of a run from a thread of its own: the watchdog of a run has no time for terminals
+// Looks at the monitor of a run from a separate thread: the watchdog of a run has no time for terminals
 // that do not take text.
 class Progress {
 public:
@@ -59,7 +59,7 @@ public:
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // Nothing more is told, and the line is gone. From any thread.
+  // Ends the progress and removes its line. Any thread may call it.
   void finish();
 
 private:
@@ -70,7 +70,7 @@ private:
   engine::Monitor& monitor_;
   ProgressStyle style_;
   Text text_;
-  int descriptor_; // standard error of its own: what drivers print there is caught while they build
+  int descriptor_; // a copy of standard error: what drivers print to the original is caught while they build
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
   std::condition_variable changed_;
