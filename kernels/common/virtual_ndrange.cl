@@ -69,17 +69,21 @@ tg_item tg_place(tg_range range, uint tile, uint lane, uint side) {
   return item;
 }
 
-// Returns the work-items of a group along one dimension; the last group may have fewer.
-uint tg_extent(uint global_size, uint local_size, uint group) {
+// Returns the work-items of a group along one dimension; the last group may have fewer. Where sizes are constants and
+// groups are whole, the compiler sees a constant.
+uint tg_extent(uint global_size, uint local_size, uint groups, uint group) {
+  if (groups * local_size == global_size) {
+    return local_size;
+  }
   const uint left = global_size - group * local_size;
   return left < local_size ? left : local_size;
 }
 
 // False for work-items outside a ragged last group.
 bool tg_inside(tg_item item) {
-  return item.lane_x < tg_extent(item.range.global_x, item.range.local_x, item.group_x) &&
-         item.lane_y < tg_extent(item.range.global_y, item.range.local_y, item.group_y) &&
-         item.lane_z < tg_extent(item.range.global_z, item.range.local_z, item.group_z);
+  return item.lane_x < tg_extent(item.range.global_x, item.range.local_x, item.range.groups_x, item.group_x) &&
+         item.lane_y < tg_extent(item.range.global_y, item.range.local_y, item.range.groups_y, item.group_y) &&
+         item.lane_z < tg_extent(item.range.global_z, item.range.local_z, item.range.groups_z, item.group_z);
 }
 
 uint tg_get_work_dim(tg_item item) { return item.range.dimensions; }
@@ -100,9 +104,9 @@ size_t tg_get_enqueued_local_size(tg_item item, uint d) {
   return d == 0 ? item.range.local_x : d == 1 ? item.range.local_y : d == 2 ? item.range.local_z : 1;
 }
 size_t tg_get_local_size(tg_item item, uint d) {
-  return d == 0   ? tg_extent(item.range.global_x, item.range.local_x, item.group_x)
-         : d == 1 ? tg_extent(item.range.global_y, item.range.local_y, item.group_y)
-         : d == 2 ? tg_extent(item.range.global_z, item.range.local_z, item.group_z)
+  return d == 0   ? tg_extent(item.range.global_x, item.range.local_x, item.range.groups_x, item.group_x)
+         : d == 1 ? tg_extent(item.range.global_y, item.range.local_y, item.range.groups_y, item.group_y)
+         : d == 2 ? tg_extent(item.range.global_z, item.range.local_z, item.range.groups_z, item.group_z)
                   : 1;
 }
 size_t tg_get_global_offset(tg_item item, uint d) {
