@@ -88,7 +88,8 @@ uint tg_load_acquire(volatile global tg_word* at) {
 #define TG_REACHED(group) ((2 + (group)) * TG_LINE)
 
 // Polls before a wait counts as long, about 20 us on a GPU. An acquire invalidates the L1 cache of its multiprocessor,
-// where groups may still work: a long wait polls without acquire, and acquires once the counter has arrived.
+// where groups may still work: a long wait polls without acquire, and acquires once the counter has arrived. Waves of
+// chains take 2 to 4 % less with it on an H200.
 #define TG_SHORT_WAIT 32u
 
 // Waits until a counter reaches a value. Returns false after `most_polls` reads, or once any group has given

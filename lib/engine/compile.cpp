@@ -229,6 +229,20 @@ std::vector<std::uint32_t> op_numbers(const std::vector<HotOp>& hot) {
   return ops;
 }
 
+// Returns how many work-groups a compute unit has to hold if every tile of the largest stage is to run at once, or 0
+// if they have too many work-items to gain registers by it.
+std::uint32_t groups_per_unit(const LaunchTables& tables, std::uint32_t group_size, std::uint32_t workers,
+                              const device::DeviceInfo& device) {
+  constexpr std::uint64_t most_work_items = 1024; // at which NVIDIA's GPUs have 64 registers for each
+  std::uint64_t groups = std::max(workers, 1U);
+  for (const StageRow& stage : tables.stages) {
+    groups = std::max<std::uint64_t>(groups, stage.tiles);
+  }
+  const std::uint64_t units = std::max(device.compute_units, 1U);
+  const std::uint64_t per_unit = (groups + units - 1) / units;
+  return per_unit * group_size <= most_work_items ? static_cast<std::uint32_t>(per_unit) : 0;
+}
+
 // From waves and outlined kernels on.
 Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* device,
                                       const CompileOptions& options) {
@@ -322,6 +336,11 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                        .conditional_barriers = device != nullptr && !cpu,
                        .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
                        .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
+
+  if (device != nullptr && takes_ptx(*device)) {
+    source.groups_per_unit =
+        groups_per_unit(tables, schedule.group_size, options.workers.value_or(1), *device);
+  }
 
   ModeChoice mode_choice = choose_mode(options.mode, recommendation, tables);
   return CompiledProgram{.written = input.written,

@@ -41,6 +41,9 @@ struct KernelSource {
   std::string source;
   std::string options; // compiler options
   std::string kernel;  // kernel name
+  // Work-groups that a compute unit must hold at a time: with few, NVIDIA's assembler may give each work-item more
+  // registers. 0: not stated.
+  std::uint32_t groups_per_unit = 0;
 };
 
 // Returns the text that precedes every source, generated or the user's; may be empty.

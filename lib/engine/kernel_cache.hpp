@@ -28,6 +28,11 @@ std::string encode_entry(const CacheEntry& entry);
 // Returns nullopt for anything that encode_entry() did not produce.
 std::optional<CacheEntry> decode_entry(std::string_view bytes);
 
+// Returns NVIDIA's PTX with the statement that a compute unit has to hold `groups` work-groups of the kernel, or nullopt
+// for any other text. The kernel must state its work-group size.
+std::optional<std::string> stating_groups_per_unit(std::string ptx, std::string_view kernel,
+                                                   std::uint32_t groups);
+
 struct BuiltKernel {
   cl::Program program;
   cl::Kernel kernel;
