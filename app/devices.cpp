@@ -125,7 +125,7 @@ std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) 
       {"  platform", device.platform},
       {"  version", fmt::format("{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
                                 device.driver_version)},
-      {"  uuid", device.uuid.value_or("not told")},
+      {"  uuid", device.uuid.value_or("not reported")},
       {"  compute units", fmt::format("{} at {} MHz", device.compute_units, device.max_clock_mhz)},
       {"  work-group", fmt::format("{} work-items at most, {}", device.max_workgroup_size, sizes)},
       {"  memory", fmt::format("{}, largest buffer {}", bytes_text(device.global_memory_bytes),

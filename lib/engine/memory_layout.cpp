@@ -94,7 +94,9 @@ std::uint64_t image_bytes(const ResolvedProgram& program) {
 }
 
 Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
-                                 std::uint64_t alignment, std::uint64_t capacity_bytes) {
+                                 std::uint64_t alignment, std::uint64_t capacity_bytes,
+                                 std::uint64_t stagger_bytes) {
+  constexpr std::uint64_t page_bytes = 4096;
   const Repeated each = repeated(program, groups);
   const auto used = uses(program, groups, each);
   const std::uint64_t end = std::max<std::uint64_t>(groups.group_count(), 1);
@@ -109,6 +111,7 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
       layout.lifetimes.push_back({.lower = 0, .upper = end});
       continue;
     }
+    const std::uint64_t stagger = buffer.bytes >= page_bytes ? stagger_bytes : 0;
     planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
     const bool asked = program.until && program.until->buffer == i;
     if (buffer.transient() && used[i] && !asked) {
@@ -116,8 +119,9 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
       lifetime.lower = carried ? std::min(used[i]->first, each.begin) : used[i]->first;
       lifetime.upper = carried ? std::max(used[i]->last + 1, each.end) : used[i]->last + 1;
     }
-    const std::uint64_t padding = (alignment - buffer.bytes % alignment) % alignment;
-    if (__builtin_add_overflow(layout.sum_bytes, buffer.bytes, &layout.sum_bytes) ||
+    const std::uint64_t padding = (alignment - (buffer.bytes + stagger) % alignment) % alignment;
+    if (__builtin_add_overflow(lifetime.size, stagger, &lifetime.size) ||
+        __builtin_add_overflow(layout.sum_bytes, lifetime.size, &layout.sum_bytes) ||
         __builtin_add_overflow(layout.sum_bytes, padding, &layout.sum_bytes)) {
       return tl::unexpected(Error{.code = ErrorCode::byte_count_overflow,
                                   .message = "the buffers have more than 2^64 - 1 bytes together",
