@@ -1,15 +1,18 @@
-// Connected components: hook and compress.
+// Connected components: hook, compress, and leave out the giant component.
 //
 // Values are the links of a disjoint-set forest: a vertex's value is a smaller vertex of its component, or
-// the vertex itself at a root. One wave visits every edge and hooks the greater of the two roots under the
-// smaller one. It uses a compare-and-exchange at the root and continues from the value read if that fails, so
-// one visit completes an edge. An outdated link still leads to a vertex of the component. Each walk shortens
-// its path. The last step points every vertex at its root, the smallest vertex of its component. The graph
-// has each edge in both directions.
+// the vertex itself at a root. At the start a vertex links to its first neighbour, if that is smaller; then it joins the
+// next one. In most graphs one component then holds most vertices, and its root is found in a sample. The wave visits only
+// the edges of the other vertices. A visit hooks the greater of the two roots under the smaller one. It uses a
+// compare-and-exchange at the root and continues from the value read if that fails, so one visit completes an edge.
+// An outdated link still leads to a vertex of the component. Each walk shortens its path. The last step points every
+// vertex at its root, the smallest vertex of its component. The graph has each edge in both directions.
 //
-// Source: Jaiganesh, Burtscher, A High-Performance Connected Components Implementation for GPUs (HPDC 2018).
+// Sources: Jaiganesh, Burtscher, A High-Performance Connected Components Implementation for GPUs (HPDC 2018); Sutton,
+// Ben-Nun, Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling (IPDPS 2018).
 
 #define TG_FOUND_ONCE(at) false
+#define TG_SAMPLES 16u
 
 uint tg_root(global uint* values, uint v) {
   uint at = v;
@@ -39,6 +42,40 @@ void tg_join(const tg_job* job, uint u, uint v) {
     a = tg_root(job->values, seen); // another work-item has hooked it
     b = low;
   }
+}
+
+// Joins each vertex with its second neighbour.
+void tg_link(const tg_job* job, tg_found* found) {
+  TG_EACH_ITEM(job, v, job->vertices, 1) {
+    const tg_offset begin = job->offsets[v];
+    if (job->offsets[v + 1ul] - begin > 1) {
+      tg_join(job, v, job->neighbours[begin + 1]);
+      found->scanned += 1;
+    }
+  }
+}
+
+// Returns the most frequent root of a few vertices; links may be shortened meanwhile. Any root is right, as long as all
+// work-items compare with the same one.
+uint tg_sampled_root(const tg_job* job) {
+  uint roots[TG_SAMPLES];
+  for (uint i = 0; i < TG_SAMPLES; ++i) {
+    roots[i] = job->values[(uint)((ulong)i * job->vertices / TG_SAMPLES)];
+    for (uint link = job->values[roots[i]]; link != roots[i]; link = job->values[roots[i]]) {
+      roots[i] = link;
+    }
+  }
+  uint most = 0;
+  uint root = roots[0];
+  for (uint i = 0; i < TG_SAMPLES; ++i) {
+    uint alike = 0;
+    for (uint other = 0; other < TG_SAMPLES; ++other) {
+      alike += roots[i] == roots[other] ? 1u : 0u;
+    }
+    root = alike > most ? roots[i] : root;
+    most = max(alike, most);
+  }
+  return root;
 }
 
 void tg_finish(const tg_job* job) {

@@ -99,9 +99,10 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   at->previous_topology = at->topology;
   at->dense_waves = at->topology == TG_DENSE || at->topology == TG_FUSED ? at->dense_waves + 1 : 0;
 #if TG_ALGORITHM == TG_PAGERANK
-  at->idle = counts.idle;
-  at->change = counts.change;
-  if (counts.change < setting->rank_tolerance || at->wave >= setting->most_waves) {
+  at->idle = counts.idle + at->pulled_idle;
+  at->change = counts.change + at->pulled_change;
+  at->pulled_idle = at->pulled_change = 0;
+  if (at->change < setting->rank_tolerance || at->wave >= setting->most_waves) {
     at->vertices = 0;
   }
 #else
@@ -133,11 +134,14 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
   switch (at->step) {
   case TG_STEP_WAVE:
 #if TG_ALGORITHM == TG_PAGERANK
-    at->scanned_edges = at->topology == TG_FUSED ? counts.scanned : 0;
-    if (at->topology == TG_FUSED) {
-      at->idle = counts.idle; // the next step iterates on the new ranks
-    }
-    if (at->topology != TG_DENSE) {
+    if (at->topology != TG_DENSE || TG_MAY_PULL_SHARES) {
+      at->scanned_edges = tg_pushes(at->topology) ? 0 : counts.scanned;
+      if (at->topology == TG_DENSE) { // the next step ranks the rows of several shares
+        at->pulled_idle = counts.idle;
+        at->pulled_change = counts.change;
+      } else if (at->topology == TG_FUSED) {
+        at->idle = counts.idle; // the next step iterates on the new ranks
+      }
       at->step = TG_STEP_APPLY;
       at->executed = 0;
       at->round += 1;
@@ -161,6 +165,16 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->frontier_edges = counts.edges;
     choose = false;
     break;
+#if TG_ALGORITHM == TG_CC
+  case TG_STEP_LINK:
+    at->scanned_edges = counts.scanned;
+    at->step = TG_STEP_COMPRESS;
+    at->executed = 0;
+    at->round += 1;
+    return;
+  case TG_STEP_COMPRESS:
+    break;
+#endif
   case TG_STEP_START:
     at->unexplored_edges = setting->policy.edges;
 #if TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK
@@ -168,6 +182,13 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->vertices = setting->vertices;
     at->frontier_edges = setting->policy.edges;
     at->idle = counts.idle;
+#if TG_ALGORITHM == TG_CC
+    at->long_runs = counts.long_runs;
+    at->step = TG_STEP_LINK;
+    at->executed = 0;
+    at->round += 1;
+    return;
+#endif
     break;
 #else
     at->has = TG_HAS_BITMAP | (setting->constrained != 0 ? 0u : TG_HAS_QUEUE);

@@ -27,6 +27,7 @@
 #define TG_SSSP 2
 #define TG_CC 3
 #define TG_PAGERANK 4
+#define TG_MAY_PULL_SHARES ((TG_ALGORITHM == TG_PAGERANK || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
 #define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // these start from all vertices
 #define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // CPU groups wait in vain for a busy core
 
@@ -66,6 +67,7 @@ typedef struct {
   global uint* bitmaps; // three
   global uint4* queues; // two
   global uint* far;     // sssp: two queues of vertices and a bitmap of their members
+  global uint* shares;  // reach, pagerank: the row of the first edge of each share, in place of `far`
   global tg_state* state;
   uint vertices;
   uint words;
@@ -82,7 +84,7 @@ typedef struct {
 
 #define TG_MAKE_JOB(job)                                                                                            \
   const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values,                  \
-                      others,  stamps,     bitmaps, queues,     far,           state,      setting.vertices,        \
+                      others,  stamps,     bitmaps, queues,     far,           far,        state, setting.vertices, \
                       setting.words, setting.queue_room, (uint)get_group_id(0), (uint)get_num_groups(0)}
 
 // The bitmap and the queue of a wave's frontier. All waves of pagerank share one.
@@ -177,6 +179,22 @@ uint tg_take_place(volatile global uint* counter) {
   return atomic_inc(counter);
 #endif
 }
+
+#if TG_MAY_PULL_SHARES
+#if TG_ALGORITHM == TG_PAGERANK
+typedef ulong tg_collected;
+#else
+typedef uint tg_collected;
+#endif
+
+// A group's share of the edges in local memory.
+typedef struct {
+  tg_collected held[TG_SHARE];
+  tg_collected sums[TG_GROUP_SIZE];
+  uint4 parts[TG_SHARE / 32]; // rows with many edges in the share: vertex, begin, end, whether the row is whole
+  uint long_parts;
+} tg_share;
+#endif
 
 // Totals of one work-item in a step.
 typedef struct {

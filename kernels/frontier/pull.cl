@@ -6,21 +6,32 @@
 // processes them.
 
 #if TG_ALGORITHM == TG_CC
-// Joins every vertex with its neighbours in the frontier, or with all of them if `frontier` is 0.
-void tg_pull_labels(const tg_job* job, global const uint* frontier, tg_found* found) {
-  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
-    const uint v = walk.word * 32 + walk.bit;
-    if (v >= job->vertices) {
-      continue;
-    }
-    const tg_offset end = job->in_offsets[v + 1ul];
-    for (tg_offset e = job->in_offsets[v]; e < end; ++e) {
-      const uint u = job->in_neighbours[e];
-      if (u < v && (frontier == 0 || (frontier[u >> 5] >> (u & 31u) & 1u) != 0)) {
-        tg_join(job, u, v);
+// Joins the vertices outside the giant component with all their neighbours. An edge of both kinds of vertices is visited from
+// outside; all work-items must compare with the same root.
+void tg_pull_labels(const tg_job* job, const tg_position* at, tg_found* found) {
+  const uint giant = job->state->giant;
+  for (uint i = job->group; i < at->long_runs; i += job->groups) {
+    const uint4 run = tg_long_run(job, 0, i);
+    if (job->values[run.x] != giant) {
+      for (uint e = (uint)get_local_id(0); e < run.w; e += TG_GROUP_SIZE) {
+        tg_join(job, run.x, job->neighbours[tg_first_edge(run) + e]);
+        found->scanned += 1;
       }
     }
-    found->scanned += end - job->in_offsets[v];
+  }
+  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
+    const uint v = walk.word * 32 + walk.bit;
+    if (v >= job->vertices || job->values[v] == giant) {
+      continue;
+    }
+    const tg_offset begin = job->offsets[v];
+    const tg_offset end = job->offsets[v + 1ul];
+    if (end - begin < TG_LONG_ROW) {
+      for (tg_offset e = begin; e < end; ++e) {
+        tg_join(job, v, job->neighbours[e]);
+      }
+      found->scanned += end - begin;
+    }
   }
 }
 #endif

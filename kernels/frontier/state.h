@@ -7,6 +7,9 @@
 // plus one for every TG_CHUNK edges of the graph.
 #define TG_CHUNK 64u
 
+// Edges that a group pulls along at a time (shares.cl).
+#define TG_SHARE 2048u
+
 // Kinds of steps. A wave may take several: its frontier may need conversion to the form that its topology
 // reads, and some algorithms have a second part.
 #define TG_STEP_START 0u     // initial state of all vertices
@@ -17,7 +20,9 @@
 #define TG_STEP_REFILL 5u    // sssp: near vertices of the far queue
 #define TG_STEP_APPLY 6u     // pagerank: received sums to ranks
 #define TG_STEP_FINISH 7u    // bfs after fused waves: parents; cc: compress
-#define TG_STEP_DONE 8u
+#define TG_STEP_LINK 8u      // cc: one edge of each vertex
+#define TG_STEP_COMPRESS 9u  // cc
+#define TG_STEP_DONE 10u
 
 #define TG_HAS_QUEUE 1u
 #define TG_HAS_BITMAP 2u // and the next wave's bitmap is empty
@@ -32,6 +37,8 @@ typedef struct {
   tg_u64 chosen_edges;     // frontier_edges when the topology was chosen
   tg_u64 scanned_edges;    // by the wave's steps so far
   tg_u64 change;           // pagerank: of all ranks, by the last wave that has run, in units of 2^-60
+  tg_u64 pulled_change;    // pagerank: of the ranks that the wave's first step has computed
+  tg_u64 pulled_idle;
   tg_u32 wave;             // current wave
   tg_u32 round;            // steps so far; selects the slot of counters
   tg_u32 step;
@@ -109,7 +116,8 @@ typedef struct {
 typedef struct {
   tg_position launch[2]; // start of this launch, and of the next one
   tg_u32 stuck;          // groups that gave up waiting
-  tg_u32 unused[TG_COUNTER_LINE - 1];
+  tg_u32 giant;          // cc: the root of most vertices, by a sample
+  tg_u32 unused[TG_COUNTER_LINE - 2];
   tg_position alone[2];  // position of the group that worked alone
   tg_u32 far_tails[3 * TG_COUNTER_LINE]; // tails of the far queues; three take turns, as for steps
   tg_u32 slots[3 * TG_SLOT_WORDS];

@@ -4,6 +4,9 @@ typedef struct {
 #if TG_MAY_WORK_ALONE
   uint4 queues[2 * TG_ALONE_ROOM]; // entries of a lone group's current and next wave
 #endif
+#if TG_MAY_PULL_SHARES
+  tg_share share;
+#endif
   tg_position at;         // as computed by the leader
   uint sums[3 * TG_SUMS]; // of the step; of three waves in turn for a lone group
   uint gave_up;           // a wait timed out

@@ -83,7 +83,7 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
     }
   }
 #elif TG_ALGORITHM == TG_CC
-  tg_pull_labels(job, tg_bitmap_of(job, at->wave), found);
+  tg_pull_labels(job, at, found);
 #else
   tg_pull_vertices(job, at, setting, to, tg_bitmap_of(job, at->wave), found);
 #endif
@@ -115,7 +115,7 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
       }
     }
 #elif TG_ALGORITHM == TG_CC
-    tg_pull_labels(job, 0, found);
+    tg_pull_labels(job, at, found);
 #else
     tg_pull_vertices(job, at, setting, to, 0, found);
 #endif

@@ -33,6 +33,9 @@ typedef ulong tg_u64;
 #endif
 #include "frontier/edges.cl"
 #include "frontier/pull.cl"
+#if TG_MAY_PULL_SHARES
+#include "frontier/shares.cl"
+#endif
 #include "frontier/topologies.cl"
 #include "frontier/choice.cl"
 #include "frontier/sums.cl"
@@ -40,9 +43,14 @@ typedef ulong tg_u64;
 #include "frontier/together.cl"
 
 // Writes the initial state of all vertices, queues and bitmaps.
-void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
+void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_found* found) {
   const bool unconstrained = setting->constrained == 0;
   TG_EACH_ITEM(job, v, job->vertices, 1) {
+#if TG_MAY_PULL_SHARES
+    if (unconstrained) {
+      tg_begin_shares(job, v);
+    }
+#endif
 #if TG_ALGORITHM == TG_PAGERANK
     const float rank = 1.0f / (float)job->vertices;
     const tg_offset degree = tg_degree(job, v);
@@ -52,10 +60,17 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_found* found) {
     tg_received_by(job, v)[0] = 0;
     tg_received_by(job, v)[1] = 0;
 #else
-    job->values[v] = TG_ALGORITHM == TG_CC                     ? v
-                : TG_ALGORITHM == TG_REACH                ? 0u
+#if TG_ALGORITHM == TG_CC
+    const tg_offset degree = tg_degree(job, v);
+    job->values[v] = degree == 0 ? v : min(v, job->neighbours[job->offsets[v]]);
+    if (unconstrained && degree >= TG_LONG_ROW) {
+      tg_enqueue(to, v, job->offsets[v], degree);
+    }
+#else
+    job->values[v] = TG_ALGORITHM == TG_REACH                ? 0u
                 : TG_ALGORITHM == TG_SSSP && TG_FLOATS ? 0x7f800000u
                                                           : 0xffffffffu;
+#endif
 #if TG_ALGORITHM == TG_BFS && TG_PARENTS
     job->others[v] = TG_NOBODY;
 #endif
@@ -119,7 +134,7 @@ void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global 
 
 // Runs a group's part of the current step.
 void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
-                 tg_found* found) {
+                 local tg_group* group, tg_found* found) {
   volatile global uint* const slot = tg_slot(job, at->round);
   const bool wave = at->step == TG_STEP_WAVE;
   const bool bitmap_too = at->topology != TG_SPARSE;
@@ -136,7 +151,7 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
   held.count = 0;
   to.held = TG_GROUP_SIZE == 1 ? &held : 0;
   if (at->step == TG_STEP_START) {
-    tg_begin(job, setting, found);
+    tg_begin(job, setting, to, found);
 #if TG_ALGORITHM != TG_CC && TG_ALGORITHM != TG_PAGERANK
   } else if (at->step == TG_STEP_SEED) {
     if (job->group == 0 && get_local_id(0) == 0) {
@@ -151,7 +166,11 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
     } else if (at->topology == TG_FUSED) {
       tg_pull_in_place(job, at, setting, to, found);
     } else {
+#if TG_MAY_PULL_SHARES
+      tg_pull_shares(job, at, setting, to, &group->share, found);
+#else
       tg_pull(job, at, setting, to, found);
+#endif
     }
     if (bitmap_too) {
       tg_clear_bitmap(job, at->wave + 2);
@@ -166,7 +185,21 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
 #endif
 #if TG_ALGORITHM == TG_PAGERANK
   } else if (at->step == TG_STEP_APPLY) {
-    tg_apply(job, at, setting, found);
+#if TG_MAY_PULL_SHARES
+    if (at->topology == TG_DENSE) {
+      tg_apply_shares(job, at, setting, found);
+    } else
+#endif
+      tg_apply(job, at, setting, found);
+#endif
+#if TG_ALGORITHM == TG_CC
+  } else if (at->step == TG_STEP_LINK) {
+    tg_link(job, found);
+  } else if (at->step == TG_STEP_COMPRESS) {
+    tg_finish(job);
+    if (job->group == 0 && get_local_id(0) == 0) {
+      job->state->giant = tg_sampled_root(job);
+    }
 #endif
   } else {
     tg_finish(job);
@@ -183,7 +216,7 @@ void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* se
   }
   if (!alone) {
     tg_found found = {0, 0, 0, 0, 0, 0, 0};
-    tg_run_step(job, at, setting, sources, &found);
+    tg_run_step(job, at, setting, sources, group, &found);
     tg_sum_up(group->sums, found);
   }
 #if TG_MAY_WORK_ALONE

@@ -80,7 +80,7 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
   room(Part::stamps, "stamps");
   room(Part::bitmaps, "bitmaps");
   room(Part::queues, "queues");
-  room(Part::far, "far queues");
+  room(Part::far, program.algorithm == Algorithm::sssp ? "far queues" : "shares");
   put(Part::state, engine::allocate(session, sizeof(tg_state)));
   put(Part::sources, upload_all<std::uint32_t>(session, program.sources, bytes));
   put(Part::log, engine::allocate(session, log_rows * sizeof(tg_log_row)));

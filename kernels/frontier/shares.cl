@@ -1,0 +1,138 @@
+// Pulls by equal shares of edges: a group takes TG_SHARE edges at a time, however the rows divide them, so that a hub takes
+// no longer than as many edges of small rows. Neighbours are read in order, what they hold goes to local memory, and from
+// there each row collects its part. Rows that lie in one share are completed there; parts of a row in several shares are
+// combined in global memory.
+//
+// `job->shares` holds the row of each share's first edge.
+//
+// Source: Greathouse, Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs Using the CSR Storage Format (SC 2014).
+
+#define TG_SHORT_PART 32u // edges that one work-item collects; a warp collects more
+#define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
+#define TG_TEAMS (TG_GROUP_SIZE / TG_TEAM)
+
+// Writes the first row of each share. Called by the work-item of `v` before the first wave.
+void tg_begin_shares(const tg_job* job, uint v) {
+  const tg_offset end = job->in_offsets[v + 1ul];
+  for (tg_offset share = (job->in_offsets[v] + (TG_SHARE - 1)) / TG_SHARE; share * (tg_offset)TG_SHARE < end; ++share) {
+    job->shares[share] = v;
+  }
+}
+
+uint tg_share_count(const tg_job* job) {
+  return max((uint)((job->in_offsets[job->vertices] + (TG_SHARE - 1)) / TG_SHARE), 1u);
+}
+
+#if TG_ALGORITHM == TG_PAGERANK
+#define TG_NOTHING 0ul
+tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u) { return tg_units(tg_passed(job, at->wave)[u]); }
+tg_collected tg_combined(tg_collected a, tg_collected b) { return a + b; }
+#else
+#define TG_NOTHING 0u
+tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u) { return ((volatile global uint*)job->values)[u]; }
+tg_collected tg_combined(tg_collected a, tg_collected b) { return a | b; }
+#endif
+
+// Hands what a row received, or a part of it, to the row's vertex.
+void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, uint v, tg_collected what,
+                bool whole, tg_found* found) {
+#if TG_ALGORITHM == TG_PAGERANK
+  if (whole) {
+    tg_rank(job, setting, tg_base(job, at, setting), v, (float)what / TG_UNITS, tg_passed(job, at->wave + 1), found);
+  } else {
+    TG_ADD_WIDE(tg_received_by(job, v), what);
+  }
+#else
+  const uint before = job->values[v];
+  if ((what & ~before) == 0) {
+    return;
+  }
+  if (whole) {
+    job->values[v] = before | what; // no other work-item writes it in this wave
+  } else {
+    atomic_or(&job->values[v], what);
+  }
+  const uint bit = 1u << (v & 31u);
+  if ((atomic_or(&to.bitmap[v >> 5], bit) & bit) == 0) {
+    found->vertices += 1;
+    found->edges += tg_degree(job, v);
+  }
+#endif
+}
+
+// All work-items of the group call this.
+void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local tg_share* share,
+                    tg_found* found) {
+  const uint lane = (uint)get_local_id(0);
+  const uint shares = tg_share_count(job);
+  const tg_offset edges = job->in_offsets[job->vertices];
+  for (uint k = job->group; k < shares; k += job->groups) {
+    const tg_offset first = k * (tg_offset)TG_SHARE;
+    const uint count = (uint)min((tg_offset)TG_SHARE, edges - first);
+    const uint first_row = k == 0 ? 0 : job->shares[k];
+    const uint last_row = k + 1 == shares ? job->vertices - 1 : job->shares[k + 1]; // its edges may begin after this share
+    for (uint i = lane; i < count; i += TG_GROUP_SIZE) {
+      share->held[i] = tg_held_by(job, at, job->in_neighbours[first + i]);
+      found->scanned += 1;
+    }
+    if (lane == 0) {
+      share->long_parts = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint v = first_row + lane; v <= last_row; v += TG_GROUP_SIZE) {
+      const tg_offset row_begin = job->in_offsets[v];
+      const tg_offset row_end = job->in_offsets[v + 1ul];
+      const uint begin = row_begin < first ? 0 : (uint)min(row_begin - first, (tg_offset)count);
+      const uint end = (uint)min(row_end - first, (tg_offset)count);
+      const bool whole = row_begin >= first && row_end <= first + count;
+      if (end - begin > TG_SHORT_PART) {
+        share->parts[atomic_inc(&share->long_parts)] = (uint4)(v, begin, end, whole ? 1u : 0u);
+      } else if (begin != end || (whole && row_begin == row_end)) {
+        tg_collected sum = TG_NOTHING;
+        for (uint i = begin; i < end; ++i) {
+          sum = tg_combined(sum, share->held[i]);
+        }
+        tg_deliver(job, at, setting, to, v, sum, whole, found);
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint parts = share->long_parts;
+    for (uint p = 0; p < parts; p += TG_TEAMS) {
+      const uint mine = p + lane / TG_TEAM;
+      const uint4 part = mine < parts ? share->parts[mine] : (uint4)(0);
+      tg_collected sum = TG_NOTHING;
+      for (uint i = part.y + lane % TG_TEAM; i < part.z; i += TG_TEAM) {
+        sum = tg_combined(sum, share->held[i]);
+      }
+      share->sums[lane] = sum;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (lane % TG_TEAM == 0 && mine < parts) {
+        for (uint i = 1; i < TG_TEAM; ++i) {
+          sum = tg_combined(sum, share->sums[lane + i]);
+        }
+        tg_deliver(job, at, setting, to, part.x, sum, part.w != 0, found);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // `held` is free
+  }
+}
+
+#if TG_ALGORITHM == TG_PAGERANK
+// Ranks the rows that several shares have parts of, each by the work-item of the first share that begins inside the row.
+void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found) {
+  const uint shares = tg_share_count(job);
+  const float base = tg_base(job, at, setting);
+  TG_EACH_ITEM(job, k, shares, 1) {
+    const uint v = k == 0 ? 0 : job->shares[k];
+    const tg_offset begin = job->in_offsets[v];
+    if (k == 0 || begin >= k * (tg_offset)TG_SHARE || begin < (k - 1) * (tg_offset)TG_SHARE) {
+      continue;
+    }
+    volatile global uint* const sum = tg_received_by(job, v);
+    tg_rank(job, setting, base, v, (float)TG_WIDE_SUM(sum) / TG_UNITS, tg_passed(job, at->wave + 1), found);
+    sum[0] = 0;
+    sum[1] = 0;
+  }
+}
+#endif
