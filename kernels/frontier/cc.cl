@@ -55,35 +55,41 @@ void tg_link(const tg_job* job, tg_found* found) {
   }
 }
 
-// Returns the most frequent root of a few vertices; links may be shortened meanwhile. Any root is right, as long as all
-// work-items compare with the same one.
-uint tg_sampled_root(const tg_job* job) {
-  uint roots[TG_SAMPLES];
-  for (uint i = 0; i < TG_SAMPLES; ++i) {
-    roots[i] = job->values[(uint)((ulong)i * job->vertices / TG_SAMPLES)];
-    for (uint link = job->values[roots[i]]; link != roots[i]; link = job->values[roots[i]]) {
-      roots[i] = link;
+// Notes the most frequent root of a few vertices; links may be shortened meanwhile. Any root is right, as long as all
+// work-items compare with the same one. All work-items of one group call this.
+void tg_note_giant(const tg_job* job, local uint* roots) {
+  const uint lane = (uint)get_local_id(0);
+  for (uint i = lane; i < TG_SAMPLES; i += TG_GROUP_SIZE) {
+    uint root = job->values[(uint)((ulong)i * job->vertices / TG_SAMPLES)];
+    for (uint link = job->values[root]; link != root; link = job->values[root]) {
+      root = link;
+    }
+    roots[i] = root;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane == 0) {
+    uint most = 0;
+    for (uint i = 0; i < TG_SAMPLES; ++i) {
+      uint alike = 0;
+      for (uint other = 0; other < TG_SAMPLES; ++other) {
+        alike += roots[i] == roots[other] ? 1u : 0u;
+      }
+      if (alike > most) {
+        most = alike;
+        job->state->giant = roots[i];
+      }
     }
   }
-  uint most = 0;
-  uint root = roots[0];
-  for (uint i = 0; i < TG_SAMPLES; ++i) {
-    uint alike = 0;
-    for (uint other = 0; other < TG_SAMPLES; ++other) {
-      alike += roots[i] == roots[other] ? 1u : 0u;
-    }
-    root = alike > most ? roots[i] : root;
-    most = max(alike, most);
-  }
-  return root;
 }
 
+// Points every vertex at its root; no hook runs meanwhile. Links shorten while others walk along them, so that a path of n
+// links takes about log n steps.
 void tg_finish(const tg_job* job) {
   TG_EACH_ITEM(job, v, job->vertices, 1) {
     uint root = job->values[v];
     for (uint link = job->values[root]; link != root; link = job->values[root]) {
       root = link; // links decrease with every step, so this ends
+      job->values[v] = root;
     }
-    job->values[v] = root;
   }
 }

@@ -173,6 +173,13 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->round += 1;
     return;
   case TG_STEP_COMPRESS:
+    if (at->mixed == 0) {
+      at->mixed = 1;
+      at->step = TG_STEP_LINK;
+      at->executed = 0;
+      at->round += 1;
+      return;
+    }
     break;
 #endif
   case TG_STEP_START:
@@ -184,7 +191,7 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->idle = counts.idle;
 #if TG_ALGORITHM == TG_CC
     at->long_runs = counts.long_runs;
-    at->step = TG_STEP_LINK;
+    at->step = TG_STEP_COMPRESS;
     at->executed = 0;
     at->round += 1;
     return;

@@ -67,7 +67,7 @@ typedef struct {
   global uint* bitmaps; // three
   global uint4* queues; // two
   global uint* far;     // sssp: two queues of vertices and a bitmap of their members
-  global uint* shares;  // reach, pagerank: the row of the first edge of each share, in place of `far`
+  global uint* shares;  // reach, pagerank: the row in which each share begins, in place of `far`
   global tg_state* state;
   uint vertices;
   uint words;

@@ -1,27 +1,30 @@
-// Pulls by equal shares of edges: a group takes TG_SHARE edges at a time, however the rows divide them, so that a hub takes
-// no longer than as many edges of small rows. Neighbours are read in order, what they hold goes to local memory, and from
-// there each row collects its part. Rows that lie in one share are completed there; parts of a row in several shares are
-// combined in global memory.
+// Pulls by equal shares: all edges, row by row, and after each row its end, are one sequence, of which a group takes TG_SHARE
+// at a time. So neither a hub nor many empty rows hold it up. Neighbours are read in order, what they hold goes to local
+// memory, and from there each row collects its part. Rows that lie in one share are completed there; parts of a row in
+// several shares are combined in global memory.
 //
-// `job->shares` holds the row of each share's first edge.
+// `job->shares` holds the row in which each share begins.
 //
-// Source: Greathouse, Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs Using the CSR Storage Format (SC 2014).
+// Sources: Greathouse, Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs Using the CSR Storage Format (SC 2014);
+// Merrill, Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication (SC 2016).
 
 #define TG_SHORT_PART 32u // edges that one work-item collects; a warp collects more
 #define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_TEAMS (TG_GROUP_SIZE / TG_TEAM)
 
-// Writes the first row of each share. Called by the work-item of `v` before the first wave.
+// The place of row `v` in the sequence.
+ulong tg_place_of(const tg_job* job, uint v) { return (ulong)job->in_offsets[v] + v; }
+
+// Writes the shares that begin in row `v`; before the first wave.
 void tg_begin_shares(const tg_job* job, uint v) {
-  const tg_offset end = job->in_offsets[v + 1ul];
-  for (tg_offset share = (job->in_offsets[v] + (TG_SHARE - 1)) / TG_SHARE; share * (tg_offset)TG_SHARE < end; ++share) {
+  for (ulong share = (tg_place_of(job, v) + (TG_SHARE - 1)) / TG_SHARE; share * TG_SHARE < tg_place_of(job, v + 1); ++share) {
     job->shares[share] = v;
   }
 }
 
-uint tg_share_count(const tg_job* job) {
-  return max((uint)((job->in_offsets[job->vertices] + (TG_SHARE - 1)) / TG_SHARE), 1u);
-}
+uint tg_share_count(const tg_job* job) { return (uint)((tg_place_of(job, job->vertices) + (TG_SHARE - 1)) / TG_SHARE); }
+
+tg_offset tg_first_edge_of(ulong share, uint row) { return (tg_offset)(share * TG_SHARE - row); }
 
 #if TG_ALGORITHM == TG_PAGERANK
 #define TG_NOTHING 0ul
@@ -33,12 +36,12 @@ tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u) { retu
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a | b; }
 #endif
 
-// Hands what a row received, or a part of it, to the row's vertex.
-void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, uint v, tg_collected what,
-                bool whole, tg_found* found) {
+// Hands what a row received, or a part of it, to the row's vertex. `base` is pagerank's.
+void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, tg_target to, uint v,
+                tg_collected what, bool whole, tg_found* found) {
 #if TG_ALGORITHM == TG_PAGERANK
   if (whole) {
-    tg_rank(job, setting, tg_base(job, at, setting), v, (float)what / TG_UNITS, tg_passed(job, at->wave + 1), found);
+    tg_rank(job, setting, base, v, (float)what / TG_UNITS, tg_passed(job, at->wave + 1), found);
   } else {
     TG_ADD_WIDE(tg_received_by(job, v), what);
   }
@@ -66,11 +69,17 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
   const uint lane = (uint)get_local_id(0);
   const uint shares = tg_share_count(job);
   const tg_offset edges = job->in_offsets[job->vertices];
+#if TG_ALGORITHM == TG_PAGERANK
+  const float base = tg_base(job, at, setting);
+#else
+  const float base = 0;
+#endif
   for (uint k = job->group; k < shares; k += job->groups) {
-    const tg_offset first = k * (tg_offset)TG_SHARE;
-    const uint count = (uint)min((tg_offset)TG_SHARE, edges - first);
-    const uint first_row = k == 0 ? 0 : job->shares[k];
-    const uint last_row = k + 1 == shares ? job->vertices - 1 : job->shares[k + 1]; // its edges may begin after this share
+    const bool last = k + 1 == shares;
+    const uint first_row = job->shares[k];
+    const uint last_row = last ? job->vertices - 1 : job->shares[k + 1]; // its end is in the last share only
+    const tg_offset first = tg_first_edge_of(k, first_row);
+    const uint count = (uint)((last ? edges : tg_first_edge_of(k + 1ul, last_row)) - first);
     for (uint i = lane; i < count; i += TG_GROUP_SIZE) {
       share->held[i] = tg_held_by(job, at, job->in_neighbours[first + i]);
       found->scanned += 1;
@@ -84,15 +93,15 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
       const tg_offset row_end = job->in_offsets[v + 1ul];
       const uint begin = row_begin < first ? 0 : (uint)min(row_begin - first, (tg_offset)count);
       const uint end = (uint)min(row_end - first, (tg_offset)count);
-      const bool whole = row_begin >= first && row_end <= first + count;
+      const bool whole = row_begin >= first && (v != last_row || last);
       if (end - begin > TG_SHORT_PART) {
         share->parts[atomic_inc(&share->long_parts)] = (uint4)(v, begin, end, whole ? 1u : 0u);
-      } else if (begin != end || (whole && row_begin == row_end)) {
+      } else if (begin != end || whole) {
         tg_collected sum = TG_NOTHING;
         for (uint i = begin; i < end; ++i) {
           sum = tg_combined(sum, share->held[i]);
         }
-        tg_deliver(job, at, setting, to, v, sum, whole, found);
+        tg_deliver(job, at, setting, base, to, v, sum, whole, found);
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -110,7 +119,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
         for (uint i = 1; i < TG_TEAM; ++i) {
           sum = tg_combined(sum, share->sums[lane + i]);
         }
-        tg_deliver(job, at, setting, to, part.x, sum, part.w != 0, found);
+        tg_deliver(job, at, setting, base, to, part.x, sum, part.w != 0, found);
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -124,9 +133,9 @@ void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting*
   const uint shares = tg_share_count(job);
   const float base = tg_base(job, at, setting);
   TG_EACH_ITEM(job, k, shares, 1) {
-    const uint v = k == 0 ? 0 : job->shares[k];
-    const tg_offset begin = job->in_offsets[v];
-    if (k == 0 || begin >= k * (tg_offset)TG_SHARE || begin < (k - 1) * (tg_offset)TG_SHARE) {
+    const uint v = job->shares[k];
+    const ulong place = tg_place_of(job, v);
+    if (place >= k * (ulong)TG_SHARE || k == 0 || place < (k - 1) * (ulong)TG_SHARE) {
       continue;
     }
     volatile global uint* const sum = tg_received_by(job, v);

@@ -7,7 +7,7 @@
 // plus one for every TG_CHUNK edges of the graph.
 #define TG_CHUNK 64u
 
-// Edges that a group pulls along at a time (shares.cl).
+// Edges and ends of rows that a group pulls along at a time (shares.cl).
 #define TG_SHARE 2048u
 
 // Kinds of steps. A wave may take several: its frontier may need conversion to the form that its topology
@@ -52,7 +52,7 @@ typedef struct {
   tg_u32 rule;
   tg_u32 has;              // TG_HAS_…
   tg_u32 dense_waves;      // consecutive ones
-  tg_u32 mixed;            // a fused wave has run, so levels may need correction
+  tg_u32 mixed;            // bfs: a fused wave has run, so levels may need correction; cc: links were compressed
   tg_u32 near;             // sssp: process distances below this, as bits
   tg_u32 far;              // sssp: postponed vertices
   tg_u32 nearest;          // sssp: lower bound of the postponed distances

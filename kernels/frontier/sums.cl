@@ -7,6 +7,9 @@ typedef struct {
 #if TG_MAY_PULL_SHARES
   tg_share share;
 #endif
+#if TG_ALGORITHM == TG_CC
+  uint roots[TG_SAMPLES];
+#endif
   tg_position at;         // as computed by the leader
   uint sums[3 * TG_SUMS]; // of the step; of three waves in turn for a lone group
   uint gave_up;           // a wait timed out

@@ -197,8 +197,8 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
     tg_link(job, found);
   } else if (at->step == TG_STEP_COMPRESS) {
     tg_finish(job);
-    if (job->group == 0 && get_local_id(0) == 0) {
-      job->state->giant = tg_sampled_root(job);
+    if (job->group == 0 && at->mixed != 0) {
+      tg_note_giant(job, group->roots);
     }
 #endif
   } else {

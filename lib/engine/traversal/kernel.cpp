@@ -64,7 +64,9 @@ engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_wei
               static_cast<int>(float_weights), static_cast<int>(shape.weights),
               static_cast<int>(shape.parents), geometry.alone_room, geometry.eager,
               geometry.eager ? few_edges : 0),
-          .kernel = "tidegate_frontier"};
+          .kernel = "tidegate_frontier",
+          .groups_per_unit =
+              used == device::Ordering::ptx && geometry.groups_per_unit > 1 ? geometry.groups_per_unit : 0};
 }
 
 } // namespace tidegate::traversal

@@ -14,15 +14,16 @@ namespace tidegate::traversal {
 // Distribution of work within a group. On CPUs a group is one work-item: compilers produce slower code for
 // more, and a thread runs one group after the other anyway.
 struct FrontierGeometry {
-  std::uint32_t group_size = 1;     // a power of two
-  std::uint32_t lanes = 1;          // work-items that share an entry of a sparse queue
-  std::uint32_t wide_lanes = 1;     // work-items that share an entry of a hybrid queue
-  std::uint32_t word_lanes = 1;     // work-items that share a word of a bitmap
-  std::uint32_t alone_room = 1024;  // entries of a lone group's queue in local memory
-  std::uint32_t alone_vertices = 0; // largest frontier that one group processes
-  bool eager = false;               // a frontier of few edges prefetches at once
-  bool wide_near = false;           // near_width() in memory.hpp
-  bool hubs_first = false;          // hubs_come_first() in resident.hpp
+  std::uint32_t group_size = 1;      // a power of two
+  std::uint32_t lanes = 1;           // work-items that share an entry of a sparse queue
+  std::uint32_t wide_lanes = 1;      // work-items that share an entry of a hybrid queue
+  std::uint32_t word_lanes = 1;      // work-items that share a word of a bitmap
+  std::uint32_t groups_per_unit = 1; // that a compute unit holds at a time
+  std::uint32_t alone_room = 1024;   // entries of a lone group's queue in local memory
+  std::uint32_t alone_vertices = 0;  // largest frontier that one group processes
+  bool eager = false;                // a frontier of few edges prefetches at once
+  bool wide_near = false;            // near_width() in memory.hpp
+  bool hubs_first = false;           // hubs_come_first() in resident.hpp
 };
 
 // Returns the settings of the device's profile; all are unset without one.

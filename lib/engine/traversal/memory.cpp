@@ -46,7 +46,7 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   add("queues", constrained ? 0 : (ranks ? 1 : 2) * entries(shape) * entry_bytes);
   add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
   const bool shares = ranks || shape.algorithm == Algorithm::reach;
-  add("shares", constrained || !shares ? 0 : (shape.edges / TG_SHARE + 1) * word);
+  add("shares", constrained || !shares ? 0 : ((shape.edges + n) / TG_SHARE + 1) * word);
   add("state and log", sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row));
   return parts;
 }

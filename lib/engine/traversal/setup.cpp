@@ -87,7 +87,14 @@ TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
                              const TraversalOptions& options) {
   const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
-  return geometry_for(device, options.group_size, all_vertices ? 0 : options.alone_vertices);
+  FrontierGeometry geometry =
+      geometry_for(device, options.group_size, all_vertices ? 0 : options.alone_vertices);
+  // Waves of all vertices wait for memory, not for other groups. On an H200 a third group gains nothing.
+  constexpr std::uint32_t largest_of_two = 512;
+  const bool two =
+      all_vertices && device.type != device::DeviceType::cpu && geometry.group_size <= largest_of_two;
+  geometry.groups_per_unit = two ? 2 : 1;
+  return geometry;
 }
 
 Result<FrontierGroups> find_groups(const device::Session& session, const device::DeviceInfo& device,
@@ -110,7 +117,8 @@ Result<FrontierGroups> find_groups(const device::Session& session, const device:
     groups.groups = asked_for.value_or(measured.value_or(usual));
   } else {
     groups.resident = resident_groups(session, device, kernel, geometry);
-    groups.groups = asked_for.value_or(std::min(groups.resident, measured.value_or(units)));
+    groups.groups =
+        asked_for.value_or(std::min(groups.resident, measured.value_or(units * geometry.groups_per_unit)));
     if (groups.groups == 0 || groups.groups > groups.resident) {
       return tl::unexpected(Error{
           .code = ErrorCode::too_many_workers,
