@@ -190,8 +190,9 @@ typedef uint tg_collected;
 // A group's share of the edges in local memory.
 typedef struct {
   tg_collected held[TG_SHARE];
+  uint4 parts[TG_SHARE / 16]; // rows with many edges in the share: vertex, begin, end, whether the row is whole
+  tg_collected totals[TG_SHARE / 16];
   tg_collected sums[TG_GROUP_SIZE];
-  uint4 parts[TG_SHARE / 32]; // rows with many edges in the share: vertex, begin, end, whether the row is whole
   uint long_parts;
 } tg_share;
 #endif

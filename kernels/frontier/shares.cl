@@ -8,7 +8,8 @@
 // Sources: Greathouse, Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs Using the CSR Storage Format (SC 2014);
 // Merrill, Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication (SC 2016).
 
-#define TG_SHORT_PART 32u // edges that one work-item collects; a warp collects more
+#define TG_SHORT_PART 16u // edges that one work-item collects; a warp collects more
+#define TG_IN_FLIGHT 4u   // edges that a work-item fetches together
 #define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_TEAMS (TG_GROUP_SIZE / TG_TEAM)
 
@@ -63,6 +64,32 @@ void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* sett
 #endif
 }
 
+// Combines what the work-items of a team have; the first of them gets the result. All work-items of the group call this.
+tg_collected tg_combined_by_team(local tg_collected* sums, tg_collected sum) {
+#if TG_ORDERING == TG_ORDERING_PTX && TG_TEAM == 32
+  TG_UNROLL for (uint away = 16; away != 0; away /= 2) {
+    const uint low = (uint)sum;
+    const uint high = (uint)((ulong)sum >> 32);
+    uint other_low;
+    uint other_high = 0;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_low) : "r"(low), "r"(away));
+#if TG_ALGORITHM == TG_PAGERANK
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_high) : "r"(high), "r"(away));
+#endif
+    sum = tg_combined(sum, (tg_collected)(other_low | (ulong)other_high << 32));
+  }
+#else
+  const uint lane = (uint)get_local_id(0);
+  sums[lane] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = 1; lane % TG_TEAM == 0 && i < TG_TEAM; ++i) {
+    sum = tg_combined(sum, sums[lane + i]);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+  return sum;
+}
+
 // All work-items of the group call this.
 void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local tg_share* share,
                     tg_found* found) {
@@ -80,10 +107,20 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
     const uint last_row = last ? job->vertices - 1 : job->shares[k + 1]; // its end is in the last share only
     const tg_offset first = tg_first_edge_of(k, first_row);
     const uint count = (uint)((last ? edges : tg_first_edge_of(k + 1ul, last_row)) - first);
-    for (uint i = lane; i < count; i += TG_GROUP_SIZE) {
-      share->held[i] = tg_held_by(job, at, job->in_neighbours[first + i]);
-      found->scanned += 1;
+    for (uint begin = lane; begin < count; begin += TG_IN_FLIGHT * TG_GROUP_SIZE) {
+      uint neighbours[TG_IN_FLIGHT];
+      TG_UNROLL for (uint i = 0; i < TG_IN_FLIGHT; ++i) { // past the end the first one is repeated
+        const uint edge = begin + i * TG_GROUP_SIZE;
+        neighbours[i] = job->in_neighbours[first + (edge < count ? edge : begin)];
+      }
+      TG_UNROLL for (uint i = 0; i < TG_IN_FLIGHT; ++i) {
+        const tg_collected what = tg_held_by(job, at, neighbours[i]);
+        if (begin + i * TG_GROUP_SIZE < count) {
+          share->held[begin + i * TG_GROUP_SIZE] = what;
+        }
+      }
     }
+    found->scanned += lane == 0 ? count : 0;
     if (lane == 0) {
       share->long_parts = 0;
     }
@@ -106,24 +143,22 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint parts = share->long_parts;
-    for (uint p = 0; p < parts; p += TG_TEAMS) {
-      const uint mine = p + lane / TG_TEAM;
-      const uint4 part = mine < parts ? share->parts[mine] : (uint4)(0);
+    for (uint p = lane / TG_TEAM; p < parts + lane / TG_TEAM; p += TG_TEAMS) { // as often for every team
+      const uint4 part = p < parts ? share->parts[p] : (uint4)(0);
       tg_collected sum = TG_NOTHING;
       for (uint i = part.y + lane % TG_TEAM; i < part.z; i += TG_TEAM) {
         sum = tg_combined(sum, share->held[i]);
       }
-      share->sums[lane] = sum;
-      barrier(CLK_LOCAL_MEM_FENCE);
-      if (lane % TG_TEAM == 0 && mine < parts) {
-        for (uint i = 1; i < TG_TEAM; ++i) {
-          sum = tg_combined(sum, share->sums[lane + i]);
-        }
-        tg_deliver(job, at, setting, base, to, part.x, sum, part.w != 0, found);
+      sum = tg_combined_by_team(share->sums, sum);
+      if (lane % TG_TEAM == 0 && p < parts) {
+        share->totals[p] = sum;
       }
-      barrier(CLK_LOCAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // `held` is free
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint p = lane; p < parts; p += TG_GROUP_SIZE) {
+      const uint4 part = share->parts[p];
+      tg_deliver(job, at, setting, base, to, part.x, share->totals[p], part.w != 0, found);
+    }
   }
 }
 
