@@ -352,6 +352,19 @@ class Found(unittest.TestCase):
             pulled = pulled or answer
             self.assertTrue(answer == pulled, topology)  # lists too long to be shown
 
+    def test_pulls_by_shares(self) -> None:
+        """Groups of several work-items pull 2048 edges and ends of rows at a time: rows longer than that, many empty ones, ends at the
+        bounds of shares."""
+        draw = Draw(f"{SEED} shares")
+        n = 9_000
+        long_rows = [(draw.randrange(n), v, 1) for v in (0, 1, 4_000, n - 1) for _ in range(draw.choice([2_047, 2_048, 5_000]))]
+        short_rows = [(draw.randrange(n), v, 1) for v in range(4_001, 6_000) for _ in range(draw.choice([0, 1, 1, 3, 17, 40]) // 2)]
+        in_step = [(v % 7, v, 1) for v in range(n)]  # with its end, a row has two places
+        for name, edges in (("mixed", long_rows + short_rows), ("in step", in_step)):
+            for algorithm, more in (("reach", {"sources": [0, 3, 4_500, n - 1]}), ("pagerank", {}), ("cc", {})):
+                self.holds(case_of(f"{name}, seed {SEED}", Graph(n, edges, algorithm == "cc", "none"), algorithm, "--set", "group-size=32",
+                                   "--set", "force-topology=dense_frontier", **more))
+
     def test_small_frontiers_worked_alone_by_more_work_items_than_vertices(self) -> None:
         """When one group leaves a frontier to all of them, it writes what there is, not an entry for each of its work-items."""
         for n in (4, 8, 16, 40):
