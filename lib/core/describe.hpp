@@ -1,12 +1,16 @@
 // Describes a document type by one constexpr table of fields; decoding, encoding, range checks, defaults,
 // JSON Schema and reference text all follow from it.
 //
-//   template <> struct Description<SizingPolicy> { static const Record record; };      // header
+//   template <>                                                  // header, if other files describe its users
+//   const Record Description<SizingPolicy>::record;
 //
 //   constexpr Field sizing_fields[] = {                                                // source
 //       defaulted<&SizingPolicy::default_worker_count>("default_worker_count", "workers when …"), …};
+//   template <>
 //   constinit const Record Description<SizingPolicy>::record =
 //       record_of<SizingPolicy>("sizing_policy", sizing_fields);
+//
+// A source describes the parts of a struct before the struct.
 //
 // The JSON type of a field follows from the type of its C++ member, its default from the member's
 // initialiser, so the table and the struct always agree.
@@ -161,9 +165,11 @@ struct Record {
 template <class E>
 struct Choices;
 
-// Specialise for every struct: static const Record record.
+// Specialise the member for every struct.
 template <class T>
-struct Description;
+struct Description {
+  static const Record record;
+};
 
 namespace detail {
 
@@ -396,9 +402,11 @@ struct Document {
   std::span<const std::string_view> notes{}; // lines after the reference
 };
 
-// Specialise for the struct of every document: static const Document document.
+// Specialise the member for the struct of every document.
 template <class T>
-struct DocumentOf;
+struct DocumentOf {
+  static const Document document;
+};
 
 // A note about a value of an output. JSON has no infinities and no NaN: non-finite values are null, and a
 // diagnostic names the original value.

@@ -7,37 +7,6 @@
 
 namespace tidegate::documents {
 
-template <>
-struct Description<StreamError> {
-  static const Record record;
-};
-template <>
-struct Description<CheckedDocument> {
-  static const Record record;
-};
-template <>
-struct Description<CheckReport> {
-  static const Record record;
-};
-template <>
-struct Description<SchemaEntry> {
-  static const Record record;
-};
-template <>
-struct Description<SchemaList> {
-  static const Record record;
-};
-template <>
-struct Description<VersionOfDevice> {
-  static const Record record;
-};
-template <>
-struct Description<VersionReport> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr Field error_fields[] = {
     required<&Error::code>("code", "stable name of the error"),
     required<&Error::message>("message", "what happened"),
@@ -63,11 +32,16 @@ constexpr Field error_fields[] = {
     optional<&Error::best_height_bytes>("best_height_bytes", "bytes of the lowest arena found"),
     optional<&Error::log>("log", "output of the driver's compiler, line by line"),
 };
+template <>
+constinit const Record Description<Error>::record = record_of<Error>("error", error_fields);
 
 constexpr Field stream_error_fields[] = {
     required<&StreamError::error>("error", "error of the line"),
     required<&StreamError::line>("line", "line of the input stream, counted from 1"),
 };
+template <>
+constinit const Record Description<StreamError>::record = record_of<StreamError>("stream_error",
+                                                                                 stream_error_fields);
 
 constexpr Field checked_fields[] = {
     required<&CheckedDocument::file>("file", "path, or - for standard input"),
@@ -78,6 +52,9 @@ constexpr Field checked_fields[] = {
     optional<&CheckedDocument::others>("others", "further errors, in document order"),
     optional<&CheckedDocument::warnings>("warnings", "likely mistakes in a valid program"),
 };
+template <>
+constinit const Record Description<CheckedDocument>::record = record_of<CheckedDocument>("checked_document",
+                                                                                         checked_fields);
 
 constexpr Field check_report_fields[] = {
     required<&CheckReport::checked>("checked", "number of documents"),
@@ -85,6 +62,9 @@ constexpr Field check_report_fields[] = {
     required<&CheckReport::failed>("failed", "number of other documents"),
     required<&CheckReport::documents>("documents", "all documents with their verdicts"),
 };
+template <>
+constinit const Record Description<CheckReport>::record = record_of<CheckReport>("check_report",
+                                                                                 check_report_fields);
 
 constexpr Field schema_entry_fields[] = {
     required<&SchemaEntry::name>("name", "kind of the document"),
@@ -92,10 +72,16 @@ constexpr Field schema_entry_fields[] = {
     required<&SchemaEntry::direction>("direction", "input or output of the tool"),
     required<&SchemaEntry::id>("id", "$id of its JSON Schema"),
 };
+template <>
+constinit const Record Description<SchemaEntry>::record = record_of<SchemaEntry>("schema_entry",
+                                                                                 schema_entry_fields);
 
 constexpr Field schema_list_fields[] = {
     required<&SchemaList::schemas>("schemas", "every document type that the tool reads or writes"),
 };
+template <>
+constinit const Record Description<SchemaList>::record = record_of<SchemaList>("schema_list",
+                                                                               schema_list_fields);
 
 constexpr Field version_of_device_fields[] = {
     required<&VersionOfDevice::name>("name", "name, as the driver reports it"),
@@ -104,6 +90,9 @@ constexpr Field version_of_device_fields[] = {
                                                "version of OpenCL, as the driver reports it"),
     required<&VersionOfDevice::driver_version>("driver_version", "version of its driver"),
 };
+template <>
+constinit const Record Description<VersionOfDevice>::record =
+    record_of<VersionOfDevice>("version_of_device", version_of_device_fields);
 
 constexpr Field version_fields[] = {
     required<&VersionReport::tidegate>("tidegate", "version of the tool"),
@@ -119,48 +108,38 @@ constexpr Field version_fields[] = {
     required<&VersionReport::notes>("notes", "drivers that cannot be used, and platforms without devices"),
     required<&VersionReport::environment>("environment", "variables that affect the tool, as NAME=value"),
 };
-
-} // namespace
+template <>
+constinit const Record Description<VersionReport>::record = record_of<VersionReport>("version_report",
+                                                                                     version_fields);
 
 std::optional<std::vector<Error>> take_others(Error& error) {
   std::vector<Error> others = std::exchange(error.others, {});
   return others.empty() ? std::nullopt : std::optional(std::move(others));
 }
 
-constinit const Record Description<Error>::record = record_of<Error>("error", error_fields);
-constinit const Record Description<StreamError>::record =
-    record_of<StreamError>("stream_error", stream_error_fields);
-constinit const Record Description<CheckedDocument>::record =
-    record_of<CheckedDocument>("checked_document", checked_fields);
-constinit const Record Description<CheckReport>::record =
-    record_of<CheckReport>("check_report", check_report_fields);
-constinit const Record Description<SchemaEntry>::record =
-    record_of<SchemaEntry>("schema_entry", schema_entry_fields);
-constinit const Record Description<SchemaList>::record =
-    record_of<SchemaList>("schema_list", schema_list_fields);
-constinit const Record Description<VersionOfDevice>::record =
-    record_of<VersionOfDevice>("version_of_device", version_of_device_fields);
-constinit const Record Description<VersionReport>::record =
-    record_of<VersionReport>("version_report", version_fields);
-
+template <>
 constinit const Document DocumentOf<Error>::document{.kind = "error",
                                                      .title = "An error, as --errors json prints it",
                                                      .direction = Direction::output,
                                                      .record = &Description<Error>::record,
                                                      .has_kind = false};
+template <>
 constinit const Document DocumentOf<StreamError>::document{.kind = "stream_error",
                                                            .title = "A line of a stream that failed",
                                                            .direction = Direction::output,
                                                            .record = &Description<StreamError>::record,
                                                            .has_kind = false};
+template <>
 constinit const Document DocumentOf<CheckReport>::document{.kind = "check_report",
                                                            .title = "Verdicts on documents",
                                                            .direction = Direction::output,
                                                            .record = &Description<CheckReport>::record};
+template <>
 constinit const Document DocumentOf<SchemaList>::document{.kind = "schema_list",
                                                           .title = "The document types of the tool",
                                                           .direction = Direction::output,
                                                           .record = &Description<SchemaList>::record};
+template <>
 constinit const Document DocumentOf<VersionReport>::document{.kind = "version_report",
                                                              .title =
                                                                  "Versions of the tool and of its libraries",
@@ -196,106 +175,14 @@ using engine::Warning;
 using engine::WindowReport;
 using engine::WrittenFile;
 
-template <>
-struct Description<Difference> {
-  static const Record record;
-};
-template <>
-struct Description<OutputParity> {
-  static const Record record;
-};
-template <>
-struct Description<CandidateReport> {
-  static const Record record;
-};
-template <>
-struct Description<Comparison> {
-  static const Record record;
-};
-template <>
-struct Description<BoundsViolation> {
-  static const Record record;
-};
-template <>
-struct Description<SimulatorFinding> {
-  static const Record record;
-};
-template <>
-struct Description<BoundsReport> {
-  static const Record record;
-};
-template <>
-struct Description<UntilReport> {
-  static const Record record;
-};
-template <>
-struct Description<TraceReport> {
-  static const Record record;
-};
-template <>
-struct Description<FallbackReport> {
-  static const Record record;
-};
-template <>
-struct Description<QueueFaultReport> {
-  static const Record record;
-};
-template <>
-struct Description<QueueReport> {
-  static const Record record;
-};
-template <>
-struct Description<HaloViolation> {
-  static const Record record;
-};
-template <>
-struct Description<UnwatchedAccess> {
-  static const Record record;
-};
-template <>
-struct Description<HaloReport> {
-  static const Record record;
-};
-template <>
-struct Description<WindowReport> {
-  static const Record record;
-};
-template <>
-struct Description<TriedWay> {
-  static const Record record;
-};
-template <>
-struct Description<HotOpReport> {
-  static const Record record;
-};
-template <>
-struct Description<PromotionReport> {
-  static const Record record;
-};
-template <>
-struct Description<BufferOffset> {
-  static const Record record;
-};
-template <>
-struct Description<RunMemory> {
-  static const Record record;
-};
-template <>
-struct Description<Telemetry> {
-  static const Record record;
-};
-template <>
-struct Description<RunReportDocument> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr Field device_report_fields[] = {
     required<&DeviceReport::name>("name", "name, as the driver reports it"),
     required<&DeviceReport::platform>("platform", "OpenCL platform that it belongs to"),
     required<&DeviceReport::driver_version>("driver_version", "version of its driver"),
 };
+template <>
+constinit const Record Description<DeviceReport>::record = record_of<DeviceReport>("device_report",
+                                                                                   device_report_fields);
 
 constexpr Field difference_fields[] = {
     required<&Difference::buffer>("buffer", "name of the buffer"),
@@ -303,6 +190,9 @@ constexpr Field difference_fields[] = {
     required<&Difference::expected>("expected", "its value after plain launches"),
     required<&Difference::found>("found", "its value after this run"),
 };
+template <>
+constinit const Record Description<Difference>::record = record_of<Difference>("difference",
+                                                                               difference_fields);
 
 constexpr Field parity_fields[] = {
     required<&OutputParity::checked>("checked", "output buffers that were compared byte for byte"),
@@ -317,6 +207,9 @@ constexpr Field parity_fields[] = {
         "race: plain launches do not repeat their outputs either; order: this run does not repeat its "
         "outputs; rounding: the compiler rounds floats differently in the two kernels"),
 };
+template <>
+constinit const Record Description<OutputParity>::record = record_of<OutputParity>("output_parity",
+                                                                                   parity_fields);
 
 constexpr Field candidate_fields[] = {
     required<&CandidateReport::strategy>("strategy", "launch strategy"),
@@ -335,6 +228,9 @@ constexpr Field candidate_fields[] = {
         "measured_ns", "measured time of the chosen dispatch; with --compare the median"),
     optional<&CandidateReport::refused>("refused", "why it may not be chosen"),
 };
+template <>
+constinit const Record Description<CandidateReport>::record = record_of<CandidateReport>("launch_candidate",
+                                                                                         candidate_fields);
 
 constexpr Field tried_fields[] = {
     required<&TriedWay::knob>("knob", "changed setting"),
@@ -345,6 +241,8 @@ constexpr Field tried_fields[] = {
                                "whether it was adopted because it was faster with the required confidence"),
     required<&TriedWay::thrown_out>("thrown_out", "why it was rejected, or empty"),
 };
+template <>
+constinit const Record Description<TriedWay>::record = record_of<TriedWay>("tried_way", tried_fields);
 
 constexpr Field first_run_fields[] = {
     required<&FirstRun::compared>("compared",
@@ -369,6 +267,8 @@ constexpr Field first_run_fields[] = {
     optional<&FirstRun::difference_file>(
         "difference_file", "file with program, sources, kernel and difference, for a bug report"),
 };
+template <>
+constinit const Record Description<FirstRun>::record = record_of<FirstRun>("first_run", first_run_fields);
 
 constexpr Field comparison_fields[] = {
     required<&Comparison::rounds>("rounds", "number of alternating timings of both ways"),
@@ -382,6 +282,9 @@ constexpr Field comparison_fields[] = {
     required<&Comparison::plain_rounds_ns>("plain_rounds_ns", "every round of the plain launches"),
     required<&Comparison::run_rounds_ns>("run_rounds_ns", "every round of this run"),
 };
+template <>
+constinit const Record Description<Comparison>::record = record_of<Comparison>("comparison",
+                                                                               comparison_fields);
 
 constexpr Field stuck_fields[] = {
     required<&StuckGroup::group>("group", "the work-group"),
@@ -394,6 +297,8 @@ constexpr Field stuck_fields[] = {
     required<&StuckGroup::expected>("expected", "value that it waited for"),
     required<&StuckGroup::seen>("seen", "value that it read"),
 };
+template <>
+constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);
 
 constexpr Field violation_fields[] = {
     required<&BoundsViolation::wave>("wave", "wave that wrote"),
@@ -405,6 +310,9 @@ constexpr Field violation_fields[] = {
         "distance_bytes",
         "distance of the nearest changed byte: 0 is the first byte after, 1 the last byte before the buffer"),
 };
+template <>
+constinit const Record Description<BoundsViolation>::record = record_of<BoundsViolation>("bounds_violation",
+                                                                                         violation_fields);
 
 constexpr Field finding_fields[] = {
     required<&SimulatorFinding::message>("message", "message of Oclgrind"),
@@ -413,6 +321,9 @@ constexpr Field finding_fields[] = {
     required<&SimulatorFinding::file>("file", "the source"),
     required<&SimulatorFinding::line>("line", "its line; 0 if it is unknown"),
 };
+template <>
+constinit const Record
+    Description<SimulatorFinding>::record = record_of<SimulatorFinding>("simulator_finding", finding_fields);
 
 constexpr Field bounds_fields[] = {
     required<&BoundsReport::guard_bytes>("guard_bytes", "guard on each side of each buffer; 0 in Oclgrind"),
@@ -423,6 +334,9 @@ constexpr Field bounds_fields[] = {
     required<&BoundsReport::simulator>("simulator", "Oclgrind's runtime; empty if it is not installed"),
     required<&BoundsReport::findings>("findings", "findings of Oclgrind, one for each kernel, line and kind"),
 };
+template <>
+constinit const Record Description<BoundsReport>::record = record_of<BoundsReport>("bounds_report",
+                                                                                   bounds_fields);
 
 constexpr Field until_report_fields[] = {
     required<&UntilReport::buffer>("buffer", "the buffer whose element 0 ends the repetition"),
@@ -430,6 +344,9 @@ constexpr Field until_report_fields[] = {
     required<&UntilReport::value>("value", "the value after the last iteration"),
     required<&UntilReport::reached>("reached", "whether it is the value that ends the repetition"),
 };
+template <>
+constinit const Record Description<UntilReport>::record = record_of<UntilReport>("until_report",
+                                                                                 until_report_fields);
 
 constexpr Field trace_fields[] = {
     required<&TraceReport::file>("file", "the timeline, in the Trace Event Format"),
@@ -438,12 +355,17 @@ constexpr Field trace_fields[] = {
     required<&TraceReport::spans>("spans", "recorded spans"),
     required<&TraceReport::left_out_spans>("left_out_spans", "spans that did not fit"),
 };
+template <>
+constinit const Record Description<TraceReport>::record = record_of<TraceReport>("trace_report",
+                                                                                 trace_fields);
 
 constexpr Field warning_fields[] = {
     required<&Warning::message>("message", "likely mistake in the program"),
     required<&Warning::fix>("fix", "what to change"),
     required<&Warning::pointer>("pointer", "location in the program (RFC 6901)"),
 };
+template <>
+constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
 
 constexpr Field written_file_fields[] = {
     required<&WrittenFile::file>("file", "its path"),
@@ -451,17 +373,26 @@ constexpr Field written_file_fields[] = {
         "what", "its content: a buffer, an image, a result, the generated kernel, the trace or the page"),
     required<&WrittenFile::bytes>("bytes", "its size"),
 };
+template <>
+constinit const Record Description<WrittenFile>::record = record_of<WrittenFile>("written_file",
+                                                                                 written_file_fields);
 
 constexpr Field fallback_fields[] = {
     required<&FallbackReport::wave>("wave", "the wave"),
     required<&FallbackReport::reason>("reason", "why it is launched alone"),
 };
+template <>
+constinit const Record Description<FallbackReport>::record = record_of<FallbackReport>("fallback",
+                                                                                       fallback_fields);
 
 constexpr Field queue_fault_fields[] = {
     required<&QueueFaultReport::item>("item", "first item that failed, counted from 0 in the given order"),
     required<&QueueFaultReport::op>("op", "op that ran it"),
     required<&QueueFaultReport::code>("code", "its argument of TIDEGATE_FAULT"),
 };
+template <>
+constinit const Record
+    Description<QueueFaultReport>::record = record_of<QueueFaultReport>("queue_fault", queue_fault_fields);
 
 constexpr Field queue_report_fields[] = {
     required<&QueueReport::wave>("wave", "the wave"),
@@ -477,16 +408,24 @@ constexpr Field queue_report_fields[] = {
     required<&QueueReport::max_priority_age>("max_priority_age", "longest wait of an item, in rounds"),
     optional<&QueueReport::fault>("fault", "the item that failed"),
 };
+template <>
+constinit const Record Description<QueueReport>::record = record_of<QueueReport>("queue_report",
+                                                                                 queue_report_fields);
 
 constexpr Field run_geometry_fields[] = {
     required<&Geometry::workgroup_size>("workgroup_size", "work-items of a work-group"),
     required<&Geometry::worker_groups>("worker_groups", "work-groups of a persistent launch; 0 without one"),
 };
+template <>
+constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);
 
 constexpr Field offset_fields[] = {
     required<&BufferOffset::buffer>("buffer", "name of the buffer"),
     required<&BufferOffset::offset>("offset", "offset in the arena, in bytes"),
 };
+template <>
+constinit const Record Description<BufferOffset>::record = record_of<BufferOffset>("buffer_offset",
+                                                                                   offset_fields);
 
 constexpr Field run_memory_fields[] = {
     required<&RunMemory::figures, &MemoryReport::arena_bytes>("arena_bytes", "device memory of all buffers"),
@@ -502,6 +441,8 @@ constexpr Field run_memory_fields[] = {
         "table_bytes", "memory of descriptors and counters, outside the arena"),
     required<&RunMemory::offsets>("offsets", "offset of every buffer"),
 };
+template <>
+constinit const Record Description<RunMemory>::record = record_of<RunMemory>("run_memory", run_memory_fields);
 
 constexpr Field telemetry_fields[] = {
     required<&Telemetry::bytes_uploaded>("bytes_uploaded", "bytes written to the device"),
@@ -526,6 +467,8 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::estimated_peak_device_bytes>("estimated_peak_device_bytes", "the policy's estimate"),
     required<&Telemetry::device_memory_budget_bytes>("device_memory_budget_bytes", "the budget; 0: none"),
 };
+template <>
+constinit const Record Description<Telemetry>::record = record_of<Telemetry>("telemetry", telemetry_fields);
 
 constexpr Field halo_violation_fields[] = {
     required<&HaloViolation::wave>("wave", "name or number of the wave that reaches beyond the halo"),
@@ -546,6 +489,9 @@ constexpr Field halo_violation_fields[] = {
                                             "first tile of the earlier wave that the halo allows"),
     required<&HaloViolation::last_allowed>("last_allowed", "last tile that it allows"),
 };
+template <>
+constinit const Record Description<HaloViolation>::record = record_of<HaloViolation>("halo_violation",
+                                                                                     halo_violation_fields);
 
 constexpr Field unwatched_fields[] = {
     required<&UnwatchedAccess::kernel>("kernel", "its name"),
@@ -553,6 +499,9 @@ constexpr Field unwatched_fields[] = {
     required<&UnwatchedAccess::file>("file", "source file"),
     required<&UnwatchedAccess::line>("line", "counted from 1"),
 };
+template <>
+constinit const Record Description<UnwatchedAccess>::record = record_of<UnwatchedAccess>("unwatched_access",
+                                                                                         unwatched_fields);
 
 constexpr Field halo_fields[] = {
     required<&HaloReport::stated_halos>(
@@ -565,6 +514,8 @@ constexpr Field halo_fields[] = {
     required<&HaloReport::unwatched>("unwatched",
                                      "uses of pointers that are not subscripts and were not checked"),
 };
+template <>
+constinit const Record Description<HaloReport>::record = record_of<HaloReport>("halo_report", halo_fields);
 
 constexpr Field window_fields[] = {
     required<&WindowReport::waves>("waves", "in the order in which each tile ran them"),
@@ -572,11 +523,17 @@ constexpr Field window_fields[] = {
         "meetings", "barriers of a tile between two of the waves, where values pass between work-items"),
     required<&WindowReport::register_buffers>("register_buffers", "buffers that exist only in registers"),
 };
+template <>
+constinit const Record Description<WindowReport>::record = record_of<WindowReport>("window_report",
+                                                                                   window_fields);
 
 constexpr Field hot_op_fields[] = {
     required<&HotOpReport::op>("op", "its name, or those of a window's ops"),
     required<&HotOpReport::tiles>("tiles", "tiles of all iterations"),
 };
+template <>
+constinit const Record Description<HotOpReport>::record = record_of<HotOpReport>("hot_op_report",
+                                                                                 hot_op_fields);
 
 constexpr Field promotion_fields[] = {
     required<&PromotionReport::promoted>("promoted", "promotions: none, windows, opcodes or all"),
@@ -585,6 +542,9 @@ constexpr Field promotion_fields[] = {
     required<&PromotionReport::ops>(
         "ops", "hot ops, which have separate cases that are tested first; the hottest first"),
 };
+template <>
+constinit const Record Description<PromotionReport>::record = record_of<PromotionReport>("promotion_report",
+                                                                                         promotion_fields);
 
 // A field of the report inside its document.
 template <auto Member>
@@ -663,60 +623,11 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::slices_ns>("slices_ns", "time of every persistent launch"),
     reported<&RunReport::trace>("trace", "with --trace: content of its file"),
 };
+template <>
+constinit const Record
+    Description<RunReportDocument>::record = record_of<RunReportDocument>("run_report", run_report_fields);
 
-} // namespace
-
-constinit const Record Description<DeviceReport>::record =
-    record_of<DeviceReport>("device_report", device_report_fields);
-constinit const Record Description<Difference>::record =
-    record_of<Difference>("difference", difference_fields);
-constinit const Record Description<OutputParity>::record =
-    record_of<OutputParity>("output_parity", parity_fields);
-constinit const Record Description<CandidateReport>::record =
-    record_of<CandidateReport>("launch_candidate", candidate_fields);
-constinit const Record Description<TriedWay>::record = record_of<TriedWay>("tried_way", tried_fields);
-constinit const Record Description<FirstRun>::record = record_of<FirstRun>("first_run", first_run_fields);
-constinit const Record Description<Comparison>::record =
-    record_of<Comparison>("comparison", comparison_fields);
-constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);
-constinit const Record Description<BoundsViolation>::record =
-    record_of<BoundsViolation>("bounds_violation", violation_fields);
-constinit const Record Description<SimulatorFinding>::record =
-    record_of<SimulatorFinding>("simulator_finding", finding_fields);
-constinit const Record Description<BoundsReport>::record =
-    record_of<BoundsReport>("bounds_report", bounds_fields);
-constinit const Record Description<UntilReport>::record =
-    record_of<UntilReport>("until_report", until_report_fields);
-constinit const Record Description<TraceReport>::record =
-    record_of<TraceReport>("trace_report", trace_fields);
-constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
-constinit const Record Description<WrittenFile>::record =
-    record_of<WrittenFile>("written_file", written_file_fields);
-constinit const Record Description<FallbackReport>::record =
-    record_of<FallbackReport>("fallback", fallback_fields);
-constinit const Record Description<QueueFaultReport>::record =
-    record_of<QueueFaultReport>("queue_fault", queue_fault_fields);
-constinit const Record Description<QueueReport>::record =
-    record_of<QueueReport>("queue_report", queue_report_fields);
-constinit const Record Description<HaloViolation>::record =
-    record_of<HaloViolation>("halo_violation", halo_violation_fields);
-constinit const Record Description<UnwatchedAccess>::record =
-    record_of<UnwatchedAccess>("unwatched_access", unwatched_fields);
-constinit const Record Description<HaloReport>::record = record_of<HaloReport>("halo_report", halo_fields);
-constinit const Record Description<WindowReport>::record =
-    record_of<WindowReport>("window_report", window_fields);
-constinit const Record Description<HotOpReport>::record =
-    record_of<HotOpReport>("hot_op_report", hot_op_fields);
-constinit const Record Description<PromotionReport>::record =
-    record_of<PromotionReport>("promotion_report", promotion_fields);
-constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);
-constinit const Record Description<BufferOffset>::record =
-    record_of<BufferOffset>("buffer_offset", offset_fields);
-constinit const Record Description<RunMemory>::record = record_of<RunMemory>("run_memory", run_memory_fields);
-constinit const Record Description<Telemetry>::record = record_of<Telemetry>("telemetry", telemetry_fields);
-constinit const Record Description<RunReportDocument>::record =
-    record_of<RunReportDocument>("run_report", run_report_fields);
-
+template <>
 constinit const Document DocumentOf<RunReportDocument>::document{
     .kind = "run_report",
     .title = "Results and times of a run, and the proof that it is correct",

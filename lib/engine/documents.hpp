@@ -88,34 +88,20 @@ struct Choices<Verdict> {
 };
 
 template <>
-struct Description<Error> {
-  static const Record record;
-};
+const Record Description<Error>::record;
 template <>
-struct Description<engine::Warning> { // in documents.cpp
-  static const Record record;
-};
+const Record Description<engine::Warning>::record;
 
 template <>
-struct DocumentOf<Error> {
-  static const Document document;
-};
+const Document DocumentOf<Error>::document;
 template <>
-struct DocumentOf<StreamError> {
-  static const Document document;
-};
+const Document DocumentOf<StreamError>::document;
 template <>
-struct DocumentOf<CheckReport> {
-  static const Document document;
-};
+const Document DocumentOf<CheckReport>::document;
 template <>
-struct DocumentOf<SchemaList> {
-  static const Document document;
-};
+const Document DocumentOf<SchemaList>::document;
 template <>
-struct DocumentOf<VersionReport> {
-  static const Document document;
-};
+const Document DocumentOf<VersionReport>::document;
 
 struct BufferOffset {
   std::string buffer;
@@ -160,29 +146,17 @@ struct Choices<engine::Promotion> {
 };
 
 template <>
-struct Description<engine::DeviceReport> {
-  static const Record record;
-};
+const Record Description<engine::DeviceReport>::record;
 template <>
-struct Description<engine::FirstRun> {
-  static const Record record;
-};
+const Record Description<engine::FirstRun>::record;
 template <>
-struct Description<engine::StuckGroup> {
-  static const Record record;
-};
+const Record Description<engine::StuckGroup>::record;
 template <>
-struct Description<engine::WrittenFile> {
-  static const Record record;
-};
+const Record Description<engine::WrittenFile>::record;
 template <>
-struct Description<engine::Geometry> {
-  static const Record record;
-};
+const Record Description<engine::Geometry>::record;
 
 template <>
-struct DocumentOf<RunReportDocument> {
-  static const Document document;
-};
+const Document DocumentOf<RunReportDocument>::document;
 
 } // namespace tidegate::documents

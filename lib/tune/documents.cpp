@@ -8,29 +8,6 @@ using tuning::ThrownOut;
 using tuning::TimedValue;
 using tuning::TuningReport;
 
-template <>
-struct Description<Duel> {
-  static const Record record;
-};
-template <>
-struct Description<ThrownOut> {
-  static const Record record;
-};
-template <>
-struct Description<TimedValue> {
-  static const Record record;
-};
-template <>
-struct Description<KnobReport> {
-  static const Record record;
-};
-template <>
-struct Description<TuningReport> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr Field duel_fields[] = {
     required<&Duel::rounds>("rounds", "pairs of consecutive runs"),
     required<&Duel::ratio>("ratio", "new time divided by old time, median of the rounds"),
@@ -39,17 +16,23 @@ constexpr Field duel_fields[] = {
                                 "upper bound; with fewer than six rounds the range of all of them"),
     required<&Duel::confidence>("confidence", "confidence that the new one is faster, by the sign test"),
 };
+template <>
+constinit const Record Description<Duel>::record = record_of<Duel>("duel", duel_fields);
 
 constexpr Field thrown_out_fields[] = {
     required<&ThrownOut::value>("value", "tried value"),
     required<&ThrownOut::reason>("reason", "why it was rejected"),
 };
+template <>
+constinit const Record Description<ThrownOut>::record = record_of<ThrownOut>("thrown_out", thrown_out_fields);
 
 constexpr Field timed_fields[] = {
     required<&TimedValue::value>("value", "timed value"),
     required<&TimedValue::ratio>("ratio",
                                  "its time divided by that of the previous value, median of the rounds"),
 };
+template <>
+constinit const Record Description<TimedValue>::record = record_of<TimedValue>("timed_value", timed_fields);
 
 constexpr Field knob_fields[] = {
     required<&KnobReport::knob>("knob", "varied setting"),
@@ -63,6 +46,8 @@ constexpr Field knob_fields[] = {
     required<&KnobReport::thrown_out>("thrown_out", "values that were refused or changed the outputs"),
     required<&KnobReport::timed>("timed", "timed other values"),
 };
+template <>
+constinit const Record Description<KnobReport>::record = record_of<KnobReport>("knob_report", knob_fields);
 
 constexpr Field tuning_report_fields[] = {
     required<&TuningReport::program>("program", "measured program"),
@@ -78,16 +63,11 @@ constexpr Field tuning_report_fields[] = {
     required<&TuningReport::profile>("profile", "device profile with the adopted settings"),
     required<&TuningReport::policy>("policy", "launch policy with the adopted settings"),
 };
+template <>
+constinit const Record Description<TuningReport>::record = record_of<TuningReport>("tuning_report",
+                                                                                   tuning_report_fields);
 
-} // namespace
-
-constinit const Record Description<Duel>::record = record_of<Duel>("duel", duel_fields);
-constinit const Record Description<ThrownOut>::record = record_of<ThrownOut>("thrown_out", thrown_out_fields);
-constinit const Record Description<TimedValue>::record = record_of<TimedValue>("timed_value", timed_fields);
-constinit const Record Description<KnobReport>::record = record_of<KnobReport>("knob_report", knob_fields);
-constinit const Record Description<TuningReport>::record =
-    record_of<TuningReport>("tuning_report", tuning_report_fields);
-
+template <>
 constinit const Document DocumentOf<TuningReport>::document{
     .kind = "tuning_report",
     .title = "Measurements that tuned a program on a device, knob by knob",

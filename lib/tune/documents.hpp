@@ -17,8 +17,6 @@ struct Choices<tuning::Verdict> {
 };
 
 template <>
-struct DocumentOf<tuning::TuningReport> {
-  static const Document document;
-};
+const Document DocumentOf<tuning::TuningReport>::document;
 
 } // namespace tidegate::documents

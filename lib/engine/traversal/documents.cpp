@@ -20,65 +20,6 @@ using graphs::RankSettings;
 using graphs::RmatSpec;
 using graphs::UniformSpec;
 
-template <>
-struct Description<RmatSpec> {
-  static const Record record;
-};
-template <>
-struct Description<GridSpec> {
-  static const Record record;
-};
-template <>
-struct Description<UniformSpec> {
-  static const Record record;
-};
-template <>
-struct Description<GeneratorSpec> {
-  static const Record record;
-};
-template <>
-struct Description<GraphSpec> {
-  static const Record record;
-};
-template <>
-struct Description<FrontierOutputs> {
-  static const Record record;
-};
-template <>
-struct Description<RankSettings> {
-  static const Record record;
-};
-template <>
-struct Description<FrontierPolicy> {
-  static const Record record;
-};
-template <>
-struct Description<FrontierProgram> {
-  static const Record record;
-};
-template <>
-struct Description<DegreeRange> {
-  static const Record record;
-};
-template <>
-struct Description<GraphValues> {
-  static const Record record;
-};
-template <>
-struct Description<GraphContents> {
-  static const Record record;
-};
-template <>
-struct Description<CheckedGraph> {
-  static const Record record;
-};
-template <>
-struct Description<GraphReport> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr std::string_view seed_meaning = "equal seeds give equal graphs, on every machine";
 constexpr std::string_view weight_meaning = "weights are even from 1 to this; 0: all weigh 1";
 
@@ -92,6 +33,8 @@ constexpr Field rmat_fields[] = {
     defaulted<&RmatSpec::seed>("seed", seed_meaning),
     defaulted<&RmatSpec::max_weight>("max_weight", weight_meaning),
 };
+template <>
+constinit const Record Description<RmatSpec>::record = record_of<RmatSpec>("rmat", rmat_fields);
 
 constexpr Field grid_fields[] = {
     required<&GridSpec::width>("width", "vertices in a row, each joined with its four neighbours"),
@@ -100,6 +43,8 @@ constexpr Field grid_fields[] = {
                                "seed of the weights; equal seeds produce equal weights on every machine"),
     defaulted<&GridSpec::max_weight>("max_weight", weight_meaning),
 };
+template <>
+constinit const Record Description<GridSpec>::record = record_of<GridSpec>("grid", grid_fields);
 
 constexpr Field uniform_fields[] = {
     required<&UniformSpec::vertices>("vertices", "vertices"),
@@ -107,12 +52,17 @@ constexpr Field uniform_fields[] = {
     defaulted<&UniformSpec::seed>("seed", seed_meaning),
     defaulted<&UniformSpec::max_weight>("max_weight", weight_meaning),
 };
+template <>
+constinit const Record Description<UniformSpec>::record = record_of<UniformSpec>("uniform", uniform_fields);
 
 constexpr Field generator_fields[] = {
     optional<&GeneratorSpec::rmat>("rmat", "scale-free graph: few vertices have many edges (R-MAT)"),
     optional<&GeneratorSpec::grid>("grid", "road-like graph with long paths"),
     optional<&GeneratorSpec::uniform>("uniform", "graph whose edges join uniformly random vertices"),
 };
+template <>
+constinit const Record Description<GeneratorSpec>::record = record_of<GeneratorSpec>("generator",
+                                                                                     generator_fields);
 
 constexpr Field graph_fields[] = {
     optional<&GraphSpec::file>(
@@ -122,6 +72,8 @@ constexpr Field graph_fields[] = {
     optional<&GraphSpec::weights>("weights",
                                   "type of the weights of sssp; left out, u32 for whole numbers, else f32"),
 };
+template <>
+constinit const Record Description<GraphSpec>::record = record_of<GraphSpec>("graph", graph_fields);
 
 constexpr Field output_fields[] = {
     optional<&FrontierOutputs::levels>(
@@ -133,6 +85,9 @@ constexpr Field output_fields[] = {
     optional<&FrontierOutputs::components>("components", "cc, u32: smallest vertex of the component"),
     optional<&FrontierOutputs::ranks>("ranks", "pagerank, f32: ranks with sum 1"),
 };
+template <>
+constinit const Record Description<FrontierOutputs>::record = record_of<FrontierOutputs>("frontier_outputs",
+                                                                                         output_fields);
 
 constexpr Field rank_fields[] = {
     optional<&RankSettings::damping>("damping", "share of a rank that is passed along edges; left out, 0.85"),
@@ -141,6 +96,9 @@ constexpr Field rank_fields[] = {
     optional<&RankSettings::max_iterations>("max_iterations", "most iterations; left out, 1000")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
+template <>
+constinit const Record Description<RankSettings>::record = record_of<RankSettings>("rank_settings",
+                                                                                   rank_fields);
 
 // The fields of the launch policy, and one more.
 constexpr auto frontier_policy_fields = [] {
@@ -152,6 +110,9 @@ constexpr auto frontier_policy_fields = [] {
       "rule that switches topologies; left out, the one that was measured as faster, else edges");
   return fields;
 }();
+template <>
+constinit const Record Description<FrontierPolicy>::record =
+    record_of<FrontierPolicy>("frontier_policy", frontier_policy_fields);
 
 constexpr Field frontier_program_fields[] = {
     required<&FrontierProgram::graph>("graph", "graph to traverse: a file, or generated"),
@@ -165,12 +126,18 @@ constexpr Field frontier_program_fields[] = {
     defaulted<&FrontierProgram::device_memory_budget_bytes>("device_memory_budget_bytes",
                                                             "most device memory; 0: all of the device"),
 };
+template <>
+constinit const Record Description<FrontierProgram>::record =
+    record_of<FrontierProgram>("frontier_program", frontier_program_fields);
 
 constexpr Field degree_fields[] = {
     required<&DegreeRange::min>("min", "least degree"),
     required<&DegreeRange::median>("median", "median degree"),
     required<&DegreeRange::max>("max", "greatest degree"),
 };
+template <>
+constinit const Record Description<DegreeRange>::record = record_of<DegreeRange>("degree_range",
+                                                                                 degree_fields);
 
 constexpr Field value_fields[] = {
     required<&GraphValues::type>("type", "type of the value after the two vertices of an entry"),
@@ -178,6 +145,9 @@ constexpr Field value_fields[] = {
     optional<&GraphValues::greatest>("greatest", "the greatest value"),
     required<&GraphValues::negative>("negative", "values below 0"),
 };
+template <>
+constinit const Record Description<GraphValues>::record = record_of<GraphValues>("graph_values",
+                                                                                 value_fields);
 
 template <auto Member>
 constexpr Field summary_field(std::string_view name, std::string_view meaning) {
@@ -205,6 +175,9 @@ constexpr Field contents_fields[] = {
     summary_field<&GraphSummary::largest_component>("largest_component", "vertices of the largest component"),
     required<&GraphContents::values>("values", "values of the entries, which sssp uses as weights"),
 };
+template <>
+constinit const Record Description<GraphContents>::record = record_of<GraphContents>("graph_contents",
+                                                                                     contents_fields);
 
 constexpr Field checked_graph_fields[] = {
     required<&CheckedGraph::file>("file", "path, or - for standard input"),
@@ -212,6 +185,9 @@ constexpr Field checked_graph_fields[] = {
     optional<&CheckedGraph::graph>("graph", "content of the file"),
     optional<&CheckedGraph::error>("error", "why it is invalid"),
 };
+template <>
+constinit const Record Description<CheckedGraph>::record = record_of<CheckedGraph>("checked_graph",
+                                                                                   checked_graph_fields);
 
 constexpr Field graph_report_fields[] = {
     required<&GraphReport::checked>("checked", "number of files"),
@@ -219,39 +195,17 @@ constexpr Field graph_report_fields[] = {
     required<&GraphReport::failed>("failed", "number of other files"),
     required<&GraphReport::graphs>("graphs", "all files with their verdicts"),
 };
+template <>
+constinit const Record Description<GraphReport>::record = record_of<GraphReport>("graph_report",
+                                                                                 graph_report_fields);
 
-} // namespace
-
-constinit const Record Description<RmatSpec>::record = record_of<RmatSpec>("rmat", rmat_fields);
-constinit const Record Description<GridSpec>::record = record_of<GridSpec>("grid", grid_fields);
-constinit const Record Description<UniformSpec>::record = record_of<UniformSpec>("uniform", uniform_fields);
-constinit const Record Description<GeneratorSpec>::record =
-    record_of<GeneratorSpec>("generator", generator_fields);
-constinit const Record Description<GraphSpec>::record = record_of<GraphSpec>("graph", graph_fields);
-constinit const Record Description<FrontierOutputs>::record =
-    record_of<FrontierOutputs>("frontier_outputs", output_fields);
-constinit const Record Description<RankSettings>::record =
-    record_of<RankSettings>("rank_settings", rank_fields);
-constinit const Record Description<FrontierPolicy>::record =
-    record_of<FrontierPolicy>("frontier_policy", frontier_policy_fields);
-constinit const Record Description<FrontierProgram>::record =
-    record_of<FrontierProgram>("frontier_program", frontier_program_fields);
-constinit const Record Description<DegreeRange>::record =
-    record_of<DegreeRange>("degree_range", degree_fields);
-constinit const Record Description<GraphValues>::record =
-    record_of<GraphValues>("graph_values", value_fields);
-constinit const Record Description<GraphContents>::record =
-    record_of<GraphContents>("graph_contents", contents_fields);
-constinit const Record Description<CheckedGraph>::record =
-    record_of<CheckedGraph>("checked_graph", checked_graph_fields);
-constinit const Record Description<GraphReport>::record =
-    record_of<GraphReport>("graph_report", graph_report_fields);
-
+template <>
 constinit const Document DocumentOf<FrontierProgram>::document{
     .kind = "frontier_program",
     .title = "A graph, and an algorithm that traverses it frontier by frontier",
     .direction = Direction::input,
     .record = &Description<FrontierProgram>::record};
+template <>
 constinit const Document DocumentOf<GraphReport>::document{.kind = "graph_report",
                                                            .title = "Contents of graph files",
                                                            .direction = Direction::output,
@@ -267,49 +221,12 @@ using traversal::WaveRecord;
 using traversal::WaveSummary;
 using TraversedGraph = traversal::GraphReport;
 
-template <>
-struct Description<MemoryPart> {
-  static const Record record;
-};
-template <>
-struct Description<FrontierMemory> {
-  static const Record record;
-};
-template <>
-struct Description<TraversedGraph> {
-  static const Record record;
-};
-template <>
-struct Description<WaveSummary> {
-  static const Record record;
-};
-template <>
-struct Description<WaveRecord> {
-  static const Record record;
-};
-template <>
-struct Description<Replay> {
-  static const Record record;
-};
-template <>
-struct Description<Verification> {
-  static const Record record;
-};
-template <>
-struct Description<RepeatedTimes> {
-  static const Record record;
-};
-template <>
-struct Description<FrontierReport> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr Field part_fields[] = {
     required<&MemoryPart::name>("name", "purpose of the part"),
     required<&MemoryPart::bytes>("bytes", "device memory"),
 };
+template <>
+constinit const Record Description<MemoryPart>::record = record_of<MemoryPart>("memory_part", part_fields);
 
 constexpr Field memory_fields[] = {
     required<&FrontierMemory::constrained>("constrained",
@@ -322,6 +239,9 @@ constexpr Field memory_fields[] = {
     required<&FrontierMemory::pressure_bps>("pressure_bps", "full layout divided by the budget"),
     required<&FrontierMemory::parts>("parts", "parts of the chosen layout"),
 };
+template <>
+constinit const Record Description<FrontierMemory>::record = record_of<FrontierMemory>("frontier_memory",
+                                                                                       memory_fields);
 
 constexpr Field traversed_graph_fields[] = {
     required<&TraversedGraph::vertices>("vertices", "vertices"),
@@ -329,6 +249,9 @@ constexpr Field traversed_graph_fields[] = {
     required<&TraversedGraph::weights>("weights", "type of the weights"),
     required<&TraversedGraph::symmetric>("symmetric", "whether each edge is known to have its opposite"),
 };
+template <>
+constinit const Record Description<TraversedGraph>::record =
+    record_of<TraversedGraph>("traversed_graph", traversed_graph_fields);
 
 constexpr Field summary_fields[] = {
     required<&WaveSummary::waves>("waves", "number of waves"),
@@ -342,6 +265,9 @@ constexpr Field summary_fields[] = {
     required<&WaveSummary::edges_per_second>("edges_per_second",
                                              "frontier_edges divided by the time of the traversal"),
 };
+template <>
+constinit const Record Description<WaveSummary>::record = record_of<WaveSummary>("wave_summary",
+                                                                                 summary_fields);
 
 constexpr Field wave_fields[] = {
     required<&WaveRecord::wave>("wave", "counted from 0"),
@@ -361,12 +287,16 @@ constexpr Field wave_fields[] = {
     required<&WaveRecord::dense_waves>("dense_waves", "consecutive dense waves before it"),
     required<&WaveRecord::alone>("alone", "whether one work-group processed it alone"),
 };
+template <>
+constinit const Record Description<WaveRecord>::record = record_of<WaveRecord>("wave_record", wave_fields);
 
 constexpr Field replay_fields[] = {
     required<&Replay::waves>("waves", "replayed waves"),
     required<&Replay::agreed>("agreed", "waves for which host and device made the same choice"),
     optional<&Replay::first_difference>("first_difference", "first wave with a different choice"),
 };
+template <>
+constinit const Record Description<Replay>::record = record_of<Replay>("replay", replay_fields);
 
 constexpr Field verification_fields[] = {
     required<&Verification::checks>("checks", "completed checks, up to the first that failed"),
@@ -377,6 +307,9 @@ constexpr Field verification_fields[] = {
         "pagerank: allowed total change by one more iteration: the tolerance, or the last change, plus "
         "2^-24 of each rank for each of its incoming edges and for 16 more"),
 };
+template <>
+constinit const Record Description<Verification>::record = record_of<Verification>("verification",
+                                                                                   verification_fields);
 
 constexpr Field times_fields[] = {
     required<&RepeatedTimes::rounds>("rounds", "number of timings"),
@@ -387,6 +320,9 @@ constexpr Field times_fields[] = {
     required<&RepeatedTimes::launches_rounds_ns>("launches_rounds_ns",
                                                  "every round with a launch for each step"),
 };
+template <>
+constinit const Record Description<RepeatedTimes>::record = record_of<RepeatedTimes>("repeated_times",
+                                                                                     times_fields);
 
 constexpr Field report_fields[] = {
     required<&FrontierReport::status>("status", "how the run ended"),
@@ -439,25 +375,11 @@ constexpr Field report_fields[] = {
         "stuck_groups", "after a hang: waiting work-groups and the counters they waited for"),
     required<&FrontierReport::waves>("waves", "every wave with its numbers and choice"),
 };
+template <>
+constinit const Record Description<FrontierReport>::record = record_of<FrontierReport>("frontier_report",
+                                                                                       report_fields);
 
-} // namespace
-
-constinit const Record Description<MemoryPart>::record = record_of<MemoryPart>("memory_part", part_fields);
-constinit const Record Description<FrontierMemory>::record =
-    record_of<FrontierMemory>("frontier_memory", memory_fields);
-constinit const Record Description<TraversedGraph>::record =
-    record_of<TraversedGraph>("traversed_graph", traversed_graph_fields);
-constinit const Record Description<WaveSummary>::record =
-    record_of<WaveSummary>("wave_summary", summary_fields);
-constinit const Record Description<WaveRecord>::record = record_of<WaveRecord>("wave_record", wave_fields);
-constinit const Record Description<Replay>::record = record_of<Replay>("replay", replay_fields);
-constinit const Record Description<Verification>::record =
-    record_of<Verification>("verification", verification_fields);
-constinit const Record Description<RepeatedTimes>::record =
-    record_of<RepeatedTimes>("repeated_times", times_fields);
-constinit const Record Description<FrontierReport>::record =
-    record_of<FrontierReport>("frontier_report", report_fields);
-
+template <>
 constinit const Document DocumentOf<FrontierReport>::document{
     .kind = "frontier_report",
     .title = "Results of a frontier program, wave by wave, and the proof that they are correct",

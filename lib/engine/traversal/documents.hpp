@@ -64,13 +64,9 @@ struct Choices<graphs::ProgramWeights> {
 };
 
 template <>
-struct DocumentOf<graphs::FrontierProgram> {
-  static const Document document;
-};
+const Document DocumentOf<graphs::FrontierProgram>::document;
 template <>
-struct DocumentOf<GraphReport> {
-  static const Document document;
-};
+const Document DocumentOf<GraphReport>::document;
 
 inline constexpr std::array<std::string_view, 3> weight_type_names{"none", "u32", "f32"};
 
@@ -88,8 +84,6 @@ struct Choices<traversal::Trend> {
 };
 
 template <>
-struct DocumentOf<traversal::FrontierReport> {
-  static const Document document;
-};
+const Document DocumentOf<traversal::FrontierReport>::document;
 
 } // namespace tidegate::documents
