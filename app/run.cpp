@@ -13,6 +13,8 @@
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
 #include "engine/report.hpp"
+#include "engine/traversal/documents.hpp"
+#include "engine/traversal/run.hpp"
 #include "work/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
@@ -30,6 +32,13 @@
 #include <utility>
 
 namespace tidegate::commands {
+
+bool is_frontier_program(std::string_view json) {
+  std::vector<std::string> keys;
+  const auto kind = documents::kind_of(json, &keys);
+  return kind && (kind->empty() ? std::ranges::find(keys, "graph") != keys.end()
+                                : *kind == documents::DocumentOf<graphs::FrontierProgram>::document.kind);
+}
 
 std::string program_folder(const std::string& program_path) {
   if (program_path == "-") {
@@ -88,13 +97,10 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
 }
 
 engine::Fault provoked_fault() {
-  constexpr std::array<std::string_view, 4> fault_names{"none", "missing_arrival", "failed_litmus",
-                                                        "wrong_output"};
   const char* const name = std::getenv("TIDEGATE_PROVOKE");
-  const auto found =
-      name == nullptr ? fault_names.end() : std::ranges::find(fault_names, std::string_view(name));
-  return found == fault_names.end() ? engine::Fault::none
-                                    : static_cast<engine::Fault>(found - fault_names.begin());
+  const auto found = std::ranges::find(engine::fault_names, std::string_view(name == nullptr ? "" : name));
+  return found == engine::fault_names.end() ? engine::Fault::none
+                                            : static_cast<engine::Fault>(found - engine::fault_names.begin());
 }
 
 void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings) {
@@ -113,14 +119,6 @@ ProgressStyle progress_style(const RunSettings& settings) {
 }
 
 namespace {
-
-std::string report_text(const engine::RunReport& report, const RunSettings& settings) {
-  const auto document = commands::run_document(report, settings.plan_options);
-  if (settings.format == Format::table) {
-    return commands::run_table(document, settings.output == "-" && use_colour(STDOUT_FILENO));
-  }
-  return documents::encode(document) + '\n';
-}
 
 // A trace with gaps says so.
 void print_trace_note(const engine::Timeline& timeline, const RunSettings& settings) {
@@ -177,12 +175,27 @@ Result<ExitCode> write_pictures(engine::RunReport& report, const RunSettings& se
   return ExitCode{};
 }
 
-Result<ExitCode> tell(engine::RunReport report, const RunSettings& settings) {
+documents::RunReportDocument document_of(const engine::RunReport& report, const RunSettings& settings) {
+  return commands::run_document(report, settings.plan_options);
+}
+
+const traversal::FrontierReport& document_of(const traversal::FrontierReport& report, const RunSettings&) {
+  return report;
+}
+
+// Prints the report of a program of either kind.
+template <class Report>
+Result<ExitCode> tell(Report report, const RunSettings& settings) {
   print_warnings(report.warnings, settings);
-  if (auto pictures = write_pictures(report, settings); !pictures) {
-    return pictures;
+  if constexpr (std::is_same_v<Report, engine::RunReport>) {
+    TIDEGATE_CHECK(write_pictures(report, settings));
   }
-  auto written = commands::write_text(settings.output, report_text(report, settings));
+  const auto& document = document_of(report, settings);
+  auto written =
+      commands::write_text(settings.output, settings.format == Format::table
+                                                ? commands::run_table(document, settings.output == "-" &&
+                                                                                    use_colour(STDOUT_FILENO))
+                                                : documents::encode(document) + '\n');
   if (written && report.error) {
     print_error(at_program(*report.error, settings), settings.errors_as_json);
     return exit_code(*report.error);
@@ -227,19 +240,42 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
-// Options that mean something to frontier programs alone.
-Result<void> refuse_frontier_options(const RunSettings& settings) {
-  const std::string_view given = settings.force_topology    ? "--set force-topology"
-                                 : settings.group_size != 0 ? "--set group-size"
-                                 : settings.alone_up_to     ? "--set alone-up-to"
-                                                            : "";
-  if (given.empty()) {
-    return {};
+// Refuses options that mean something to the other kind of programs alone.
+Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) {
+  const engine::RunOptions& options = settings.options;
+  struct Option {
+    bool given;
+    std::string_view name;
+    bool of_frontier = false;
+  };
+  const std::array<Option, 16> foreign{{
+      {options.compile.mode.has_value(), "--mode"},
+      {settings.plan.has_value(), "--plan"},
+      {options.compile.fp_contract_off, "--set fp-contract"},
+      {options.check_bounds, "--check-bounds"},
+      {options.check_halos, "--check-halos"},
+      {options.compile.promote.has_value(), "--set promote"},
+      {!options.trace.empty(), "--trace"},
+      {!options.page.empty(), "--report"},
+      {settings.side_by_side != 0, "--set side-by-side"},
+      {options.compile.order.has_value(), "--set order"},
+      {options.compile.strategy == engine::Strategy::counters, "--strategy counters"},
+      {options.compile.strategy == engine::Strategy::plain, "--strategy plain"},
+      {!settings.measure, "--set measure"},
+      {options.traversal.force_topology.has_value(), "--set force-topology", true},
+      {settings.group_size != 0, "--set group-size", true},
+      {settings.alone_up_to.has_value(), "--set alone-up-to", true},
+  }};
+  for (const Option& option : foreign) {
+    if (option.given && option.of_frontier != frontier) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("{} is for {} programs, and this is a {} program", option.name,
+                                       frontier ? "wave" : "frontier", frontier ? "frontier" : "wave"),
+                .fix = "leave it out"});
+    }
   }
-  return tl::unexpected(
-      Error{.code = ErrorCode::invalid_usage,
-            .message = fmt::format("{} is for frontier programs, and this is a wave program", given),
-            .fix = "leave it out"});
+  return {};
 }
 
 // Chooses the launch of a program whose command line leaves it open.
@@ -254,7 +290,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
                              const commands::TakenTuning& taken, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
   const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
-  if (device == nullptr || instead || options.compile.strategy || !settings.verify_first) {
+  if (device == nullptr || instead || options.compile.strategy || !options.verify_first) {
     return ChosenWay{};
   }
   const commands::TunedFiles files =
@@ -279,7 +315,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
   }
   tuning::MeasureProgress progress;
   auto found = tuning::first_run(
-      program, commands::program_folder(settings.program), *device, options, settings.measure_budget_ns,
+      program, commands::program_folder(settings.program), *device, options, options.first_run_budget_ns,
       settings.measure && !settings.profile && !settings.policy, monitor, progress);
   if (!found) {
     return tl::unexpected(std::move(found.error()));
@@ -308,6 +344,118 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
   return chosen;
 }
 
+std::optional<std::uint32_t> narrowed(std::uint64_t value) {
+  return value == 0 ? std::nullopt
+                    : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
+}
+
+bool needs_device(const RunSettings& settings) {
+  return !settings.options.compile.dry_run || !settings.selector.empty();
+}
+
+// Nothing where a plan needs none.
+Result<std::optional<device::DeviceInfo>> device_of(const RunSettings& settings, engine::Monitor& monitor) {
+  if (!needs_device(settings)) {
+    return std::nullopt;
+  }
+  monitor.begin(engine::Activity::asking);
+  TIDEGATE_TRY(auto found, find_device(settings));
+  return found;
+}
+
+Result<commands::TakenTuning> take_tuning(const RunSettings& settings, std::string_view key,
+                                          const std::optional<device::DeviceInfo>& device) {
+  return commands::take_tuning(
+      {.profile = settings.profile, .policy = settings.policy, .look_for_kept = !settings.no_cache},
+      settings.program, key, device ? &*device : nullptr);
+}
+
+// Completes the report and prints it.
+template <class Report>
+Result<ExitCode> finish(Result<Report> report, const commands::TakenTuning& taken,
+                        const RunSettings& settings, Progress& progress) {
+  progress.finish();
+  if (!report) {
+    return tl::unexpected(at_program(report.error(), settings));
+  }
+  report->profile_file = taken.profile_file;
+  report->policy_file = taken.policy_file;
+  return tell(std::move(*report), settings);
+}
+
+Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
+  engine::RunOptions& options = settings.options;
+  if (options.check_bounds) {
+    std::error_code unreadable;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
+    options.this_command = {self.string(),
+                            "run",
+                            "-",
+                            "--check-bounds",
+                            "--strategy",
+                            "launch",
+                            "--no-cache",
+                            "--max-wall-time",
+                            fmt::format("{}ns", options.max_wall_time_ns),
+                            "-o",
+                            "/dev/null",
+                            "--quiet",
+                            "--errors",
+                            "json"};
+    options.program_text = settings.text;
+  }
+  auto program = commands::read_program(settings.text, commands::program_folder(settings.program),
+                                        options.compile.scope);
+  if (!program) {
+    return tl::unexpected(at_program(program.error(), settings));
+  }
+  TIDEGATE_TRY(const auto device, device_of(settings, monitor));
+  const std::string folder = commands::program_folder(settings.program);
+  const std::string key =
+      device ? commands::program_key(settings.text, *program, folder, *device, options, TIDEGATE_VERSION)
+             : std::string();
+  TIDEGATE_TRY(const commands::TakenTuning taken, take_tuning(settings, key, device));
+  options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
+  program->policy = taken.policy.value_or(program->policy);
+  const InterruptWatch interrupts; // until the report is written
+  auto first_run = choose_way(settings, *program, device ? &*device : nullptr, key, taken, monitor);
+  if (!first_run) {
+    return tl::unexpected(at_program(first_run.error(), settings));
+  }
+  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
+  auto report = engine::run_program(*program, folder, device ? &*device : nullptr, options, monitor);
+  if (report) {
+    report->first_run = std::move(first_run->report);
+    if (first_run->warning) {
+      report->warnings.push_back(std::move(*first_run->warning));
+    }
+  }
+  return finish(std::move(report), taken, settings, progress);
+}
+
+Result<ExitCode> run_frontier(RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
+  engine::RunOptions& options = settings.options;
+  auto program = commands::read_frontier_program(settings.text);
+  if (!program) {
+    return tl::unexpected(at_program(program.error(), settings));
+  }
+  TIDEGATE_TRY(auto device, device_of(settings, monitor));
+  TIDEGATE_TRY(const commands::TakenTuning taken, take_tuning(settings, settings.text, device));
+  if (taken.traversal && device && device->profile) { // how traversals run, and never the self-test
+    device->profile->traversal = taken.traversal;
+  }
+  program->policy.launch = taken.policy.value_or(program->policy.launch);
+  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.slice_ns;
+  const std::string folder = commands::program_folder(settings.program);
+  if (device && !settings.no_cache) {
+    options.traversal.checked =
+        commands::checked_file(settings.text, *program, folder, *device, options, TIDEGATE_VERSION);
+  }
+  const InterruptWatch interrupts; // until the report is written
+  return finish(traversal::run_traversal(*program, folder, device ? &*device : nullptr, options, monitor),
+                taken, settings, progress);
+}
+
 } // namespace
 
 Result<ExitCode> run_program(RunSettings& settings) {
@@ -333,13 +481,11 @@ Result<ExitCode> run_program(RunSettings& settings) {
     options.compile.promote = engine::Promotion::none;
   }
   options.compile.distrust_litmus = options.fault == engine::Fault::failed_litmus;
-  if (settings.side_by_side != 0) {
-    options.compile.side_by_side =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.side_by_side, 1024));
-  }
-  if (settings.workers != 0) {
-    options.compile.workers =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.workers, ~std::uint32_t{0}));
+  options.compile.side_by_side = narrowed(std::min<std::uint64_t>(settings.side_by_side, 1024));
+  options.compile.workers = narrowed(settings.workers);
+  options.traversal.group_size = narrowed(settings.group_size);
+  if (settings.alone_up_to) {
+    options.traversal.alone_vertices = narrowed(*settings.alone_up_to).value_or(0);
   }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
@@ -361,87 +507,29 @@ Result<ExitCode> run_program(RunSettings& settings) {
     options.files.inputs.push_back({*settings.plan, "the plan", {}});
   }
   device::SharedFlag ran; // kernels of the user's
-  const bool needs_device = !options.compile.dry_run || !settings.selector.empty();
-  if (needs_device) {
+  if (needs_device(settings)) {
     TIDEGATE_CHECK(device::isolate_drivers(&ran));
   }
   engine::Monitor monitor;
   Progress progress(monitor, progress_style(settings));
-  options.abandon = [&settings, &progress](const engine::RunReport& report) {
+  const auto abandon = [&settings, &progress](const auto& report) {
     progress.finish();
     device::PrintsToStandardError::end();
     const auto told = tell(report, settings);
     ::_exit(static_cast<int>(told ? *told : exit_code(told.error())));
   };
+  options.abandon = abandon;
+  options.traversal.abandon = abandon;
   hint_at_terminal(settings.program);
   TIDEGATE_CHECK(read_plan(settings));
-  TIDEGATE_TRY(auto text, commands::read_document(settings.program));
-  settings.text = std::move(text);
-  if (commands::is_frontier_program(settings.text)) {
+  TIDEGATE_TRY(settings.text, commands::read_document(settings.program));
+  const bool frontier = commands::is_frontier_program(settings.text);
+  TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
+  if (frontier) {
     return run_frontier(settings, monitor, progress);
   }
   monitor.before_kernels = [&ran] { ran.set(); };
-  TIDEGATE_CHECK(refuse_frontier_options(settings));
-  if (options.check_bounds) {
-    std::error_code unreadable;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
-    options.this_command = {self.string(),
-                            "run",
-                            "-",
-                            "--check-bounds",
-                            "--strategy",
-                            "launch",
-                            "--no-cache",
-                            "--max-wall-time",
-                            fmt::format("{}ns", options.max_wall_time_ns),
-                            "-o",
-                            "/dev/null",
-                            "--quiet",
-                            "--errors",
-                            "json"};
-    options.program_text = settings.text;
-  }
-  auto program = commands::read_program(settings.text, commands::program_folder(settings.program),
-                                        options.compile.scope);
-  if (!program) {
-    return tl::unexpected(at_program(program.error(), settings));
-  }
-  std::optional<device::DeviceInfo> device;
-  if (needs_device) {
-    monitor.begin(engine::Activity::asking);
-    TIDEGATE_TRY(auto found, find_device(settings));
-    device = std::move(found);
-  }
-  const std::string folder = commands::program_folder(settings.program);
-  const std::string key =
-      device ? commands::program_key(settings.text, *program, folder, *device, options, TIDEGATE_VERSION)
-             : std::string();
-  auto taken = commands::take_tuning(
-      {.profile = settings.profile, .policy = settings.policy, .look_for_kept = !settings.no_cache},
-      settings.program, key, device ? &*device : nullptr);
-  if (!taken) {
-    return tl::unexpected(taken.error());
-  }
-  options.compile.tuning = taken->tuning.value_or(options.compile.tuning);
-  program->policy = taken->policy.value_or(program->policy);
-  const InterruptWatch interrupts; // until the report is written
-  auto first_run = choose_way(settings, *program, device ? &*device : nullptr, key, *taken, monitor);
-  if (!first_run) {
-    return tl::unexpected(at_program(first_run.error(), settings));
-  }
-  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
-  auto report = engine::run_program(*program, folder, device ? &*device : nullptr, options, monitor);
-  progress.finish();
-  if (!report) {
-    return tl::unexpected(at_program(report.error(), settings));
-  }
-  report->profile_file = taken->profile_file;
-  report->policy_file = taken->policy_file;
-  report->first_run = std::move(first_run->report);
-  if (first_run->warning) {
-    report->warnings.push_back(std::move(*first_run->warning));
-  }
-  return tell(std::move(*report), settings);
+  return run_waves(settings, monitor, progress);
 }
 
 } // namespace tidegate::app

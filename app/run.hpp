@@ -9,7 +9,6 @@
 #include "engine/run_report.hpp"
 #include "engine/timeline.hpp"
 #include "engine/traversal/report.hpp"
-#include "engine/traversal/run.hpp"
 #include "graph/program.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/encode.hpp>
@@ -38,17 +37,14 @@ struct RunSettings {
   std::uint64_t group_size = 0;
   std::optional<std::uint64_t> alone_up_to;
   bool no_cache = false;
-  bool verify_first = true;
   bool measure = true;
   bool help_settings = false;
-  std::uint64_t measure_budget_ns = 10'000'000'000;
   bool errors_as_json = false;
   bool quiet = false;
   bool verbose = false;
   Format format = Format::json;
   engine::RunOptions options;
   commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
-  std::optional<policy::Topology> force_topology;
 };
 
 // The error with the program as its file, where it names none.
@@ -59,7 +55,6 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings);
 
 // Tests say by the environment what no sound program provokes.
 engine::Fault provoked_fault();
-traversal::Fault provoked_frontier_fault();
 
 // Nothing with --quiet.
 void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings);
@@ -69,9 +64,6 @@ ProgressStyle progress_style(const RunSettings& settings);
 
 // Runs a program of either kind and reports.
 Result<ExitCode> run_program(RunSettings& settings);
-
-// Runs a frontier program and reports; options of wave programs are refused or ignored.
-Result<ExitCode> run_frontier(const RunSettings& settings, engine::Monitor& monitor, Progress& progress);
 
 } // namespace tidegate::app
 
@@ -85,18 +77,10 @@ documents::RunReportDocument run_document(engine::RunReport report, const PlanOp
 
 // For people.
 std::string run_table(const documents::RunReportDocument& document, bool colour);
+std::string run_table(const traversal::FrontierReport& report, bool colour);
 
 // Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
-
-// The report as a document, without a newline at its end.
-std::string frontier_document(const traversal::FrontierReport& report);
-
-// For people.
-std::string frontier_table(const traversal::FrontierReport& report, bool colour);
-
-// A row for each, with its name, what it holds and its size.
-void add_written(const std::vector<engine::WrittenFile>& files, std::vector<std::vector<std::string>>& rows);
 
 // One JSON document. Process 1 is the run with a thread for each lane, process 2 what was planned. Times are
 // microseconds with three decimals.

@@ -42,11 +42,11 @@ static std::vector<OptionModel> run_settings(RunSettings& settings) {
           "Without --strategy, time candidates on the first run; no: take what the cost model says is "
           "least, compared with plain launches but not timed"),
       switch_option(
-          "verify-first", settings.verify_first,
+          "verify-first", options.verify_first,
           "no: neither compare nor time anything on the first run, and leave the result of a frontier "
           "program unchecked"),
       duration_option(
-          "measure-budget", settings.measure_budget_ns, 1'000'000'000,
+          "measure-budget", options.first_run_budget_ns, 1'000'000'000,
           "How long the first run may compare and time candidates, or check the result of a frontier "
           "program: 10s (default), 2m, or a number of seconds"),
       choice_or_auto(
@@ -71,7 +71,8 @@ static std::vector<OptionModel> run_settings(RunSettings& settings) {
       index_option(
           "force-topology",
           [&settings](std::size_t index) {
-            settings.force_topology = static_cast<policy::Topology>(index + 1); // the first one is empty
+            settings.options.traversal.force_topology =
+                static_cast<policy::Topology>(index + 1); // the first one is empty
           },
           topology_choices, "Run all waves of a frontier program with this one"),
       count_option(

@@ -1,11 +1,14 @@
 
 #include "app/run.hpp"
+#include "core/duration.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -33,6 +36,50 @@ std::string time_text(std::uint64_t ns) {
   return time_text(static_cast<double>(ns));
 }
 
+// Rows that both kinds of reports have.
+
+std::string launches_text(std::uint64_t launches) {
+  return launches == 1 ? "one launch" : fmt::format("{} launches", launches);
+}
+
+Rows head_rows(const engine::ReportHead& report) {
+  Rows rows;
+  if (report.device) {
+    rows.push_back({"  device", report.device->name});
+  }
+  rows.push_back(
+      {"  strategy", fmt::format("{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
+                                 report.strategy_reason)});
+  return rows;
+}
+
+void add_sources(const engine::ReportHead& report, Rows& rows) {
+  if (report.profile_file) {
+    rows.push_back({"  profile", *report.profile_file});
+  }
+  if (report.policy_file) {
+    rows.push_back({"  policy", *report.policy_file});
+  }
+}
+
+void add_written(const engine::ReportHead& report, Rows& rows) {
+  for (const engine::WrittenFile& written : report.files_written) {
+    rows.push_back({&written == &report.files_written.front() ? "  written" : "",
+                    fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
+  }
+}
+
+// `where` names the step that a group came to.
+template <class Where>
+void add_stuck(const engine::ReportHead& report, const Where& where, Rows& rows) {
+  for (const engine::StuckGroup& stuck : report.stuck_groups) {
+    rows.push_back({"  stuck", fmt::format("work-group {} {}: {} are {}, not {}", stuck.group, where(stuck),
+                                           stuck.counter, stuck.seen, stuck.expected)});
+  }
+}
+
+// Of wave programs.
+
 std::string verdict(const engine::RunReport& report) {
   if (!report.output_parity) {
     return "not checked (--verify)";
@@ -49,9 +96,7 @@ std::string verdict(const engine::RunReport& report) {
 void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
   rows.push_back(
       {"  bounds",
-       fmt::format("{} looked at, {} past buffers{}",
-                   bounds.checked_waves == 1 ? "one launch"
-                                             : fmt::format("{} launches", bounds.checked_waves),
+       fmt::format("{} looked at, {} past buffers{}", launches_text(bounds.checked_waves),
                    bounds.violations.empty() ? "nothing was written" : "WRITTEN",
                    bounds.simulator.empty() ? "; Oclgrind, which finds reads too, is not installed" : "")});
   for (const engine::BoundsViolation& violation : bounds.violations) {
@@ -142,16 +187,14 @@ std::string estimates_text(const std::vector<engine::CandidateReport>& candidate
 }
 
 void add_times(const engine::RunReport& report, Rows& rows) {
-  std::string dispatch = fmt::format("{} in {}", time_text(report.backend_dispatch_ns),
-                                     report.telemetry.kernel_launches == 1
-                                         ? "one launch"
-                                         : fmt::format("{} launches", report.telemetry.kernel_launches));
+  std::string dispatch =
+      fmt::format("{} in {}", time_text(report.dispatch_ns), launches_text(report.telemetry.kernel_launches));
   if (!report.slices_ns.empty() && report.telemetry.kernel_launches == report.slices_ns.size() &&
       report.slices_ns.size() > 1) {
     dispatch += ", slices of one persistent run";
   }
   if (report.iterations > 1) {
-    dispatch += fmt::format(", {} an iteration", time_text(static_cast<double>(report.backend_dispatch_ns) /
+    dispatch += fmt::format(", {} an iteration", time_text(static_cast<double>(report.dispatch_ns) /
                                                            static_cast<double>(report.iterations)));
   }
   rows.push_back({"  dispatch", dispatch});
@@ -170,14 +213,57 @@ void add_times(const engine::RunReport& report, Rows& rows) {
   }
 }
 
-} // namespace
+// Of traversals.
 
-void add_written(const std::vector<engine::WrittenFile>& files, std::vector<std::vector<std::string>>& rows) {
-  for (const engine::WrittenFile& written : files) {
-    rows.push_back({&written == &files.front() ? "  written" : "",
-                    fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
+// 1234567 -> "1.23 M".
+std::string count_text(double count) {
+  constexpr double thousand = 1000;
+  constexpr std::array<std::string_view, 4> units{"", " thousand", " million", " billion"};
+  std::size_t unit = 0;
+  for (; count >= thousand && unit + 1 < units.size(); ++unit) {
+    count /= thousand;
   }
+  return unit == 0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}{}", count, units[unit]);
 }
+
+std::string times_text(const traversal::RepeatedTimes& times) {
+  return times.speedup
+             ? fmt::format("{:.2f} times as fast as a launch for each step: {} against {} (medians of {})",
+                           *times.speedup, short_time_text(times.run_ns), short_time_text(*times.launches_ns),
+                           times.rounds)
+             : fmt::format("{} (median of {})", short_time_text(times.run_ns), times.rounds);
+}
+
+std::string verdict(const traversal::FrontierReport& report) {
+  if (!report.verification) {
+    return report.first_run ? report.first_run->reason : "not checked (--verify)";
+  }
+  return fmt::format("{}: {}", report.verification->right ? "right" : "WRONG",
+                     fmt::join(report.verification->checks, ", "));
+}
+
+// Runs of waves of one topology: the ones that a person wants to see.
+Rows stretches(const std::vector<traversal::WaveRecord>& waves) {
+  Rows rows{{"  waves", "topology", "rule", "widest", "edges scanned"}};
+  for (std::size_t first = 0; first < waves.size();) {
+    std::size_t end = first;
+    std::uint64_t scanned = 0;
+    std::uint32_t widest = 0;
+    for (; end < waves.size() && waves[end].topology == waves[first].topology; ++end) {
+      scanned += waves[end].scanned_edges;
+      widest = std::max(widest, waves[end].vertices);
+    }
+    rows.push_back({end - first == 1 ? fmt::format("  {}", first) : fmt::format("  {} to {}", first, end - 1),
+                    std::string(policy::name(waves[first].topology)),
+                    std::string(policy::name(waves[first].rule)), std::to_string(widest),
+                    std::to_string(scanned)});
+    first = end;
+  }
+  align_right(rows, {3, 4});
+  return rows;
+}
+
+} // namespace
 
 std::string run_table(const documents::RunReportDocument& document, bool colour) {
   const engine::RunReport& report = document.report;
@@ -192,31 +278,20 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   for (const documents::BarrierGroup& group : plan.groups) {
     waves += group.waves.size();
   }
-  Rows rows;
-  if (report.device) {
-    rows.push_back({"  device", report.device->name});
-  }
-  rows.push_back(
-      {"  strategy", fmt::format("{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
-                                 report.strategy_reason)});
+  Rows rows = head_rows(report);
   if (report.candidates) {
     rows.push_back({"  estimate", estimates_text(*report.candidates)});
   }
   rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
   add_promotion(report.promotion, rows);
-  if (report.profile_file) {
-    rows.push_back({"  profile", *report.profile_file});
-  }
-  if (report.policy_file) {
-    rows.push_back({"  policy", *report.policy_file});
-  }
+  add_sources(report, rows);
   rows.push_back(
       {"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
                              planned ? "" : ", " + plural(report.iterations, "iteration"))});
-  if (report.effective_geometry.worker_groups != 0) {
-    rows.push_back({"  workers", fmt::format("{} of {} work-items",
-                                             plural(report.effective_geometry.worker_groups, "work-group"),
-                                             report.effective_geometry.workgroup_size)});
+  if (report.geometry.worker_groups != 0) {
+    rows.push_back(
+        {"  workers", fmt::format("{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
+                                  report.geometry.workgroup_size)});
   }
   rows.push_back(
       {"  memory",
@@ -254,19 +329,62 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     rows.push_back({"  outputs", verdict(report)});
     add_times(report, rows);
   }
-  add_written(report.files_written, rows);
+  add_written(report, rows);
   if (report.trace) {
     rows.push_back(
         {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", printable(report.trace->file),
                                 plural(report.trace->spans, "span"),
                                 report.trace->clock == "none" ? "of launches" : "of work-groups")});
   }
-  for (const engine::StuckGroup& stuck : report.stuck_groups) {
-    rows.push_back({"  stuck", fmt::format("work-group {} in front of stage {} ({}): {} are {}, not {}",
-                                           stuck.group, stuck.stage, fmt::join(stuck.waves, ", "),
-                                           stuck.counter, stuck.seen, stuck.expected)});
-  }
+  const auto where = [](const engine::StuckGroup& stuck) {
+    return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
+  };
+  add_stuck(report, where, rows);
   return text + render_table(rows);
+}
+
+std::string run_table(const traversal::FrontierReport& report, bool colour) {
+  const traversal::WaveSummary& summary = report.summary;
+  std::string text = bold(fmt::format("{}: {} of {} vertices and {} edges",
+                                      engine::run_status_names[static_cast<std::size_t>(report.status)],
+                                      graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
+                                      report.graph.vertices, report.graph.edges),
+                          colour) +
+                     "\n";
+  Rows rows = head_rows(report);
+  add_sources(report, rows);
+  rows.push_back({"  memory", fmt::format("{}{}", bytes_text(report.memory.bytes),
+                                          report.memory.constrained ? ", memory_constrained" : "")});
+  if (report.status == engine::RunStatus::planned) {
+    add_written(report, rows);
+    return text + render_table(rows);
+  }
+  rows.push_back(
+      {"  time",
+       fmt::format("{}, {} edges a second, {}", short_time_text(static_cast<double>(report.dispatch_ns)),
+                   count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches))});
+  rows.push_back(
+      {"  waves", fmt::format("{}, {}, the widest ({}) with {} vertices", plural(summary.waves, "wave"),
+                              plural(summary.topology_changes, "topology change"), summary.widest_wave,
+                              summary.widest_vertices)});
+  if (report.converged) {
+    rows.push_back({"  converged", fmt::format("{}: the last iteration changed the ranks by {:.3g} in sum",
+                                               *report.converged ? "yes" : "NO", *report.rank_change)});
+  }
+  rows.push_back({"  result", verdict(report)});
+  if (report.replay) {
+    rows.push_back({"  replay", fmt::format("topology choices reproduced on the host: {} of {}",
+                                            report.replay->agreed, report.replay->waves)});
+  }
+  if (report.comparison) {
+    rows.push_back({"  compared", times_text(*report.comparison)});
+  }
+  add_written(report, rows);
+  const auto where = [](const engine::StuckGroup& stuck) {
+    return fmt::format("behind wave {}", stuck.iteration);
+  };
+  add_stuck(report, where, rows);
+  return text + render_table(rows) + render_table(stretches(report.waves));
 }
 
 } // namespace tidegate::commands

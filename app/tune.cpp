@@ -114,14 +114,14 @@ std::string program_key(std::string_view program_text, const engine::WaveProgram
 
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
-                                   const traversal::TraversalOptions& options,
-                                   std::string_view tool_version) {
+                                   const engine::RunOptions& options, std::string_view tool_version) {
   const std::filesystem::path cache = cache_folder();
   const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
   std::string key =
-      fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number(options.strategy),
-                  number(options.force_topology), number(options.workers), number(options.group_size),
-                  number(options.alone_vertices), documents::encode(program.policy.launch),
+      fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number(options.compile.strategy),
+                  number(options.traversal.force_topology), number(options.compile.workers),
+                  number(options.traversal.group_size), number(options.traversal.alone_vertices),
+                  documents::encode(program.policy.launch),
                   device.profile ? documents::encode(*device.profile) : "", tool_version);
   if (program.graph.file) {
     const auto file = std::filesystem::path(folder.empty() ? "." : folder) / *program.graph.file;
@@ -379,8 +379,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   Progress progress(monitor, progress_style(common), [&](std::chrono::nanoseconds elapsed) {
     return progress_of(watched, settings.budget_ns, elapsed);
   });
-  tuning::MeasureOptions measuring{
-      .run = options, .budget_ns = settings.budget_ns, .fault = provoked_frontier_fault(), .abandon = {}};
+  tuning::MeasureOptions measuring{.run = options, .budget_ns = settings.budget_ns, .abandon = {}};
   measuring.abandon = [&](const Error& error) {
     progress.finish();
     device::PrintsToStandardError::end();

@@ -36,7 +36,7 @@ std::string program_key(std::string_view program_text, const engine::WaveProgram
 // comes from standard input.
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
-                                   const traversal::TraversalOptions& options, std::string_view tool_version);
+                                   const engine::RunOptions& options, std::string_view tool_version);
 
 // Everything that a report of unequal outputs needs, in one file. Errors of writing.
 Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,

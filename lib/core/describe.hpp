@@ -315,10 +315,10 @@ struct Path<Last> {
 
 } // namespace detail
 
-template <auto... Members>
-constexpr Field field(std::string_view name, std::string_view meaning, Presence presence) {
+// `Object` is the struct at the path's start, or one that derives from it.
+template <class Object, auto... Members>
+constexpr Field field_of(std::string_view name, std::string_view meaning, Presence presence) {
   using Path = detail::Path<Members...>;
-  using Object = typename Path::Object;
   using Member = typename Path::Member;
   Field result{.name = name,
                .meaning = meaning,
@@ -341,6 +341,11 @@ constexpr Field field(std::string_view name, std::string_view meaning, Presence 
     }
   };
   return result;
+}
+
+template <auto... Members>
+constexpr Field field(std::string_view name, std::string_view meaning, Presence presence) {
+  return field_of<typename detail::Path<Members...>::Object, Members...>(name, meaning, presence);
 }
 
 template <auto... Members>

@@ -17,10 +17,8 @@
 namespace tidegate::engine {
 namespace {
 
-// CPU drivers compile a kernel in its first launch, separately per work-group size and for small and large
-// ranges. Empty launches make them compile before the waves run.
+// The kernel is compiled before the waves run.
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
-  constexpr std::uint64_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/common/occupancy.cl
   const cl::Buffer nothing = allocate(session, poll_bytes);
   const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, kernel.kernel,
                                   first_object_argument(compiled.strategy.strategy));
@@ -38,13 +36,7 @@ void compile_now(const device::Session& session, const CompiledProgram& compiled
     StageArguments{.arena = nothing, .entries = nothing, .words = nothing}.set(
         kernel.kernel, compiled.tables.dynamic_local_bytes);
   }
-  for (const std::size_t groups : {std::size_t{1}, most_groups}) {
-    device::require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
-                                                       cl::NDRange(groups * compiled.schedule.group_size),
-                                                       cl::NDRange(compiled.schedule.group_size)),
-                    "compiling the generated kernel");
-  }
-  device::require(session.queue.finish(), "compiling the generated kernel");
+  compile_by_launching(session, kernel, compiled.schedule.group_size, most_groups);
 }
 
 } // namespace
@@ -127,16 +119,8 @@ Result<void> check_schedule(const CompiledProgram& compiled, const Residency& re
                                 .message = "the schedule is refused: " + violation,
                                 .fix = "this is a bug in tidegate: please report the program"});
   }
-  const bool too_many = residency.workers == 0 || residency.workers > residency.resident;
-  if (residency.resident != 0 && too_many) {
-    return tl::unexpected(Error{
-        .code = ErrorCode::too_many_workers,
-        .message = fmt::format("{} requested, but only {} of this kernel can run concurrently on {}",
-                               plural(residency.workers, "work-group"), residency.resident, device.name),
-        .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
-                           residency.resident)});
-  }
-  return {};
+  return residency.resident == 0 ? Result<void>()
+                                 : check_workers(residency.workers, residency.resident, device);
 }
 
 namespace {

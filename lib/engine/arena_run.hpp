@@ -28,12 +28,6 @@ struct BuiltProgram {
 BuiltProgram build(const device::Session& session, const device::DeviceInfo& device,
                    const CompiledProgram& compiled, const std::filesystem::path& folder);
 
-// The work-groups of a persistent launch.
-struct Residency {
-  std::uint32_t resident = 0; // groups that can run concurrently; 0 without a persistent launch
-  std::uint32_t workers = 1;  // launched groups
-};
-
 // Returns the number of groups to launch if `resident` can run concurrently: the cost model's choice, limited
 // by the policy where memory is tight.
 std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident);

@@ -1,8 +1,6 @@
 #include "engine/dispatch.hpp"
 
 #include "core/duration.hpp"
-#include "core/interrupt.hpp"
-#include "engine/device_memory.hpp"
 #include "engine/kernel_arguments.hpp"
 
 #include <fmt/format.h>
@@ -15,28 +13,6 @@
 #include <string_view>
 
 namespace tidegate::engine {
-
-Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor)
-    : monitor_(monitor) {
-  const std::size_t words = (2 + std::size_t{groups}) * line_words;
-  if (!session.on_host) {
-    memory_ = allocate(session, words * sizeof(cl_uint));
-    device::require(session.queue.enqueueFillBuffer(memory_, cl_uint{0}, 0, words * sizeof(cl_uint)),
-                    "clearing counters");
-    return;
-  }
-  shared_.resize(words);
-  cl_int status = CL_SUCCESS;
-  memory_ = cl::Buffer(session.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, words * sizeof(cl_uint),
-                       shared_.data(), &status);
-  device::require(status, "sharing the counters");
-  constexpr std::size_t gave_up = line_words; // TG_GAVE_UP
-  monitor_.gave_up = shared_.data() + gave_up;
-}
-
-Counters::~Counters() {
-  monitor_.gave_up = nullptr;
-}
 
 namespace {
 
@@ -58,6 +34,7 @@ static_assert(offsetof(SpanRow, first) == offsetof(tg_span, first));
 static_assert(offsetof(SpanRow, step) == offsetof(tg_span, step));
 static_assert(offsetof(SpanRow, count) == offsetof(tg_span, count));
 static_assert(SpanRow::until == TG_SPAN_UNTIL);
+static_assert(group_report_words == TG_REPORT);
 } // namespace in_kernels
 
 enum Progress : std::uint8_t {
@@ -72,7 +49,6 @@ enum Progress : std::uint8_t {
   clock_end_word = TG_PROGRESS_CLOCK_END,
   head_words = TG_PROGRESS_GROUPS
 };
-constexpr std::size_t words_per_group = TG_REPORT;
 
 // Behind the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
 struct SpanPlaces {
@@ -127,7 +103,8 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
                        const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
       order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
-      monitor_(monitor), budget_(limits.first_rounds), times_(limits.trace_spans, Clock::now()) {
+      monitor_(monitor), budget_(limits.first_rounds), times_(limits.trace_spans, Clock::now()),
+      loop_(session, monitor, outcome_) {
   if (kernel_ == nullptr) {
     return;
   }
@@ -168,7 +145,7 @@ DispatchOutcome Dispatcher::run() {
     stage_by_stage();
   }
   outcome_.ended_at = monitor_.in_flight == 0 ? outcome_.ended_at : Clock::now(); // given up
-  outcome_.compile_ns = static_cast<std::uint64_t>(compiled().count());
+  outcome_.compile_ns = plain_ == nullptr ? 0 : plain_->compile_ns();
   outcome_.dispatch_ns = elapsed_ns(start, outcome_.ended_at) - outcome_.compile_ns;
   if (limits_.trace_spans != 0) {
     outcome_.trace = trace();
@@ -179,7 +156,7 @@ DispatchOutcome Dispatcher::run() {
 // Slices from `position` on, until the last stage is done or time is up: false.
 bool Dispatcher::persistent(Position position, const Rows& rows) {
   while (position.stage != rows.stage_end) {
-    if (out_of_time() || !slice(position, rows)) {
+    if (loop_.out_of_time(deadline()) || !slice(position, rows)) {
       return false;
     }
     if (position.stage != rows.stage_end && any_queue_failed()) { // at the end all is read anyway
@@ -218,41 +195,22 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
                                 .most_polls = limits_.most_polls};
   arguments.set(kernel_->kernel, tables_.dynamic_local_bytes);
 
-  const auto start = Clock::now();
-  require(session_.queue.enqueueNDRangeKernel(
-              kernel_->kernel, cl::NullRange,
-              cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
-              cl::NDRange(schedule_.group_size), nullptr, times_.event({}, position.iteration)),
-          "launching the persistent kernel");
-  monitor_.in_flight = 1;
-  wait("running the persistent kernel");
-  const std::uint64_t elapsed = elapsed_ns(start);
-  // Reading the head is part of reading back, as reading outputs is, and not of the dispatch time.
   std::array<cl_uint, head_words> head{};
-  download(session_, progress_, 0, std::as_writable_bytes(std::span(head)));
-  outcome_.slices_ns.push_back(elapsed);
-  outcome_.bytes_read_back += sizeof head;
-  ++outcome_.launches;
-  ++outcome_.sync_points;
+  const auto launch = [&] {
+    require(session_.queue.enqueueNDRangeKernel(
+                kernel_->kernel, cl::NullRange,
+                cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
+                cl::NDRange(schedule_.group_size), nullptr, times_.event({}, position.iteration)),
+            "launching the persistent kernel");
+  };
+  const std::uint64_t elapsed = loop_.run(1, launch, progress_, std::as_writable_bytes(std::span(head)));
+  forget_batches();
   slices_.push_back(
       {.begin_ticks = two_words(head, clock_begin_word), .end_ticks = two_words(head, clock_end_word)});
-  if (head[stuck_word] != 0) {
-    auto stuck = stuck_groups();
-    if (!stuck.empty() && monitor_.stopped && out_of_time()) {
-      outcome_.waited = true;
-      return false;
-    }
-    if (!stuck.empty()) {
-      outcome_.status = RunStatus::hang;
-      outcome_.stuck_groups = std::move(stuck);
-      return false;
-    } // otherwise the slice had come to its end when it was asked to stop
-  }
   const Position reached{
       .iteration = head[iteration_word], .stage = head[stage_word], .round = head[round_word]};
-  if (reached.iteration == position.iteration && reached.stage == position.stage &&
-      reached.round == position.round && head[arrivals_word] == arrivals_) {
-    outcome_.status = RunStatus::hang; // a device that runs nothing at all would be asked for ever
+  const bool moved = reached != position || head[arrivals_word] != arrivals_;
+  if (!loop_.goes_on(head[stuck_word] != 0, moved, deadline(), [this] { return stuck_groups(); })) {
     return false;
   }
   outcome_.tiles += tiles_before(reached, rows) - tiles_before(position, rows);
@@ -323,24 +281,8 @@ Trace Dispatcher::trace() const {
 
 // The groups that gave up waiting, as they report it.
 std::vector<StuckGroup> Dispatcher::stuck_groups() const {
-  std::vector<StuckGroup> groups;
-  std::vector<cl_uint> words(head_words + words_per_group * limits_.workers);
-  download(session_, progress_, 0, std::as_writable_bytes(std::span(words)));
-  for (std::uint32_t group = 0; group < limits_.workers; ++group) {
-    const cl_uint* const report = words.data() + head_words + words_per_group * group;
-    if (report[0] == 0) {
-      continue;
-    }
-    const cl_uint line = report[4]; // of the counters
-    StuckGroup stuck{.group = group,
-                     .iteration = report[1],
-                     .stage = report[2],
-                     .waves = {},
-                     .tile = report[3],
-                     .counter =
-                         line < 2 ? "arrivals at the barrier" : fmt::format("steps of group {}", line - 2),
-                     .expected = report[5],
-                     .seen = report[6]};
+  auto groups = read_stuck_groups(session_, progress_, head_words, limits_.workers);
+  for (StuckGroup& stuck : groups) {
     std::uint32_t row = 0;
     for (const Stage& stage : schedule_.stages) {
       if (!stage.plain && row++ == stuck.stage) {
@@ -349,7 +291,6 @@ std::vector<StuckGroup> Dispatcher::stuck_groups() const {
         }
       }
     }
-    groups.push_back(std::move(stuck));
   }
   return groups;
 }
@@ -366,7 +307,7 @@ void Dispatcher::stage_by_stage() {
     }
     completed(++iteration);
     outcome_.until_met = program_.until && until_met(iteration % schedule_.phases());
-    if (!outcome_.until_met && program_.until && out_of_time()) {
+    if (!outcome_.until_met && program_.until && loop_.out_of_time(deadline())) {
       return;
     }
   }
@@ -383,17 +324,17 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
     if (stage.plain) {
       ++monitor_.in_flight; // before: the first launch on a CPU is waited for
       const std::uint64_t launches_before = plain_->launches();
-      const bool drained = plain_->launch(stage.waves.front(), iteration, limits_.deadline + compiled(),
+      const bool drained = plain_->launch(stage.waves.front(), iteration, deadline(),
                                           times_.event(static_cast<std::uint32_t>(i), iteration));
       outcome_.tiles += stage.tiles; // of a queue that was not, items are left
       outcome_.launches += plain_->launches() - launches_before;
       if (!drained) {
-        if (!out_of_time()) {
+        if (!loop_.out_of_time(deadline())) {
           outcome_.status = RunStatus::queue_failed;
         }
         return false;
       }
-      monitor_.deadline = limits_.deadline + compiled();
+      monitor_.deadline = deadline();
     } else if (!is_persistent(strategy_)) {
       launch_stage(row++, iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
       outcome_.tiles += stage.tiles;
@@ -474,10 +415,8 @@ std::optional<CommandBuffer> Dispatcher::record(std::uint32_t phase) const {
   return commands;
 }
 
-void Dispatcher::wait(std::string_view what) {
-  require(session_.queue.finish(), what);
-  outcome_.ended_at = Clock::now();
-  monitor_.in_flight = 0;
+// After a wait for all launches.
+void Dispatcher::forget_batches() {
   in_batches_before_ = 0;
   end_of_batch_ = {};
 }
@@ -490,7 +429,8 @@ bool Dispatcher::settle(bool always) {
     return true;
   }
   if (always) {
-    wait("running the waves");
+    loop_.finish();
+    forget_batches();
   } else {
     cl::Event end_of_batch;
     require(session_.queue.enqueueMarkerWithWaitList(nullptr, &end_of_batch), "marking the end of a batch");
@@ -509,12 +449,8 @@ bool Dispatcher::settle(bool always) {
   const std::uint64_t elapsed = elapsed_ns(settled_at_, outcome_.ended_at);
   settled_at_ = outcome_.ended_at;
   constexpr std::uint64_t most_batch = 8192;
-  if (elapsed > limits_.slice_ns) {
-    batch_ = std::max<std::uint64_t>(batch_ / 2, 1);
-  } else if (elapsed < limits_.slice_ns / 4) {
-    batch_ = std::min(batch_ * 4, most_batch);
-  }
-  return always || !(out_of_time() || any_queue_failed());
+  batch_ = next_batch(batch_, elapsed, limits_.slice_ns, 4, most_batch);
+  return always || !(loop_.out_of_time(deadline()) || any_queue_failed());
 }
 
 // Nothing that follows is of use then.
@@ -525,19 +461,8 @@ bool Dispatcher::any_queue_failed() {
 }
 
 // The compile time of first launches does not count as wall time.
-std::chrono::nanoseconds Dispatcher::compiled() const {
-  return std::chrono::nanoseconds(plain_ == nullptr ? 0 : plain_->compile_ns());
-}
-
-bool Dispatcher::out_of_time() {
-  if (InterruptWatch::interrupted()) {
-    outcome_.status = RunStatus::interrupted;
-  } else if (Clock::now() >= limits_.deadline + compiled()) {
-    outcome_.status = RunStatus::deadline;
-  } else {
-    return false;
-  }
-  return true;
+Dispatcher::Clock::time_point Dispatcher::deadline() const {
+  return limits_.deadline + std::chrono::nanoseconds(plain_ == nullptr ? 0 : plain_->compile_ns());
 }
 
 void Dispatcher::completed(std::uint64_t iterations) {
@@ -553,8 +478,7 @@ bool Dispatcher::until_met(std::uint32_t phase) {
   outcome_.bytes_read_back += value.size();
   ++outcome_.sync_points;
   monitor_.in_flight = 0;
-  in_batches_before_ = 0;
-  end_of_batch_ = {};
+  forget_batches();
   return same_value(program_, value);
 }
 

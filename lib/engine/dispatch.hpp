@@ -1,17 +1,14 @@
 // Running a schedule on a device: launches, persistent or one for each stage, in bounded slices.
 #pragma once
 #include "device/command_buffer.hpp"
-#include "device/monitor.hpp"
-#include "device/opencl.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/generate.hpp"
 #include "engine/kernel_cache.hpp"
 #include "engine/launch_tables.hpp"
-#include "engine/launch_times.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
-#include "engine/run_report.hpp"
 #include "engine/schedule.hpp"
+#include "engine/slices.hpp"
 #include "work/resolved_program.hpp"
 
 #include <chrono>
@@ -21,59 +18,6 @@
 #include <vector>
 
 namespace tidegate::engine {
-
-// The counters that work-groups of a persistent launch wait on (kernels/common/device_barrier.cl): arrivals at the
-// barrier, groups that gave up, and the progress of each group. They continue from launch to launch.
-
-// On a CPU a work-group may wait long for one whose core is busy: there the memory is the host's too, and
-// the monitor can end the wait.
-class Counters {
-public:
-  static constexpr std::size_t line_words = 64; // TG_LINE of the kernels
-
-  // All 0, once the queue has come to it. Throws device::Refused.
-  Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor);
-  Counters(const Counters&) = delete;
-  Counters& operator=(const Counters&) = delete;
-  ~Counters();
-
-  [[nodiscard]] const cl::Buffer& memory() const { return memory_; }
-
-private:
-  Monitor& monitor_;
-  std::vector<cl_uint> shared_; // of the device that works in the host's memory
-  cl::Buffer memory_;
-};
-
-struct DispatchLimits {
-  std::uint64_t slice_ns = 150'000'000; // what a persistent launch should take at most
-  std::uint64_t first_rounds = 256;     // of its first slice; the others follow from how long it took
-  std::chrono::steady_clock::time_point deadline;
-  std::uint32_t workers = 1;              // work-groups of a persistent launch
-  std::uint32_t arrivals_per_barrier = 1; // as many, unless a test wants a wait without a producer
-  std::uint32_t missing_steps = 0;        // none, unless a test wants waits for groups that come no further
-  std::uint32_t most_polls = 0;           // of a wait on the device
-  std::uint64_t trace_spans = 0;          // that are kept at most; none: nothing is traced
-  engine::DeviceClock clock = engine::DeviceClock::none; // that the kernel was compiled to read
-};
-
-struct DispatchOutcome {
-  RunStatus status = RunStatus::done; // or deadline, interrupted, hang, queue_failed
-  std::uint64_t iterations = 0;       // that were completed
-  bool until_met = false;
-  std::uint64_t tiles = 0; // that were run, in all
-  std::uint64_t launches = 0;
-  std::uint64_t recorded_launches = 0; // of these, in command buffers
-  std::uint64_t sync_points = 0;       // barriers on the device, and waits of the host for it
-  std::uint64_t bytes_read_back = 0;
-  std::uint64_t dispatch_ns = 0; // until the last launch has ended
-  std::chrono::steady_clock::time_point ended_at;
-  std::vector<std::uint64_t> slices_ns;
-  std::vector<StuckGroup> stuck_groups;
-  std::uint64_t compile_ns = 0; // in first launches, not part of dispatch_ns
-  bool waited = false;          // time was up while work-groups waited for each other
-  std::optional<Trace> trace;   // where it was asked for
-};
 
 // Returns true if an element has the value that `until` waits for, compared as numbers, not as bits.
 bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& value);
@@ -97,8 +41,10 @@ private:
     std::uint32_t iteration = 0;
     std::uint32_t stage = 0; // of the tables
     std::uint32_t round = 0;
+
+    friend bool operator==(const Position&, const Position&) = default;
   };
-  using Clock = std::chrono::steady_clock;
+  using Clock = SliceLoop::Clock;
 
   // Stages of the tables that a persistent launch runs: up to `stage_end`, of which some may repeat.
   struct Rows {
@@ -116,14 +62,13 @@ private:
   bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
   void launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
-  void wait(std::string_view what);
+  void forget_batches();
   bool settle(bool always);
   bool any_queue_failed();
-  bool out_of_time();
-  [[nodiscard]] std::chrono::nanoseconds compiled() const;
   bool until_met(std::uint32_t phase);
   void completed(std::uint64_t iterations);
   [[nodiscard]] std::vector<StuckGroup> stuck_groups() const;
+  [[nodiscard]] Clock::time_point deadline() const;
   [[nodiscard]] std::uint64_t tiles_before(const Position& position, const Rows& rows) const;
   [[nodiscard]] Trace trace() const;
 
@@ -156,6 +101,7 @@ private:
   LaunchTimes times_;
   std::vector<SliceTimes> slices_; // by the device's clock alone
   DispatchOutcome outcome_;
+  SliceLoop loop_;
 };
 
 } // namespace tidegate::engine

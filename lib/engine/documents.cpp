@@ -546,19 +546,21 @@ template <>
 constinit const Record Description<PromotionReport>::record = record_of<PromotionReport>("promotion_report",
                                                                                          promotion_fields);
 
+using ReportedFields = HeadFields<RunReportDocument, &RunReportDocument::report>;
+constexpr ReportedFields run_head;
+
 // A field of the report inside its document.
 template <auto Member>
 constexpr Field reported(std::string_view name, std::string_view meaning) {
-  return required<&RunReportDocument::report, Member>(name, meaning);
+  return ReportedFields::of<Member>(name, meaning);
 }
 
 constexpr Field run_report_fields[] = {
-    reported<&RunReport::status>("status", "how the run ended"),
-    reported<&RunReport::error>("error", "why the run was not completed"),
-    reported<&RunReport::device>("device", "device of the run"),
-    reported<&RunReport::strategy>("strategy",
-                                   "launch: one launch per stage; barrier: one persistent launch"),
-    reported<&RunReport::strategy_reason>("strategy_reason", "reason of the choice"),
+    run_head.status,
+    run_head.error,
+    run_head.device,
+    run_head.strategy,
+    run_head.strategy_reason,
     reported<&RunReport::mode>("execution_mode", "mode of the generated kernel"),
     reported<&RunReport::mode_reason>("mode_reason", "reason of the mode"),
     reported<&RunReport::promotion>("promotion",
@@ -567,7 +569,7 @@ constexpr Field run_report_fields[] = {
         "candidates", "every launch plan with its estimated time; left out if the device was not measured"),
     reported<&RunReport::first_run>("first_run",
                                     "how the launch plan was chosen; left out if the command line fixes it"),
-    reported<&RunReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
+    run_head.ordering,
     reported<&RunReport::items_processed>("items_processed", "tiles (virtual work-groups) that ran"),
     reported<&RunReport::items_remaining>(
         "items_remaining", "tiles that did not run, and items of queues that were not completed"),
@@ -576,17 +578,16 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::iterations>("iterations", "completed iterations"),
     reported<&RunReport::until>("until", "condition that ends the repetition, and its last value"),
     reported<&RunReport::converged>("converged", "whether until was reached; left out without one"),
-    reported<&RunReport::warnings>("warnings", "likely mistakes in the program"),
-    reported<&RunReport::wall_time_ns>("wall_time_ns", "total time, from reading the sources on"),
+    run_head.warnings,
+    run_head.wall_time_ns,
     reported<&RunReport::queue_plan_ns>("queue_plan_ns", "time of planning"),
     reported<&RunReport::queue_publish_ns>("queue_publish_ns",
                                            "time of allocating and filling device memory"),
     reported<&RunReport::upload_ns>(
         "upload_ns", "part of queue_publish_ns: uploading first contents of buffers and images"),
-    reported<&RunReport::build_ns>("build_ns", "time of building or loading kernels, of compilation in first "
-                                               "launches, and of counting resident groups"),
-    reported<&RunReport::backend_dispatch_ns>("backend_dispatch_ns",
-                                              "time from the first launch to the end of the last"),
+    run_head.build_ns,
+    reported<&RunReport::dispatch_ns>("backend_dispatch_ns",
+                                      "time from the first launch to the end of the last"),
     reported<&RunReport::read_back_ns>("read_back_ns",
                                        "time of reading back the state of persistent launches, "
                                        "outputs and states of queues"),
@@ -600,11 +601,10 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
     reported<&RunReport::bounds>("bounds", "with --check-bounds: accesses outside buffers"),
     reported<&RunReport::halos>("halos", "with --check-halos: accesses beyond stated halos"),
-    reported<&RunReport::profile_file>("profile_file", "device profile whose tuning was used"),
-    reported<&RunReport::policy_file>("policy_file", "launch policy that replaced the program's"),
-    reported<&RunReport::files_written>("files_written", "further files that were written"),
-    reported<&RunReport::stuck_groups>("stuck_groups",
-                                       "after a hang: waiting work-groups and the counters they waited for"),
+    run_head.profile_file,
+    run_head.policy_file,
+    run_head.files_written,
+    run_head.stuck_groups,
     reported<&RunReport::fallbacks>("fallbacks", "waves that cannot share a launch"),
     reported<&RunReport::queues>("queues", "waves of work items"),
     reported<&RunReport::priority>("priority", "requeue accounting of all queues, and whether to read it out "
@@ -614,13 +614,13 @@ constexpr Field run_report_fields[] = {
         "without a device: macros on which the sources depend, assumed to be as in OpenCL C 3.0 "
         "or else undefined"),
     reported<&RunReport::recommended_geometry>("recommended_geometry", "geometry recommended by the policy"),
-    reported<&RunReport::effective_geometry>("effective_geometry", "geometry of the launches"),
+    reported<&RunReport::geometry>("effective_geometry", "geometry of the launches"),
     required<&RunReportDocument::memory>("memory", "the arena"),
     required<&RunReportDocument::plan>("plan", "the groups of waves"),
     reported<&RunReport::recommendation>("recommendation", "recommendation of the launch policy"),
     required<&RunReportDocument::evidence>("evidence", "evidence of the recommendation"),
     reported<&RunReport::telemetry>("telemetry", "counters of the run"),
-    reported<&RunReport::slices_ns>("slices_ns", "time of every persistent launch"),
+    run_head.slices_ns,
     reported<&RunReport::trace>("trace", "with --trace: content of its file"),
 };
 template <>

@@ -156,6 +156,38 @@ const Record Description<engine::WrittenFile>::record;
 template <>
 const Record Description<engine::Geometry>::record;
 
+// The fields of a report's head in the document `Report`, which is the report or has it at the path `Outer`.
+// Each document lists them in its order.
+template <class Report, auto... Outer>
+struct HeadFields {
+  template <auto... Members>
+  static constexpr Field of(std::string_view name, std::string_view meaning) {
+    return field_of<Report, Outer..., Members...>(name, meaning, Presence::required);
+  }
+
+  using Head = engine::ReportHead;
+  Field status = of<&Head::status>("status", "how the run ended");
+  Field error = of<&Head::error>("error", "why the run was not completed");
+  Field device = of<&Head::device>("device", "device of the run");
+  Field strategy = of<&Head::strategy>(
+      "strategy", "barrier: one persistent launch; launch: one launch per stage, or per step of a traversal");
+  Field strategy_reason = of<&Head::strategy_reason>("strategy_reason", "reason of the choice");
+  Field ordering = of<&Head::ordering>("ordering", "the proved memory ordering of persistent launches");
+  Field warnings = of<&Head::warnings>("warnings", "likely mistakes in the program");
+  Field wall_time_ns = of<&Head::wall_time_ns>("wall_time_ns", "total time");
+  Field build_ns =
+      of<&Head::build_ns>("build_ns", "time of building or loading kernels, of compilation in first "
+                                      "launches, and of counting resident groups");
+  Field slices_ns =
+      of<&Head::slices_ns>("slices_ns", "time of every persistent launch; of a traversal also of "
+                                        "every series of launches that the host waited for");
+  Field profile_file = of<&Head::profile_file>("profile_file", "device profile whose tuning was used");
+  Field policy_file = of<&Head::policy_file>("policy_file", "launch policy that replaced the program's");
+  Field files_written = of<&Head::files_written>("files_written", "further files that were written");
+  Field stuck_groups = of<&Head::stuck_groups>(
+      "stuck_groups", "after a hang: waiting work-groups and the counters they waited for");
+};
+
 template <>
 const Document DocumentOf<RunReportDocument>::document;
 

@@ -106,20 +106,9 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 
 DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, const Residency& residency) {
-  const bool cpu = device.type == device::DeviceType::cpu;
-  DispatchLimits limits{.slice_ns = options.slice_ns,
-                        .first_rounds = first_slice_rounds(compiled.load, launch_shape(compiled, residency),
-                                                           compiled.model, options.slice_ns),
-                        .deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
-                        .workers = residency.workers,
-                        .arrivals_per_barrier = residency.workers,
-                        .most_polls =
-                            cpu ? std::numeric_limits<std::uint32_t>::max() : std::uint32_t{1} << 24U};
-  if (options.fault == Fault::missing_arrival) {
-    limits.arrivals_per_barrier += 1;
-    limits.missing_steps = 1;
-    limits.most_polls = std::uint32_t{1} << 16U;
-  }
+  DispatchLimits limits = dispatch_limits(device, options, residency, std::uint32_t{1} << 24U);
+  limits.first_rounds =
+      first_slice_rounds(compiled.load, launch_shape(compiled, residency), compiled.model, options.slice_ns);
   return limits;
 }
 

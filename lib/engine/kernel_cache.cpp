@@ -230,6 +230,16 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
   return built;
 }
 
+void compile_by_launching(const device::Session& session, const BuiltKernel& kernel, std::size_t group_size,
+                          std::size_t most_groups) {
+  for (const std::size_t groups : {std::size_t{1}, most_groups}) {
+    require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, cl::NDRange(groups * group_size),
+                                               cl::NDRange(group_size)),
+            "compiling the generated kernel");
+  }
+  require(session.queue.finish(), "compiling the generated kernel");
+}
+
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
                               BuiltKernel& kernel, std::uint32_t group_size,
                               const SetPollArguments& set_arguments) {
@@ -242,7 +252,6 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   if (kernel.resident_groups != 0) {
     return kernel.resident_groups;
   }
-  constexpr std::size_t poll_words = 6 * 64; // of kernels/common/occupancy.cl
   constexpr std::size_t participants = 3 * 64;
   constexpr std::size_t gave_up = 4 * 64;
   constexpr std::uint32_t settle_polls = 1000;
@@ -250,8 +259,8 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   // Twice the most work-items of a compute unit on any known device.
   const std::uint32_t offered = std::clamp(4096U / group_size, 4U, 64U);
 
-  std::vector<cl_uint> words(poll_words);
-  const cl::Buffer poll = allocate(session, words.size() * sizeof(cl_uint));
+  std::vector<cl_uint> words(poll_bytes / sizeof(cl_uint));
+  const cl::Buffer poll = allocate(session, poll_bytes);
   upload(session, poll, 0, std::as_bytes(std::span(words)));
   set_arguments(poll, settle_polls, most_polls);
   cl_int status = session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
@@ -271,6 +280,18 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   kernel.resident_groups = std::max(words[participants], 1U);
   write_entry(device, kernel.entry, kernel.program, kernel.resident_groups);
   return kernel.resident_groups;
+}
+
+Result<void> check_workers(std::uint32_t workers, std::uint32_t resident, const device::DeviceInfo& device) {
+  if (workers != 0 && workers <= resident) {
+    return {};
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::too_many_workers,
+            .message = fmt::format("{} requested, but only {} of this kernel can run concurrently on {}",
+                                   plural(workers, "work-group"), resident, device.name),
+            .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
+                               resident)});
 }
 
 } // namespace tidegate::engine

@@ -53,6 +53,13 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
                          const KernelSource& source, std::uint64_t dynamic_local_bytes,
                          const std::filesystem::path& folder);
 
+// Drivers for CPUs compile a kernel in its first launch, separately for small and large ranges: launches that do
+// nothing, as the kernel's arguments say, make them compile before the run. Throws device::Refused.
+void compile_by_launching(const device::Session& session, const BuiltKernel& kernel, std::size_t group_size,
+                          std::size_t most_groups);
+
+inline constexpr std::size_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/common/occupancy.cl
+
 // Sets a persistent kernel's arguments so that it only counts its resident groups: `poll` is the memory of
 // kernels/common/occupancy.cl and replaces all other memory.
 using SetPollArguments =
@@ -63,5 +70,9 @@ using SetPollArguments =
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
                               BuiltKernel& kernel, std::uint32_t group_size,
                               const SetPollArguments& set_arguments);
+
+// Returns too_many_workers unless the groups can all be resident: others would wait for groups that never
+// start.
+Result<void> check_workers(std::uint32_t workers, std::uint32_t resident, const device::DeviceInfo& device);
 
 } // namespace tidegate::engine

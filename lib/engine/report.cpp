@@ -81,54 +81,19 @@ Warning convergence_warning(const RunReport& report) {
           .pointer = "/until"};
 }
 
-} // namespace
-
-Error deadline_error(std::string_view left, std::uint64_t wall_time_ns, bool waited, std::string_view fix) {
-  return {.code = ErrorCode::wall_time_exceeded,
-          .message = fmt::format("the wall time of {} is over: {}{}", seconds_text(wall_time_ns), left,
-                                 waited ? "; work-groups were waiting for others whose core is busy, or that "
-                                          "do not arrive"
-                                        : ""),
-          .fix = fmt::format("{}; no output was written",
-                             waited ? "--strategy launch does without waits on the device" : fix)};
-}
-
-Error interrupted_error(std::string_view left) {
-  return {.code = ErrorCode::interrupted,
-          .message = fmt::format("interrupted: {}", left),
-          .fix = "no output was written; run it again"};
-}
-
-Error hang_error(const std::vector<StuckGroup>& stuck_groups, std::string_view where) {
-  std::string message = "a persistent launch came back without having done anything";
-  if (!stuck_groups.empty()) {
-    const StuckGroup& stuck = stuck_groups.front();
-    message = fmt::format("a wait on the device ran out: {}, work-group {} waits for {} to be {} and saw {}",
-                          where, stuck.group, stuck.counter, stuck.expected, stuck.seen);
+// How the ending of a wave program reads.
+Ending ending_of(const RunReport& report) {
+  Ending ending{.left = what_is_left(report),
+                .fix = report.until && !report.until->reached
+                           ? "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more"
+                           : "give --max-wall-time more, or the program less to do",
+                .where = {}};
+  if (!report.stuck_groups.empty()) {
+    const StuckGroup& stuck = report.stuck_groups.front();
+    ending.where = fmt::format("in front of stage {} ({}), tile {}, iteration {}", stuck.stage,
+                               fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration);
   }
-  return {.code = ErrorCode::device_hang,
-          .message = std::move(message),
-          .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
-}
-
-namespace {
-
-Error deadline_of(const RunReport& report, const RunOptions& options, bool waited) {
-  const bool endless = report.until && !report.until->reached;
-  return deadline_error(what_is_left(report), options.max_wall_time_ns, waited,
-                        endless
-                            ? "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more"
-                            : "give --max-wall-time more, or the program less to do");
-}
-
-Error hang_of(const RunReport& report) {
-  if (report.stuck_groups.empty()) {
-    return hang_error({}, "");
-  }
-  const StuckGroup& stuck = report.stuck_groups.front();
-  return hang_error(report.stuck_groups,
-                    fmt::format("in front of stage {} ({}), tile {}, iteration {}", stuck.stage,
-                                fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration));
+  return ending;
 }
 
 Error difference_error(const OutputParity& parity, const RunOptions& options) {
@@ -212,11 +177,61 @@ std::optional<Error> halo_error(const HaloReport& halos) {
 
 } // namespace
 
-Error silence_error(const Monitor& monitor, bool interrupted, std::uint64_t wall_time_ns, bool own_kernels) {
+DeviceReport device_report(const device::DeviceInfo& device) {
+  return {.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+}
+
+void report_dispatch(ReportHead& report, const DispatchOutcome& outcome) {
+  report.status = outcome.status;
+  report.build_ns += outcome.compile_ns;
+  report.dispatch_ns = outcome.dispatch_ns;
+  report.slices_ns = outcome.slices_ns;
+  report.stuck_groups = outcome.stuck_groups;
+  Telemetry& telemetry = report.telemetry;
+  telemetry.bytes_read_back = outcome.bytes_read_back;
+  telemetry.bytes_moved = telemetry.bytes_uploaded + telemetry.bytes_read_back;
+  telemetry.kernel_launches = outcome.launches;
+  telemetry.recorded_launches = outcome.recorded_launches;
+  telemetry.sync_points = outcome.sync_points;
+}
+
+void report_ending(ReportHead& report, const Ending& ending, const RunOptions& options, bool waited) {
+  if (report.status == RunStatus::deadline) {
+    report.error =
+        Error{.code = ErrorCode::wall_time_exceeded,
+              .message = fmt::format("the wall time of {} is over: {}{}",
+                                     seconds_text(options.max_wall_time_ns), ending.left,
+                                     waited ? "; work-groups were waiting for others whose core is busy, or "
+                                              "that do not arrive"
+                                            : ""),
+              .fix = fmt::format("{}; no output was written",
+                                 waited ? "--strategy launch does without waits on the device" : ending.fix)};
+  } else if (report.status == RunStatus::interrupted) {
+    report.error = Error{.code = ErrorCode::interrupted,
+                         .message = fmt::format("interrupted: {}", ending.left),
+                         .fix = "no output was written; run it again"};
+  } else if (report.status == RunStatus::hang) {
+    std::string message = "a persistent launch came back without having done anything";
+    if (!report.stuck_groups.empty()) {
+      const StuckGroup& stuck = report.stuck_groups.front();
+      message =
+          fmt::format("a wait on the device ran out: {}, work-group {} waits for {} to be {} and saw {}",
+                      ending.where, stuck.group, stuck.counter, stuck.expected, stuck.seen);
+    }
+    report.error = Error{.code = ErrorCode::device_hang,
+                         .message = std::move(message),
+                         .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+  }
+}
+
+void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const RunOptions& options,
+                    bool own_kernels) {
+  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
   const Activity activity = monitor.activity;
   const std::uint64_t launches = monitor.in_flight;
   const std::string when =
-      interrupted ? "interrupted," : fmt::format("the wall time of {} is over,", seconds_text(wall_time_ns));
+      interrupted ? "interrupted,"
+                  : fmt::format("the wall time of {} is over,", seconds_text(options.max_wall_time_ns));
   const bool waits = activity == Activity::running && launches != 0;
   const std::string what =
       !waits ? fmt::format("the host is {}", activity_names[static_cast<std::size_t>(activity)])
@@ -224,11 +239,12 @@ Error silence_error(const Monitor& monitor, bool interrupted, std::uint64_t wall
           ? "a kernel does not return"
           : fmt::format("{} launches are under way: a kernel does not return, or they take that long",
                         launches);
-  return {.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
-          .message = fmt::format("{} and the device has not come back since: {}", when, what),
-          .fix = fmt::format("{}; no output was written",
-                             waits && own_kernels ? "look for a loop without an end in the program's kernels"
-                                                  : "give --max-wall-time more")};
+  report.error = Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
+                       .message = fmt::format("{} and the device has not come back since: {}", when, what),
+                       .fix = fmt::format("{}; no output was written",
+                                          waits && own_kernels
+                                              ? "look for a loop without an end in the program's kernels"
+                                              : "give --max-wall-time more")};
 }
 
 namespace {
@@ -362,35 +378,36 @@ void report_queues(RunReport& report, const ResolvedProgram& program,
 // Reports the facts known after compilation.
 RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
-  RunReport report{.strategy = compiled.strategy.strategy,
-                   .strategy_reason = compiled.strategy.reason,
-                   .mode = compiled.mode.mode,
-                   .mode_reason = compiled.mode.reason,
-                   .promotion = promotion_report(compiled),
-                   .candidates = candidate_reports(compiled),
-                   .ordering = compiled.ordering,
-                   .items_remaining = compiled.schedule.tiles_in_all(compiled.program.iterations),
-                   .items_in_all = compiled.schedule.tiles_in_all(compiled.program.iterations),
-                   .warnings = compiled.warnings,
-                   .wall_time_ns = wall_time_ns,
-                   .queue_plan_ns = compiled.plan_ns,
-                   .lineage_ns = compiled.lineage_ns,
-                   .published_items = compiled.schedule.tiles_once(),
-                   .lineage_items = compiled.lineage.items,
-                   .region_lineage = compiled.lineage.regions,
-                   .recommended_geometry = {.workgroup_size = launch.geometry.workgroup_size_x,
-                                            .worker_groups = launch.worker_groups},
-                   .effective_geometry = {.workgroup_size = compiled.schedule.group_size},
-                   .memory = {.arena_bytes = compiled.memory.arena_bytes,
-                              .image_bytes = compiled.memory.image_bytes,
-                              .sum_bytes = compiled.memory.sum_bytes,
-                              .lower_bound_bytes = compiled.memory.lower_bound_bytes,
-                              .optimal = compiled.memory.optimal,
-                              .table_bytes = compiled.table_bytes},
-                   .plan = compiled.plan,
-                   .recommendation = launch,
-                   .topology_evidence = compiled.recommendation.topology_evidence,
-                   .promotion_evidence = compiled.recommendation.promotion_evidence};
+  RunReport report;
+  report.strategy = compiled.strategy.strategy;
+  report.strategy_reason = compiled.strategy.reason;
+  report.mode = compiled.mode.mode;
+  report.mode_reason = compiled.mode.reason;
+  report.promotion = promotion_report(compiled);
+  report.candidates = candidate_reports(compiled);
+  report.ordering = compiled.ordering;
+  report.items_remaining = report.items_in_all = compiled.schedule.tiles_in_all(compiled.program.iterations);
+  report.warnings = compiled.warnings;
+  report.wall_time_ns = wall_time_ns;
+  report.queue_plan_ns = compiled.plan_ns;
+  report.lineage_ns = compiled.lineage_ns;
+  report.published_items = compiled.schedule.tiles_once();
+  report.lineage_items = compiled.lineage.items;
+  report.region_lineage = compiled.lineage.regions;
+  report.recommended_geometry = {.workgroup_size = launch.geometry.workgroup_size_x,
+                                 .worker_groups = launch.worker_groups};
+  report.geometry.workgroup_size = compiled.schedule.group_size;
+  report.memory = {.arena_bytes = compiled.memory.arena_bytes,
+                   .image_bytes = compiled.memory.image_bytes,
+                   .sum_bytes = compiled.memory.sum_bytes,
+                   .lower_bound_bytes = compiled.memory.lower_bound_bytes,
+                   .optimal = compiled.memory.optimal,
+                   .table_bytes = compiled.table_bytes,
+                   .offsets = {}};
+  report.plan = compiled.plan;
+  report.recommendation = launch;
+  report.topology_evidence = compiled.recommendation.topology_evidence;
+  report.promotion_evidence = compiled.recommendation.promotion_evidence;
   report.assumed_macros = compiled.assumed_macros;
   add_queues(report, compiled.program);
   report.program = summary_of(compiled);
@@ -433,43 +450,36 @@ RunStatus status_of(const ExecutedProgram& executed) {
                                                          : executed.run.outcome.status;
 }
 
-// Sets the error of a run whose outputs are withheld, by its remaining tiles and items.
-void report_error(RunReport& report, const ExecutedProgram& executed, const RunOptions& options) {
-  switch (report.status) {
-  case RunStatus::done:
-  case RunStatus::planned:
-  case RunStatus::checked:
-  case RunStatus::out_of_bounds:
-  case RunStatus::outside_halo:
-  case RunStatus::unchecked:
-  case RunStatus::queue_failed: break; // reported with the items
-  case RunStatus::deadline: report.error = deadline_of(report, options, executed.run.outcome.waited); break;
-  case RunStatus::interrupted: report.error = interrupted_error(what_is_left(report)); break;
-  case RunStatus::hang: report.error = hang_of(report); break;
-  case RunStatus::outputs_differ: report.error = difference_error(*report.output_parity, options); break;
-  }
-}
-
 // Reports a check that runs the program wave by wave: its finding, or whether it completed.
 RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceInfo& device,
                           const RunOptions& options, std::uint64_t wall_time_ns, bool complete,
                           std::optional<Error> found, RunStatus status_of_found) {
   RunReport report = report_of_program(compiled, wall_time_ns);
-  report.device =
-      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.device = device_report(device);
   report.status = RunStatus::checked;
   if (found) {
     report.status = status_of_found;
     report.error = std::move(found);
   } else if (!complete) {
     report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
-    report.error = InterruptWatch::interrupted() ? interrupted_error(what_is_left(report))
-                                                 : deadline_of(report, options, false);
+    report_ending(report, ending_of(report), options, false);
   }
   return report;
 }
 
 } // namespace
+
+Result<void> write_kernel(const RunOptions& options, std::string_view source,
+                          std::vector<WrittenFile>& written) {
+  if (options.emit_kernel.empty()) {
+    return {};
+  }
+  TIDEGATE_TRY(Output file, Output::open(options.emit_kernel));
+  TIDEGATE_CHECK(file.write(source));
+  TIDEGATE_CHECK(file.commit());
+  written.push_back(written_file(options.emit_kernel, "generated kernel"));
+  return {};
+}
 
 WrittenFile written_file(const std::string& file, std::string what) {
   std::error_code unknown; // devices and pipes have no size
@@ -489,8 +499,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   const DispatchOutcome& outcome = executed.run.outcome;
   const Residency& residency = executed.residency;
   RunReport report = report_of_program(compiled, wall_time_ns);
-  report.device =
-      DeviceReport{.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  report.device = device_report(device);
   report.items_processed = outcome.tiles;
   report.items_remaining = outcome.status == RunStatus::done ? 0 : report.items_remaining - outcome.tiles;
   report.iterations = outcome.iterations;
@@ -503,24 +512,17 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   }
   report.queue_publish_ns = executed.run.publish_ns;
   report.upload_ns = executed.run.upload_ns;
-  report.build_ns = executed.build_ns + outcome.compile_ns;
-  report.backend_dispatch_ns = outcome.dispatch_ns;
+  report.build_ns = executed.build_ns;
   report.read_back_ns = executed.run.read_back_ns;
-  report.slices_ns = outcome.slices_ns;
   report.files_written = executed.files_written;
-  report.stuck_groups = outcome.stuck_groups;
-  report.effective_geometry.worker_groups = residency.resident == 0 ? 0 : residency.workers;
+  report.geometry.worker_groups = residency.resident == 0 ? 0 : residency.workers;
   Telemetry& telemetry = report.telemetry;
   telemetry.bytes_uploaded = executed.run.uploaded_bytes + compiled.tables.bytes();
-  telemetry.bytes_read_back = outcome.bytes_read_back;
-  telemetry.bytes_moved = telemetry.bytes_uploaded + telemetry.bytes_read_back;
+  report_dispatch(report, outcome);
   telemetry.resident_allocations =
       (executed.generated_kernel ? 6U : 1U) +
       static_cast<std::uint64_t>(std::ranges::count_if(
           compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.image.has_value(); }));
-  telemetry.kernel_launches = outcome.launches;
-  telemetry.recorded_launches = outcome.recorded_launches;
-  telemetry.sync_points = outcome.sync_points;
   telemetry.occupancy_proxy_bps =
       residency.resident == 0 ? 0 : std::min(full_bps, residency.workers * full_bps / residency.resident);
   telemetry.readback_buffers = static_cast<std::uint64_t>(std::ranges::count_if(
@@ -543,7 +545,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report_measured(report, compiled, executed);
   report.status = status_of(executed);
   report_queues(report, compiled.program, executed.run.queues);
-  report_error(report, executed, options);
+  if (report.status == RunStatus::outputs_differ) {
+    report.error = difference_error(*report.output_parity, options);
+  }
+  report_ending(report, ending_of(report), options, outcome.waited);
   return report;
 }
 
@@ -572,8 +577,7 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
                             const RunOptions& options, std::uint64_t wall_time_ns) {
   RunReport report = report_of_program(compiled, wall_time_ns);
   report.iterations = monitor.iterations;
-  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
-  report.error = silence_error(monitor, interrupted, options.max_wall_time_ns, true);
+  report_silence(report, monitor, interrupted, options, true);
   return report;
 }
 

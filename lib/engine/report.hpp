@@ -35,20 +35,35 @@ RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& hal
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns);
 
-// Errors of runs without outputs, for both kinds of programs. `left` describes the progress ("3 waves done").
+// The parts of reports that runs of both kinds of programs have.
 
-// The wall time is exceeded; `waited`: work-groups were still waiting for each other.
-Error deadline_error(std::string_view left, std::uint64_t wall_time_ns, bool waited, std::string_view fix);
-Error interrupted_error(std::string_view left);
-// A wait on the device timed out; `where` names the step of the first work-group that reports it.
-Error hang_error(const std::vector<StuckGroup>& stuck_groups, std::string_view where);
-// The device did not respond after the run should have ended. `own_kernels`: the kernels are the user's.
-Error silence_error(const Monitor& monitor, bool interrupted, std::uint64_t wall_time_ns, bool own_kernels);
+DeviceReport device_report(const device::DeviceInfo& device);
+
+// Reports the dispatch.
+void report_dispatch(ReportHead& report, const DispatchOutcome& outcome);
+
+// Sets the error of a run that ended at its deadline, by an interrupt or by a hang. `left` describes its progress
+// ("3 waves done"), `fix` what gives it the time, `where` the step of the first stuck work-group.
+struct Ending {
+  std::string left;
+  std::string fix;
+  std::string where;
+};
+void report_ending(ReportHead& report, const Ending& ending, const RunOptions& options, bool waited);
+
+// Reports that the device did not respond after the run should have ended. `own_kernels`: the kernels are the
+// user's.
+void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const RunOptions& options,
+                    bool own_kernels);
 
 // Time that a run may still take after it was asked to stop, before the process ends.
 inline constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
 
 // Returns the entry of a written file, with its size.
 WrittenFile written_file(const std::string& file, std::string what);
+
+// Writes the source of the generated kernel if the options name a file for it.
+Result<void> write_kernel(const RunOptions& options, std::string_view source,
+                          std::vector<WrittenFile>& written);
 
 } // namespace tidegate::engine

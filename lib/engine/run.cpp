@@ -52,12 +52,6 @@ bool narrow(CompileOptions& options, const CompiledProgram& compiled) {
   return compiled.strategy.strategy != Strategy::plain;
 }
 
-Result<void> write_kernel(const std::string& path, const KernelSource& source) {
-  TIDEGATE_TRY(Output file, Output::open(path));
-  TIDEGATE_CHECK(file.write(source.source));
-  return file.commit();
-}
-
 } // namespace
 
 Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
@@ -75,10 +69,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   TIDEGATE_TRY(CompiledProgram compiled, compile(program, folder, device, compile_options));
   TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
-  if (!options.emit_kernel.empty()) {
-    TIDEGATE_CHECK(write_kernel(options.emit_kernel, compiled.source));
-    emitted.push_back(written_file(options.emit_kernel, "generated kernel"));
-  }
+  TIDEGATE_CHECK(write_kernel(options, compiled.source.source, emitted));
   const auto told = [&emitted](RunReport report) {
     report.files_written.insert(report.files_written.begin(), emitted.begin(), emitted.end());
     return report;

@@ -1,4 +1,4 @@
-// Options of a run.
+// Options of a run of a wave program or of a traversal.
 #pragma once
 #include "core/files.hpp"
 #include "engine/compile.hpp"
@@ -8,8 +8,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
+
+namespace tidegate::traversal {
+struct FrontierReport;
+}
 
 namespace tidegate::engine {
 
@@ -18,14 +23,31 @@ enum class Fault : std::uint8_t {
   none,
   missing_arrival, // every barrier waits for one arrival too many
   failed_litmus,   // the device passes no memory ordering
-  wrong_output,    // a byte of the first output is changed before the comparison
+  wrong_output,    // wave programs: a byte of the first output is changed before the comparison
+  wrong_value,     // traversals: the result of the last vertex is changed before the check
+  wrong_parent,    // and its parent
+  wrong_log,       // and the topology of the last wave before the replay
+};
+inline constexpr std::array<std::string_view, 7> fault_names{
+    "none", "missing_arrival", "failed_litmus", "wrong_output", "wrong_value", "wrong_parent", "wrong_log"};
+
+// Options of traversals alone.
+struct TraversalOptions {
+  std::optional<policy::Topology> force_topology;
+  std::optional<std::uint32_t> group_size;     // work-items of a work-group
+  std::optional<std::uint32_t> alone_vertices; // largest frontier that one group processes alone
+  std::filesystem::path checked; // exists once a run of the program was correct; empty: not stored
+  // As RunOptions::abandon.
+  std::function<void(const traversal::FrontierReport&)> abandon;
 };
 
 struct RunOptions {
-  CompileOptions compile;
+  CompileOptions compile;  // traversals use strategy, workers, scope and dry_run
   std::string emit_kernel; // file for the generated source; empty: none
   FileUses files;          // further files on the command line
   bool verify = false;
+  bool verify_first = true; // check a program's first run, if that fits the budget
+  std::uint64_t first_run_budget_ns = 10'000'000'000;
   bool check_bounds = false;             // instead of the ordinary run: detect writes outside buffers
   bool check_halos = false;              // instead of the ordinary run: detect accesses beyond stated halos
   std::vector<std::string> this_command; // reruns this program with --check-bounds in the simulator
@@ -40,6 +62,7 @@ struct RunOptions {
   Fault fault = Fault::none;
   // Called with the known facts if the device does not respond; ends the process.
   std::function<void(const RunReport&)> abandon;
+  TraversalOptions traversal;
 };
 
 } // namespace tidegate::engine

@@ -360,31 +360,43 @@ struct DeviceReport {
   std::string driver_version;
 };
 
-struct RunReport {
+// What every run reports, of a wave program or of a traversal.
+struct ReportHead {
   RunStatus status = RunStatus::done;
   std::optional<Error> error; // if it is not done
   std::optional<DeviceReport> device;
   Strategy strategy = Strategy::launch;
   std::string strategy_reason;
+  std::optional<device::Ordering> ordering; // persistent launches only
+  // How a wave program's open launch plan was chosen, or a traversal's first result was checked.
+  std::optional<FirstRun> first_run;
+  std::optional<bool> converged; // whether `until` was reached, or ranks changed less than their tolerance
+  std::vector<Warning> warnings;
+  std::uint64_t wall_time_ns = 0; // total
+  std::uint64_t upload_ns = 0;    // of a wave program: part of queue_publish_ns
+  std::uint64_t build_ns = 0;
+  std::uint64_t dispatch_ns = 0; // from the first launch to the end of the last
+  std::vector<std::uint64_t> slices_ns;
+  Geometry geometry; // of the launches
+  Telemetry telemetry;
+  std::vector<WrittenFile> files_written;
+  std::vector<StuckGroup> stuck_groups;
+  std::optional<std::string> profile_file; // the profile that was used
+  std::optional<std::string> policy_file;  // replaces the program's policy
+};
+
+struct RunReport : ReportHead {
   policy::ExecutionMode mode = policy::ExecutionMode::interpreter;
   std::string mode_reason;
   PromotionReport promotion;
   std::optional<std::vector<CandidateReport>> candidates; // if facts about the device are known
-  std::optional<FirstRun> first_run;                      // if the launch plan was open
-  std::optional<device::Ordering> ordering;               // persistent launches only
   std::uint64_t items_processed = 0;                      // tiles
   std::uint64_t items_remaining = 0;
   std::uint64_t items_in_all = 0; // tiles of the most iterations that the program may run
   std::uint64_t iterations = 0;
   std::optional<UntilReport> until; // if the program has one and completed an iteration
-  std::optional<bool> converged;    // whether `until` was reached
-  std::vector<Warning> warnings;
-  std::uint64_t wall_time_ns = 0;
   std::uint64_t queue_plan_ns = 0;
   std::uint64_t queue_publish_ns = 0;
-  std::uint64_t upload_ns = 0; // part of queue_publish_ns
-  std::uint64_t build_ns = 0;
-  std::uint64_t backend_dispatch_ns = 0;
   std::uint64_t read_back_ns = 0;
   std::uint64_t lineage_ns = 0;
   std::uint64_t published_items = 0;
@@ -395,25 +407,18 @@ struct RunReport {
   std::optional<Comparison> comparison;
   std::optional<BoundsReport> bounds; // --check-bounds
   std::optional<HaloReport> halos;    // --check-halos
-  std::vector<WrittenFile> files_written;
-  std::vector<StuckGroup> stuck_groups;
   std::vector<FallbackReport> fallbacks;
   std::vector<QueueReport> queues;
   std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
   std::vector<std::string> assumed_macros;             // without a device: macros on which the sources depend
   Geometry recommended_geometry;
-  Geometry effective_geometry;
   MemoryReport memory;
   planning::MemoryPlan plan;
   policy::LaunchRecommendation recommendation;
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;
-  Telemetry telemetry;
-  std::vector<std::uint64_t> slices_ns; // of persistent launches
   std::optional<TraceReport> trace;
-  std::optional<std::string> profile_file; // the profile that was used
-  std::optional<std::string> policy_file;  // replaces the program's policy
-  std::optional<Timeline> timeline;        // of a traced run
+  std::optional<Timeline> timeline; // of a traced run
   ProgramSummary program;
 };
 

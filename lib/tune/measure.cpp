@@ -28,7 +28,6 @@ constexpr std::uint64_t duel_rounds = 11;
 constexpr std::uint64_t first_run_budget_parts = 100; // plain launches may take one part
 
 constexpr std::uint64_t fewest_rounds = 7; // with fewer rounds no candidate can reach the required confidence
-constexpr nanoseconds grace = std::chrono::seconds(3);
 
 class Search {
 public:
@@ -245,7 +244,7 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
   const InterruptWatch interrupts;
   const device::PrintsToStandardError prints; // kernel output must not mix with the report
   const engine::Watchdog watchdog(
-      monitor, grace, [&](bool by_signal) { options.abandon(hang_error(by_signal, fix_of_hang)); });
+      monitor, engine::grace, [&](bool by_signal) { options.abandon(hang_error(by_signal, fix_of_hang)); });
   try {
     auto bench = make_bench();
     const device::DeviceProfile known = device.profile.value_or(
@@ -343,10 +342,9 @@ Result<TuningReport> measure(const engine::WaveProgram& program, const std::stri
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              engine::Monitor& monitor, MeasureProgress& progress) {
-  return measure_on(
-      [&] { return TraversalBench(program, folder, device, options.run, options.fault, monitor); },
-      program.policy.launch, "give --max-wall-time more; nothing was written", device, options, monitor,
-      progress);
+  return measure_on([&] { return TraversalBench(program, folder, device, options.run, monitor); },
+                    program.policy.launch, "give --max-wall-time more; nothing was written", device, options,
+                    monitor, progress);
 }
 
 Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::string& folder,
@@ -363,11 +361,11 @@ Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::
   FirstRunResult result{.report = {.measured = measure, .budget_ns = budget_ns},
                         .settings = plain_launches(open)};
   std::optional<Workbench> bench;
-  const engine::Watchdog watchdog(monitor, grace, [&](bool by_signal) {
+  const engine::Watchdog watchdog(monitor, engine::grace, [&](bool by_signal) {
     options.abandon(
         bench && bench->iterations() != 0
             ? engine::report_of_silence(bench->compiled(0), monitor, by_signal, options, elapsed_ns(start))
-            : engine::RunReport{.error = hang_error(by_signal, "try another device or driver")});
+            : engine::RunReport{{.error = hang_error(by_signal, "try another device or driver")}});
   });
   Result<void> compared;
   try {

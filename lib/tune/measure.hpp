@@ -4,7 +4,6 @@
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/run_options.hpp"
-#include "engine/traversal/run.hpp"
 #include "graph/program.hpp"
 #include "tune/knobs.hpp"
 #include "tune/report.hpp"
@@ -23,7 +22,6 @@ namespace tidegate::tuning {
 struct MeasureOptions {
   engine::RunOptions run; // for each candidate; strategy, mode, workers and order are unset
   std::uint64_t budget_ns = 60'000'000'000;
-  traversal::Fault fault = traversal::Fault::none; // for frontier programs
   // Called when a kernel does not return; ends the process.
   std::function<void(const Error&)> abandon;
 };

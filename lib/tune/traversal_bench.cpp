@@ -1,6 +1,5 @@
 #include "tune/traversal_bench.hpp"
 
-#include "core/interrupt.hpp"
 #include "engine/traversal/checks.hpp"
 #include "engine/traversal/resident.hpp"
 #include <tidegate/core/error.hpp>
@@ -8,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace tidegate::tuning {
@@ -16,35 +14,8 @@ namespace {
 
 using device::TraversalStrategy;
 using engine::Strategy;
-using traversal::Fault;
-using traversal::TraversalOptions;
 using traversal::TraversalResults;
 using traversal::WaveRecord;
-using MonitorClock = engine::Monitor::Clock;
-
-device::Session open(const device::DeviceInfo& device) {
-  auto session = device::open_session(device);
-  if (!session) {
-    throw device::Refused{std::move(session.error())};
-  }
-  return std::move(*session);
-}
-
-TraversalOptions traversal_options(const engine::RunOptions& options, Fault fault) {
-  return {.strategy = {},
-          .force_topology = {},
-          .workers = {},
-          .group_size = {},
-          .alone_vertices = {},
-          .max_wall_time_ns = options.max_wall_time_ns,
-          .slice_ns = options.slice_ns,
-          .cache_folder = options.cache_folder,
-          .emit_kernel = {},
-          .files = options.files,
-          .allow_outside = options.compile.scope == engine::PathScope::anywhere,
-          .fault = fault,
-          .abandon = {}};
-}
 
 // Returns the device as a run with this profile sees it.
 device::DeviceInfo with_profile(const device::DeviceInfo& device, const device::TraversalProfile& profile) {
@@ -63,20 +34,13 @@ graphs::FrontierProgram with_policy(graphs::FrontierProgram program, const polic
 
 } // namespace
 
-TraversalBench::TraversalBench(const graphs::FrontierProgram& program, const std::string& folder,
-                               const device::DeviceInfo& device, const engine::RunOptions& options,
-                               Fault fault, engine::Monitor& monitor)
-    : program_(program), folder_(folder), device_(device), options_(traversal_options(options, fault)),
-      monitor_(monitor), session_(open(device)) {}
-
 Result<engine::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
                                                        const traversal::FrontierGeometry& geometry) {
   const auto known = kernels_.find(strategy);
   if (known != kernels_.end()) {
     return &known->second;
   }
-  monitor_.begin(engine::Activity::building);
-  monitor_.deadline = MonitorClock::now() + engine::build_limit;
+  begin_building(engine::Activity::building);
   const bool floats = graphs::weight_type(graph_.out) == graphs::WeightType::f32;
   const engine::KernelSource source = traversal::frontier_kernel(
       shape_, floats, geometry, strategy == Strategy::barrier ? device_.profile->ordering : std::nullopt,
@@ -124,7 +88,7 @@ bool TraversalBench::runs_as_another(const Candidate& candidate) const {
     return together ? vertices : std::min(of.geometry.alone_vertices, vertices);
   };
   return std::ranges::any_of(candidates_, [&](const Candidate& other) {
-    return other.strategy == candidate.strategy && other.groups.groups == candidate.groups.groups &&
+    return other.strategy == candidate.strategy && other.groups.workers == candidate.groups.workers &&
            other.geometry.alone_vertices == candidate.geometry.alone_vertices &&
            sure(other) == sure(candidate) && std::ranges::all_of(other.waves, [&](const WaveRecord& wave) {
              return traversal::choose(candidate.policy, wave).topology == wave.topology;
@@ -133,23 +97,16 @@ bool TraversalBench::runs_as_another(const Candidate& candidate) const {
 }
 
 traversal::TraversalOutcome TraversalBench::run(Candidate& candidate, std::uint64_t most_ns) {
-  ++runs_;
-  traversal::DispatchLimits limits =
+  engine::DispatchLimits limits =
       traversal::limits_of(device_, options_, candidate.groups, candidate.strategy);
-  limits.deadline = MonitorClock::now() + std::chrono::nanoseconds(most_ns);
-  monitor_.deadline = limits.deadline + std::chrono::nanoseconds(most_ns); // includes reading back
+  limits.deadline = begin_run(most_ns);
   return traversal::traverse(session_, *candidate.kernel, candidate.resident, candidate.geometry, limits,
                              monitor_);
 }
 
 Result<TraversalResults> TraversalBench::prove(Candidate& candidate, std::uint64_t most_ns) {
   traversal::TraversalOutcome outcome = run(candidate, most_ns);
-  if (InterruptWatch::interrupted()) {
-    return tl::unexpected(interrupted());
-  }
-  if (outcome.status != engine::RunStatus::done) {
-    return tl::unexpected(ended(outcome.status));
-  }
+  TIDEGATE_CHECK(check_finished(outcome.status));
   if (const auto wave = traversal::replay(candidate.policy, outcome.waves).first_difference) {
     return tl::unexpected(
         Error{.code = ErrorCode::outputs_differ,
@@ -163,69 +120,53 @@ Result<TraversalResults> TraversalBench::prove(Candidate& candidate, std::uint64
   return results;
 }
 
-Result<std::size_t> TraversalBench::add_first(const Settings& settings) {
-  try {
-    TIDEGATE_CHECK(graphs::check_program(program_));
-    TIDEGATE_CHECK(traversal::check_files(program_, folder_, options_));
-    monitor_.counted = "wave";
-    monitor_.most_iterations = engine::Monitor::unlimited;
-    monitor_.begin(engine::Activity::loading);
-    monitor_.deadline = MonitorClock::now() + engine::build_limit;
-    TIDEGATE_TRY(graphs::LoadedGraph loaded, traversal::load(program_, folder_, options_));
-    graph_ = std::move(loaded.graph);
-    shape_ = traversal::shape_of(program_, graph_);
-    TIDEGATE_TRY(memory_, traversal::plan_memory(shape_, settings.policy, program_.device_memory_budget_bytes,
-                                                 device_.global_memory_bytes, options_.force_topology));
-    TIDEGATE_TRY(Candidate candidate, make(settings));
-    monitor_.begin(engine::Activity::filling);
-    candidate.resident = traversal::make_resident(session_, with_policy(program_, settings.policy), graph_,
-                                                  memory_, candidate.geometry, candidate.topologies);
-    if (traversal::hubs_come_first(shape_, memory_, candidate.geometry)) {
-      engine::BuiltKernel hubs_first =
-          traversal::build_hubs_first(session_, device_, shape_, options_.cache_folder);
-      traversal::put_hubs_first(session_, hubs_first, candidate.resident);
-    }
-    device::require(session_.queue.finish(), "filling the buffers");
-    monitor_.begin(engine::Activity::proving);
-    TIDEGATE_TRY(expected_, prove(candidate, options_.max_wall_time_ns));
-    monitor_.begin(engine::Activity::verifying);
-    monitor_.deadline = MonitorClock::now() + engine::build_limit; // serial algorithms are slow
-    auto verified = traversal::verify(program_, graph_, expected_);
-    if (verified.error) {
-      return tl::unexpected(std::move(*verified.error));
-    }
-    candidates_.push_back(std::move(candidate));
-    return std::size_t{0};
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
+Result<void> TraversalBench::make_first(const Settings& settings) {
+  TIDEGATE_CHECK(graphs::check_program(program_));
+  TIDEGATE_CHECK(traversal::check_files(program_, folder_, options_));
+  monitor_.counted = "wave";
+  monitor_.most_iterations = engine::Monitor::unlimited;
+  begin_building(engine::Activity::loading);
+  TIDEGATE_TRY(graphs::LoadedGraph loaded, traversal::load(program_, folder_, options_));
+  graph_ = std::move(loaded.graph);
+  shape_ = traversal::shape_of(program_, graph_);
+  TIDEGATE_TRY(memory_, traversal::plan_memory(shape_, settings.policy, program_.device_memory_budget_bytes,
+                                               device_.global_memory_bytes, {}));
+  TIDEGATE_TRY(Candidate candidate, make(settings));
+  monitor_.begin(engine::Activity::filling);
+  candidate.resident = traversal::make_resident(session_, with_policy(program_, settings.policy), graph_,
+                                                memory_, candidate.geometry, candidate.topologies);
+  if (traversal::hubs_come_first(shape_, memory_, candidate.geometry)) {
+    engine::BuiltKernel hubs_first =
+        traversal::build_hubs_first(session_, device_, shape_, options_.cache_folder);
+    traversal::put_hubs_first(session_, hubs_first, candidate.resident);
   }
+  device::require(session_.queue.finish(), "filling the buffers");
+  monitor_.begin(engine::Activity::proving);
+  TIDEGATE_TRY(expected_, prove(candidate, options_.max_wall_time_ns));
+  begin_building(engine::Activity::verifying); // serial algorithms are slow
+  auto verified = traversal::verify(program_, graph_, expected_);
+  if (verified.error) {
+    return tl::unexpected(std::move(*verified.error));
+  }
+  candidates_.push_back(std::move(candidate));
+  return {};
 }
 
-Result<std::optional<std::size_t>> TraversalBench::add(const Settings& settings, std::uint64_t most_ns) {
-  try {
-    TIDEGATE_TRY(Candidate candidate, make(settings));
-    if (runs_as_another(candidate)) {
-      return std::nullopt;
-    }
-    TIDEGATE_TRY(TraversalResults results, prove(candidate, most_ns));
-    traversal::spoil(options_.fault, results);
-    TIDEGATE_CHECK(traversal::compare(program_, graph_, expected_, results));
-    candidates_.push_back(std::move(candidate));
-    return std::optional(candidates_.size() - 1);
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
+Result<std::optional<std::size_t>> TraversalBench::make_and_prove(const Settings& settings,
+                                                                  std::uint64_t most_ns) {
+  TIDEGATE_TRY(Candidate candidate, make(settings));
+  if (runs_as_another(candidate)) {
+    return std::nullopt;
   }
+  TIDEGATE_TRY(TraversalResults results, prove(candidate, most_ns));
+  traversal::spoil(options_.fault, results);
+  TIDEGATE_CHECK(traversal::compare(program_, graph_, expected_, results));
+  candidates_.push_back(std::move(candidate));
+  return std::optional(candidates_.size() - 1);
 }
 
-std::optional<double> TraversalBench::time(std::size_t candidate, std::uint64_t most_ns) {
-  try {
-    const traversal::TraversalOutcome done = run(candidates_[candidate], most_ns);
-    return done.status == engine::RunStatus::done
-               ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.dispatch_ns, 1)))
-               : std::nullopt;
-  } catch (device::Refused&) {
-    return {};
-  }
+engine::DispatchOutcome TraversalBench::dispatch(std::size_t candidate, std::uint64_t most_ns) {
+  return run(candidates_[candidate], most_ns);
 }
 
 TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
@@ -235,7 +176,7 @@ TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
   const Algorithm algorithm = program_.algorithm;
   return {.settings = candidate.settings,
           .strategy = persistent ? TraversalStrategy::barrier : TraversalStrategy::launch,
-          .workers = candidate.groups.groups,
+          .workers = candidate.groups.workers,
           .resident = candidate.groups.resident,
           .switch_rule = candidate.topologies.switch_rule,
           .rule_is_given = program_.policy.switch_rule.has_value(),
@@ -253,17 +194,13 @@ std::string TraversalBench::value_of(Knob knob, std::size_t candidate) const {
 
 std::vector<Option> TraversalBench::options_of(Knob knob, std::size_t candidate,
                                                double /*dispatch_ns*/) const {
-  const bool passed = device_.profile && device_.profile->ordering && options_.fault != Fault::failed_litmus;
+  const bool passed = device_.profile && device_.profile->ordering && !options_.compile.distrust_litmus;
   return tuning::options_of(knob, incumbent(candidate), device_, passed);
 }
 
 Settings TraversalBench::with_workers(Settings settings, std::uint32_t workers) const {
   settings.traversal.workers = workers;
   return settings;
-}
-
-Settings TraversalBench::concluded(std::size_t candidate, const Times& /*times*/) {
-  return settings(candidate);
 }
 
 } // namespace tidegate::tuning

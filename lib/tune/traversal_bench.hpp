@@ -22,15 +22,12 @@ namespace tidegate::tuning {
 
 class TraversalBench final : public Bench {
 public:
-  // All references must outlive the bench. Throws device::Refused.
+  // Throws device::Refused.
   TraversalBench(const graphs::FrontierProgram& program, const std::string& folder,
-                 const device::DeviceInfo& device, const engine::RunOptions& options, traversal::Fault fault,
-                 engine::Monitor& monitor);
+                 const device::DeviceInfo& device, const engine::RunOptions& options,
+                 engine::Monitor& monitor)
+      : Bench(folder, device, options, monitor, frontier_program_knobs), program_(program) {}
 
-  [[nodiscard]] std::span<const Knob> knobs() const override { return frontier_program_knobs; }
-  Result<std::size_t> add_first(const Settings& settings) override; // loads the graph and verifies the result
-  Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) override;
-  std::optional<double> time(std::size_t candidate, std::uint64_t most_ns) override;
   [[nodiscard]] std::string value_of(Knob knob, std::size_t candidate) const override;
   [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t candidate,
                                                double dispatch_ns) const override;
@@ -38,11 +35,9 @@ public:
     return candidates_[candidate].settings;
   }
   [[nodiscard]] std::uint32_t workers(std::size_t candidate) const override {
-    return candidates_[candidate].groups.groups;
+    return candidates_[candidate].groups.workers;
   }
   [[nodiscard]] Settings with_workers(Settings settings, std::uint32_t workers) const override;
-  Settings concluded(std::size_t candidate, const Times& times) override;
-  [[nodiscard]] std::uint64_t runs() const override { return runs_; }
 
 private:
   struct Candidate {
@@ -50,13 +45,16 @@ private:
     engine::Strategy strategy = engine::Strategy::launch;
     engine::BuiltKernel* kernel = nullptr; // points into kernels_
     traversal::FrontierGeometry geometry;
-    traversal::FrontierGroups groups;
+    engine::Residency groups;
     traversal::TraversalPolicy topologies;
     traversal::ReplayPolicy policy;
     traversal::ResidentGraph resident;        // shares all parts except the setting
     std::vector<traversal::WaveRecord> waves; // waves of the first run
   };
 
+  Result<void> make_first(const Settings& settings) override; // loads the graph and verifies the result
+  Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
+  engine::DispatchOutcome dispatch(std::size_t candidate, std::uint64_t most_ns) override;
   Result<Candidate> make(const Settings& settings);
   Result<engine::BuiltKernel*> kernel_of(engine::Strategy strategy,
                                          const traversal::FrontierGeometry& geometry);
@@ -67,18 +65,12 @@ private:
   Result<traversal::TraversalResults> prove(Candidate& candidate, std::uint64_t most_ns);
 
   const graphs::FrontierProgram& program_;
-  const std::string& folder_;
-  const device::DeviceInfo& device_;
-  traversal::TraversalOptions options_;
-  engine::Monitor& monitor_;
-  device::Session session_;
   graphs::Graph graph_;
   traversal::TraversalShape shape_;
   traversal::FrontierMemory memory_;
   std::map<engine::Strategy, engine::BuiltKernel> kernels_;
   std::vector<Candidate> candidates_;
   traversal::TraversalResults expected_; // results of the first candidate
-  std::uint64_t runs_ = 0;
 };
 
 } // namespace tidegate::tuning

@@ -23,14 +23,6 @@ namespace {
 using Clock = engine::Monitor::Clock;
 using engine::CompiledProgram;
 
-device::Session session_on(const device::DeviceInfo& device) {
-  auto session = device::open_session(device);
-  if (!session) {
-    throw device::Refused{std::move(session.error())};
-  }
-  return std::move(*session);
-}
-
 // Returns true if two candidates differ only in the number of work-groups.
 bool alike(const CompiledProgram& a, const CompiledProgram& b) {
   const bool persistent = a.persistent();
@@ -72,17 +64,23 @@ std::string way_text(const Candidate& candidate) {
 
 } // namespace
 
-Error ended(engine::RunStatus status) {
-  if (status == engine::RunStatus::queue_failed) {
-    return {.code = ErrorCode::queue_fault,
-            .message = "an item of a queue failed",
-            .fix = "`tidegate run` reports which"};
+Result<void> check_finished(engine::RunStatus status) {
+  if (InterruptWatch::interrupted()) {
+    return tl::unexpected(interrupted());
   }
-  return {.code = status == engine::RunStatus::hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
-          .message = status == engine::RunStatus::hang
-                         ? "a wait on the device ran out"
-                         : "the run takes many times as long as the best so far",
-          .fix = "give --max-wall-time more"};
+  if (status == engine::RunStatus::done) {
+    return {};
+  }
+  if (status == engine::RunStatus::queue_failed) {
+    return tl::unexpected(Error{.code = ErrorCode::queue_fault,
+                                .message = "an item of a queue failed",
+                                .fix = "`tidegate run` reports which"});
+  }
+  const bool hang = status == engine::RunStatus::hang;
+  return tl::unexpected(Error{.code = hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
+                              .message = hang ? "a wait on the device ran out"
+                                              : "the run takes many times as long as the best so far",
+                              .fix = "give --max-wall-time more"});
 }
 
 Error interrupted() {
@@ -91,11 +89,64 @@ Error interrupted() {
           .fix = "nothing was written; run it again"};
 }
 
+Bench::Bench(const std::string& folder, const device::DeviceInfo& device, const engine::RunOptions& options,
+             engine::Monitor& monitor, std::span<const Knob> knobs)
+    : folder_(folder), device_(device), options_(options), monitor_(monitor), knobs_(knobs) {
+  auto session = device::open_session(device);
+  if (!session) {
+    throw device::Refused{std::move(session.error())};
+  }
+  session_ = std::move(*session);
+}
+
+Result<std::size_t> Bench::add_first(const Settings& settings) {
+  try {
+    return make_first(settings).map([] { return std::size_t{0}; });
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+Result<std::optional<std::size_t>> Bench::add(const Settings& settings, std::uint64_t most_ns) {
+  Result<std::optional<std::size_t>> added;
+  try {
+    added = make_and_prove(settings, most_ns);
+  } catch (device::Refused& refused) {
+    added = tl::unexpected(std::move(refused.error));
+  }
+  if (!added || !*added) {
+    forget();
+  }
+  return added;
+}
+
+std::optional<double> Bench::time(std::size_t candidate, std::uint64_t most_ns) {
+  try {
+    const engine::DispatchOutcome done = dispatch(candidate, most_ns);
+    return done.status == engine::RunStatus::done
+               ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.dispatch_ns, 1)))
+               : std::nullopt;
+  } catch (device::Refused&) {
+    return {};
+  }
+}
+
+Clock::time_point Bench::begin_run(std::uint64_t most_ns) {
+  ++runs_;
+  const auto deadline = Clock::now() + std::chrono::nanoseconds(most_ns);
+  monitor_.deadline = deadline + std::chrono::nanoseconds(most_ns); // includes reading back
+  return deadline;
+}
+
+void Bench::begin_building(engine::Activity activity) {
+  monitor_.begin(activity);
+  monitor_.deadline = Clock::now() + engine::build_limit;
+}
+
 Workbench::Workbench(const engine::WaveProgram& program, const std::string& folder,
                      const device::DeviceInfo& device, const engine::RunOptions& options,
                      engine::Monitor& monitor, std::span<const Knob> knobs, std::uint64_t most_plain_ns)
-    : program_(program), folder_(folder), device_(device), options_(options), monitor_(monitor),
-      knobs_(knobs), most_plain_ns_(most_plain_ns), session_(session_on(device)),
+    : Bench(folder, device, options, monitor, knobs), program_(program), most_plain_ns_(most_plain_ns),
       answer_macros_(engine::ask_compiler(device, options.cache_folder)) {}
 
 Result<CompiledProgram> Workbench::compile(const Settings& settings) {
@@ -105,8 +156,7 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   options.answer_macros = answer_macros_;
   engine::WaveProgram program = program_;
   program.policy = settings.policy;
-  monitor_.begin(engine::Activity::compiling);
-  monitor_.deadline = Clock::now() + engine::build_limit;
+  begin_building(engine::Activity::compiling);
   TIDEGATE_TRY(CompiledProgram compiled, engine::compile(program, folder_, &device_, options));
   limit(compiled);
   return compiled;
@@ -156,12 +206,7 @@ Result<bool> Workbench::make(const Settings& settings) {
 
 Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
   engine::ArenaRun done = run(candidate, most_ns);
-  if (InterruptWatch::interrupted()) {
-    return tl::unexpected(interrupted());
-  }
-  if (done.outcome.status != engine::RunStatus::done) {
-    return tl::unexpected(ended(done.outcome.status));
-  }
+  TIDEGATE_CHECK(check_finished(done.outcome.status));
   if (options_.fault == engine::Fault::wrong_output && !candidate.compiled.tables.cases.empty()) {
     engine::spoil(done.outputs);
   }
@@ -187,9 +232,7 @@ Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
 }
 
 engine::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
-  ++runs_;
-  candidate.limits.deadline = Clock::now() + std::chrono::nanoseconds(most_ns);
-  monitor_.deadline = candidate.limits.deadline + std::chrono::nanoseconds(most_ns); // includes reading back
+  candidate.limits.deadline = begin_run(most_ns);
   engine::ArenaRun done = engine::run_in_arena(session_, candidate.compiled, *candidate.built, first_,
                                                candidate.limits, monitor_);
   if (done.outcome.status == engine::RunStatus::done) { // `until` may end the run earlier
@@ -198,24 +241,20 @@ engine::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
   return done;
 }
 
-Result<std::size_t> Workbench::add_first(const Settings& settings) {
-  try {
-    TIDEGATE_CHECK(make(settings).map([](bool) {}));
-    Candidate& candidate = candidates_.front();
-    TIDEGATE_CHECK(engine::keep_inputs(candidate.compiled.written, options_.files));
-    TIDEGATE_TRY(first_, engine::first_contents(session_, candidate.compiled.program,
-                                                settings.tuning.most_pinned_bytes));
-    engine::check_images(session_, candidate.compiled.program);
-    monitor_.deadline = Clock::now() + engine::build_limit;
-    reference_.emplace(session_, candidate.compiled.written, candidate.compiled.schedule.places, first_);
-    monitor_.begin(engine::Activity::proving);
-    TIDEGATE_TRY(engine::PlainRun plain, run_plain(candidate));
-    expected_ = std::move(plain.outputs);
-    TIDEGATE_CHECK(prove(candidate, options_.max_wall_time_ns));
-    return std::size_t{0};
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
-  }
+Result<void> Workbench::make_first(const Settings& settings) {
+  TIDEGATE_CHECK(make(settings).map([](bool) {}));
+  added_ = 1;
+  Candidate& candidate = candidates_.front();
+  TIDEGATE_CHECK(engine::keep_inputs(candidate.compiled.written, options_.files));
+  TIDEGATE_TRY(first_, engine::first_contents(session_, candidate.compiled.program,
+                                              settings.tuning.most_pinned_bytes));
+  engine::check_images(session_, candidate.compiled.program);
+  monitor_.deadline = Clock::now() + engine::build_limit;
+  reference_.emplace(session_, candidate.compiled.written, candidate.compiled.schedule.places, first_);
+  monitor_.begin(engine::Activity::proving);
+  TIDEGATE_TRY(engine::PlainRun plain, run_plain(candidate));
+  expected_ = std::move(plain.outputs);
+  return prove(candidate, options_.max_wall_time_ns);
 }
 
 // Raises the number of iterations until the next step would exceed `most_plain_ns_`.
@@ -228,8 +267,7 @@ Result<engine::PlainRun> Workbench::run_plain(Candidate& candidate) {
     monitor_.deadline = Clock::now() + std::chrono::nanoseconds(options_.max_wall_time_ns);
     engine::PlainRun plain = reference_->run(monitor_.deadline);
     if (!plain.in_time) {
-      return tl::unexpected(InterruptWatch::interrupted() ? interrupted()
-                                                          : ended(engine::RunStatus::deadline));
+      return tl::unexpected(check_finished(engine::RunStatus::deadline).error());
     }
     // The first run may include compilation, so a step is at most 8.
     const double room = static_cast<double>(most_plain_ns_) /
@@ -244,40 +282,24 @@ Result<engine::PlainRun> Workbench::run_plain(Candidate& candidate) {
   }
 }
 
-Result<std::optional<std::size_t>> Workbench::add(const Settings& settings, std::uint64_t most_ns) {
-  const std::size_t index = candidates_.size();
-  const auto forget = [&] {
-    while (candidates_.size() > index) {
-      candidates_.pop_back();
-    }
-  };
-  try {
-    const auto made = make(settings);
-    if (made && !*made) {
-      forget();
-      return std::nullopt;
-    }
-    const auto proved = made ? prove(candidates_.back(), most_ns) : tl::unexpected(made.error());
-    if (!proved) {
-      forget();
-      return tl::unexpected(proved.error());
-    }
-    return std::optional(index);
-  } catch (device::Refused& refused) {
-    forget();
-    return tl::unexpected(std::move(refused.error));
+Result<std::optional<std::size_t>> Workbench::make_and_prove(const Settings& settings,
+                                                             std::uint64_t most_ns) {
+  TIDEGATE_TRY(const bool made, make(settings));
+  if (!made) {
+    return std::nullopt;
+  }
+  TIDEGATE_CHECK(prove(candidates_.back(), most_ns));
+  return std::optional(added_++);
+}
+
+void Workbench::forget() {
+  while (candidates_.size() > added_) {
+    candidates_.pop_back();
   }
 }
 
-std::optional<double> Workbench::time(std::size_t candidate, std::uint64_t most_ns) {
-  try {
-    const engine::ArenaRun done = run(candidates_[candidate], most_ns);
-    return done.outcome.status == engine::RunStatus::done
-               ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.outcome.dispatch_ns, 1)))
-               : std::nullopt;
-  } catch (device::Refused&) {
-    return {};
-  }
+engine::DispatchOutcome Workbench::dispatch(std::size_t candidate, std::uint64_t most_ns) {
+  return run(candidates_[candidate], most_ns).outcome;
 }
 
 device::CostParts Workbench::estimated(std::size_t candidate, const device::CostParts& scales) const {
@@ -316,7 +338,7 @@ std::vector<Option> Workbench::options_of(Knob knob, std::size_t candidate, doub
   // On a CPU a persistent launch loses far more than it gains if another program takes a core; a first run
   // does not check for that.
   const bool may_wait =
-      passed && (knobs_.data() != first_run_knobs.data() || !candidates_.front().compiled.model.cpu);
+      passed && (knobs().data() != first_run_knobs.data() || !candidates_.front().compiled.model.cpu);
   return tuning::options_of(knob, settings(candidate), incumbent(candidate, dispatch_ns), program_, device_,
                             may_wait);
 }

@@ -26,25 +26,25 @@ namespace tidegate::tuning {
 // Nanoseconds of each candidate's runs.
 using Times = std::map<std::size_t, std::vector<double>>;
 
-// Builds, proves and runs the candidates of a program. The search (measure.hpp) knows them by index only.
+// Builds, proves and runs the candidates of a program. The search (measure.hpp) knows them by index only. All
+// references must outlive the bench.
 class Bench {
 public:
-  Bench() = default;
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
   virtual ~Bench() = default;
 
-  [[nodiscard]] virtual std::span<const Knob> knobs() const = 0;
+  [[nodiscard]] std::span<const Knob> knobs() const { return knobs_; }
 
   // Adds the unchanged program and proves its outputs. Fails if it does not run or its outputs are wrong.
-  virtual Result<std::size_t> add_first(const Settings& settings) = 0;
+  Result<std::size_t> add_first(const Settings& settings);
 
   // Returns nullopt if the candidate would run exactly as an existing one. The error says why it is rejected:
   // it was refused, did not finish, or its outputs differ.
-  virtual Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) = 0;
+  Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns);
 
   // Returns the nanoseconds of a dispatch; nullopt if it does not finish in `most_ns`.
-  virtual std::optional<double> time(std::size_t candidate, std::uint64_t most_ns) = 0;
+  std::optional<double> time(std::size_t candidate, std::uint64_t most_ns);
 
   // A candidate's value of a knob, and the alternatives.
   [[nodiscard]] virtual std::string value_of(Knob knob, std::size_t candidate) const = 0;
@@ -55,17 +55,44 @@ public:
   [[nodiscard]] virtual std::uint32_t workers(std::size_t candidate) const = 0; // number of work-groups
   [[nodiscard]] virtual Settings with_workers(Settings settings, std::uint32_t workers) const = 0;
 
-  // Returns the candidate's settings, with cost model factors fitted to all times.
-  virtual Settings concluded(std::size_t candidate, const Times& times) = 0;
+  // Returns the candidate's settings, with cost model factors fitted to all times if the program has a cost
+  // model.
+  virtual Settings concluded(std::size_t candidate, const Times& /*times*/) { return settings(candidate); }
 
-  [[nodiscard]] virtual std::uint64_t runs() const = 0;
+  [[nodiscard]] std::uint64_t runs() const { return runs_; }
+
+protected:
+  // Throws device::Refused.
+  Bench(const std::string& folder, const device::DeviceInfo& device, const engine::RunOptions& options,
+        engine::Monitor& monitor, std::span<const Knob> knobs);
+
+  // Each may throw device::Refused.
+  virtual Result<void> make_first(const Settings& settings) = 0;
+  virtual Result<std::optional<std::size_t>> make_and_prove(const Settings& settings,
+                                                            std::uint64_t most_ns) = 0;
+  virtual engine::DispatchOutcome dispatch(std::size_t candidate, std::uint64_t most_ns) = 0;
+  virtual void forget() {} // a candidate that was not added
+
+  // Counts a run and returns its deadline.
+  engine::Monitor::Clock::time_point begin_run(std::uint64_t most_ns);
+  void begin_building(engine::Activity activity); // or another activity that takes as long as it takes
+
+  const std::string& folder_;
+  const device::DeviceInfo& device_;
+  const engine::RunOptions& options_;
+  engine::Monitor& monitor_;
+  device::Session session_;
+
+private:
+  std::span<const Knob> knobs_;
+  std::uint64_t runs_ = 0;
 };
 
 // The error of an interrupted measurement; its fix says that nothing was written.
 Error interrupted();
 
-// The error that rejects a candidate whose run did not finish.
-Error ended(engine::RunStatus status);
+// Returns the error that rejects a candidate if its run did not finish.
+Result<void> check_finished(engine::RunStatus status);
 
 struct Candidate {
   Settings settings;
@@ -77,13 +104,12 @@ struct Candidate {
 
 class Workbench final : public Bench {
 public:
-  // Candidates run as many iterations as plain launches complete in `most_plain_ns`, at least one. All
-  // references must outlive the bench. Throws device::Refused.
+  // Candidates run as many iterations as plain launches complete in `most_plain_ns`, at least one. Throws
+  // device::Refused.
   Workbench(const engine::WaveProgram& program, const std::string& folder, const device::DeviceInfo& device,
             const engine::RunOptions& options, engine::Monitor& monitor, std::span<const Knob> knobs,
             std::uint64_t most_plain_ns = ~std::uint64_t{0});
 
-  [[nodiscard]] std::span<const Knob> knobs() const override { return knobs_; }
   // Iterations of each run; set by add_first.
   [[nodiscard]] std::uint32_t iterations() const { return iterations_; }
   [[nodiscard]] std::size_t outputs() const; // number of compared outputs
@@ -92,9 +118,6 @@ public:
   [[nodiscard]] const engine::CompiledProgram& compiled(std::size_t candidate) const {
     return candidates_[candidate].compiled;
   }
-  Result<std::size_t> add_first(const Settings& settings) override;
-  Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) override;
-  std::optional<double> time(std::size_t candidate, std::uint64_t most_ns) override;
   [[nodiscard]] std::string value_of(Knob knob, std::size_t candidate) const override;
   [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t candidate,
                                                double dispatch_ns) const override;
@@ -108,9 +131,12 @@ public:
   // Adds fitted factors of the cost model only if a run with them is launched exactly like the candidate, so
   // that the written settings are the measured ones.
   Settings concluded(std::size_t candidate, const Times& times) override;
-  [[nodiscard]] std::uint64_t runs() const override { return runs_; }
 
 private:
+  Result<void> make_first(const Settings& settings) override;
+  Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
+  engine::DispatchOutcome dispatch(std::size_t candidate, std::uint64_t most_ns) override;
+  void forget() override;
   Result<engine::CompiledProgram> compile(const Settings& settings);
   Result<bool> make(const Settings& settings); // false if it runs as another one
   void limit(engine::CompiledProgram& compiled) const;
@@ -124,21 +150,15 @@ private:
   engine::ArenaRun run(Candidate& candidate, std::uint64_t most_ns);
 
   const engine::WaveProgram& program_;
-  const std::string& folder_;
-  const device::DeviceInfo& device_;
-  const engine::RunOptions& options_;
-  engine::Monitor& monitor_;
-  std::span<const Knob> knobs_;
   std::uint64_t most_plain_ns_;
-  device::Session session_;
   engine::AnswerMacros answer_macros_;
   std::deque<Candidate> candidates_; // a deque, because builds refer to compiled programs
+  std::size_t added_ = 0;            // candidates; another one is being made
   engine::HostContents first_;
   std::optional<engine::Reference> reference_; // for the first candidate's program
   std::uint32_t iterations_ = 0;               // 0: not known yet
   engine::HostContents expected_;              // outputs of plain launches
   std::optional<Different> different_;
-  std::uint64_t runs_ = 0;
 };
 
 } // namespace tidegate::tuning

@@ -59,9 +59,9 @@ graphs::FrontierProgram random_program(Algorithm algorithm, std::mt19937& random
 }
 
 void check(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
-           TraversalOptions options) {
+           engine::RunOptions options) {
   options.verify = true;
-  options.allow_outside = true;
+  options.compile.scope = engine::PathScope::anywhere;
   options.max_wall_time_ns = 600'000'000'000;
   engine::Monitor monitor;
   const auto report = run_traversal(program, ".", &device, options, monitor);
@@ -69,7 +69,7 @@ void check(const graphs::FrontierProgram& program, const device::DeviceInfo& dev
   REQUIRE_MESSAGE(report->status == engine::RunStatus::done, (report->error ? report->error->message : ""));
   REQUIRE(report->replay->agreed == report->waves.size());
   for (const WaveRecord& wave : report->waves) {
-    REQUIRE((!options.force_topology || wave.topology == *options.force_topology));
+    REQUIRE((!options.traversal.force_topology || wave.topology == *options.traversal.force_topology));
   }
 }
 
@@ -84,12 +84,12 @@ TEST_CASE("launch by launch") {
       continue; // each has a kernel of its own, and no sanitizer sees the driver that compiles it
     }
     for (int i = 0; i < 36; ++i) {
-      TraversalOptions options{.strategy = engine::Strategy::launch};
+      engine::RunOptions options{.compile = {.strategy = engine::Strategy::launch}};
       if (i % 6 != 0) {
-        options.force_topology = static_cast<Topology>(i % 6);
+        options.traversal.force_topology = static_cast<Topology>(i % 6);
       }
       if (i % 4 != 0) {
-        options.alone_vertices = 2;
+        options.traversal.alone_vertices = 2;
       }
       CAPTURE(static_cast<int>(algorithm));
       CAPTURE(i);
@@ -107,7 +107,7 @@ TEST_CASE("a wave that is chosen twice follows the topology of the last that ran
   graphs::FrontierProgram program{.algorithm = Algorithm::sssp, .sources = {0}};
   program.graph.generate = graphs::GeneratorSpec{.rmat = {}, .grid = graphs::GridSpec{10, 10}, .uniform = {}};
   program.graph.weights = graphs::ProgramWeights::u32;
-  check(program, device, {.strategy = engine::Strategy::launch, .force_topology = {}});
+  check(program, device, {.compile = {.strategy = engine::Strategy::launch}});
 }
 
 TEST_CASE("in one launch, with work-groups of several work-items") {
@@ -118,10 +118,11 @@ TEST_CASE("in one launch, with work-groups of several work-items") {
       continue;
     }
     for (int i = 0; i < 12; ++i) {
-      TraversalOptions options{.strategy = engine::Strategy::barrier, .workers = 1, .group_size = 8};
-      options.alone_vertices = i % 2 == 0 ? 2 : 100;
+      engine::RunOptions options{.compile = {.strategy = engine::Strategy::barrier, .workers = 1},
+                                 .traversal = {.group_size = 8}};
+      options.traversal.alone_vertices = i % 2 == 0 ? 2 : 100;
       if (i % 6 != 0) {
-        options.force_topology = static_cast<Topology>(i % 6);
+        options.traversal.force_topology = static_cast<Topology>(i % 6);
       }
       CAPTURE(static_cast<int>(algorithm));
       CAPTURE(i);

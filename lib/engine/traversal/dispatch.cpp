@@ -1,9 +1,6 @@
 #include "engine/traversal/dispatch.hpp"
 
 #include "core/duration.hpp"
-#include "core/interrupt.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/dispatch.hpp"
 #include "engine/traversal/kernel_layout.hpp"
 
 #include <fmt/format.h>
@@ -18,9 +15,6 @@ namespace tidegate::traversal {
 namespace {
 
 using device::require;
-using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t report_words = 8;
 
 // Purposes of a launch; the numbers match kernels/frontier/traversal.cl.
 constexpr cl_uint run_action = 0;
@@ -91,38 +85,16 @@ WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
           .alone = row.alone != 0};
 }
 
-// The groups that gave up waiting, as they report it.
+// The groups that gave up waiting; they report the topology of their wave in place of a tile.
 std::vector<engine::StuckGroup> stuck_groups(const device::Session& session, const cl::Buffer& reports,
                                              std::uint32_t groups) {
-  std::vector<cl_uint> words(report_words * groups);
-  engine::download(session, reports, 0, std::as_writable_bytes(std::span(words)));
-  std::vector<engine::StuckGroup> stuck;
-  for (std::uint32_t group = 0; group < groups; ++group) {
-    const cl_uint* const report = words.data() + report_words * group;
-    if (report[0] != 0) {
-      const cl_uint topology = std::min<cl_uint>(report[3], policy::topology_names.size() - 1);
-      stuck.push_back({.group = group,
-                       .iteration = report[1],
-                       .stage = report[2],
-                       .waves = {std::string(policy::topology_names[topology])},
-                       .tile = 0,
-                       .counter = "arrivals at the barrier",
-                       .expected = report[5],
-                       .seen = report[6]});
-    }
+  auto stuck = engine::read_stuck_groups(session, reports, 0, groups);
+  for (engine::StuckGroup& group : stuck) {
+    const auto topology = std::min<std::uint64_t>(group.tile, policy::topology_names.size() - 1);
+    group.waves = {std::string(policy::topology_names[topology])};
+    group.tile = 0;
   }
   return stuck;
-}
-
-bool out_of_time(const DispatchLimits& limits, TraversalOutcome& outcome) {
-  if (InterruptWatch::interrupted()) {
-    outcome.status = engine::RunStatus::interrupted;
-  } else if (Clock::now() >= limits.deadline) {
-    outcome.status = engine::RunStatus::deadline;
-  } else {
-    return false;
-  }
-  return true;
 }
 
 } // namespace
@@ -137,29 +109,21 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
 }
 
 void compile_now(const device::Session& session, engine::BuiltKernel& kernel,
-                 const FrontierGeometry& geometry, const FrontierGroups& groups) {
-  constexpr std::uint64_t poll_bytes =
-      6 * engine::Counters::line_words * sizeof(cl_uint); // of kernels/common/occupancy.cl
-  const cl::Buffer nothing = engine::allocate(session, poll_bytes);
-  require(session.queue.enqueueFillBuffer(nothing, cl_uint{0}, 0, poll_bytes), "clearing a buffer");
+                 const FrontierGeometry& geometry, const engine::Residency& groups) {
+  const cl::Buffer nothing = engine::allocate(session, engine::poll_bytes);
+  require(session.queue.enqueueFillBuffer(nothing, cl_uint{0}, 0, engine::poll_bytes), "clearing a buffer");
   set_poll(kernel.kernel, nothing, 1, 1);
-  for (const std::uint32_t count : {1U, groups.groups}) { // small and large ranges may be compiled apart
-    require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
-                                               cl::NDRange(std::size_t{count} * geometry.group_size),
-                                               cl::NDRange(geometry.group_size)),
-            "compiling the kernel of a traversal");
-  }
-  require(session.queue.finish(), "compiling the kernel of a traversal");
+  engine::compile_by_launching(session, kernel, geometry.group_size, groups.workers);
 }
 
 TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& kernel,
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
-                          const DispatchLimits& limits, engine::Monitor& monitor) {
+                          const engine::DispatchLimits& limits, engine::Monitor& monitor) {
   TraversalOutcome outcome;
   const cl::NDRange group(geometry.group_size);
-  const cl::NDRange all(std::size_t{limits.groups.groups} * geometry.group_size);
-  const engine::Counters counters(session, limits.groups.groups, monitor);
-  const std::uint64_t report_bytes = report_words * sizeof(cl_uint) * limits.groups.groups;
+  const cl::NDRange all(std::size_t{limits.workers} * geometry.group_size);
+  const engine::Counters counters(session, limits.workers, monitor);
+  const std::uint64_t report_bytes = engine::group_report_words * sizeof(cl_uint) * limits.workers;
   const cl::Buffer reports = engine::allocate(session, report_bytes);
   require(session.queue.enqueueFillBuffer(reports, cl_uint{0}, 0, report_bytes), "clearing reports");
   require(session.queue.enqueueFillBuffer(resident.part(Part::state), cl_uint{0}, 0, sizeof(tg_state)),
@@ -167,71 +131,49 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   require(session.queue.finish(), "clearing counters");
 
   const cl_uint launch_index = set_graph(kernel.kernel, resident);
-  const auto start = Clock::now();
   LaunchArguments arguments{.log = resident.part(Part::log),
                             .counters = counters.memory(),
                             .reports = reports,
                             .poll = counters.memory(),
                             .most_polls = limits.most_polls,
                             .arrivals_per_barrier = limits.arrivals_per_barrier};
-  const auto launch = [&](const cl::NDRange& range) {
-    set_launch(kernel.kernel, launch_index, arguments);
-    require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, range, group),
-            "launching a traversal");
-  };
 
   // Slices of it, until it is done or time is up.
   const bool persistent = limits.arrivals_per_barrier != 0;
   std::uint64_t budget = persistent ? log_rows : 4096; // waves of the next slice
-  std::uint32_t batch = persistent ? 1 : 8;            // launches of the next slice
-  constexpr std::uint32_t most_batch = 128;
+  std::uint64_t batch = persistent ? 1 : 8;            // launches of the next slice
+  constexpr std::uint64_t most_batch = 128;
   // On a CPU a launch in vain costs as much as it does to ask whether there is more to do: launches that take
   // longer than this are worth asking.
   constexpr std::uint64_t short_launch_ns = 50'000;
+  const auto start = engine::SliceLoop::Clock::now();
+  outcome.ended_at = start;
+  engine::SliceLoop loop(session, monitor, outcome);
   for (tg_position at{}; at.step != TG_STEP_DONE;) {
-    if (out_of_time(limits, outcome)) {
+    if (loop.out_of_time(limits.deadline)) {
       break;
     }
     arguments.log_begin = at.wave;
     arguments.limit_wave = static_cast<cl_uint>(std::min<std::uint64_t>(at.wave + budget, ~cl_uint{0}));
-    const auto slice_start = Clock::now();
-    monitor.in_flight = batch;
-    for (std::uint32_t i = 0; i < batch; ++i) {
-      launch(all);
-      ++arguments.launch;
-      ++outcome.launches;
-    }
+    const auto launch = [&] {
+      for (std::uint64_t i = 0; i < batch; ++i) {
+        set_launch(kernel.kernel, launch_index, arguments);
+        require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, all, group),
+                "launching a traversal");
+        ++arguments.launch;
+      }
+    };
     struct Head {
       tg_position launches[2];
       tg_u32 stuck;
     } head{};
     static_assert(offsetof(tg_state, stuck) == offsetof(Head, stuck));
-    // A launch has ended before what it says of itself is read, 10 us later on an H200: the last one's end is
-    // the traversal's.
-    require(session.queue.finish(), "running a traversal");
-    monitor.in_flight = 0;
-    const std::uint64_t elapsed = elapsed_ns(slice_start);
-    outcome.dispatch_ns = elapsed_ns(start);
-    require(session.queue.enqueueReadBuffer(resident.part(Part::state), CL_TRUE, 0, sizeof head, &head),
-            "reading where a traversal is");
-    outcome.slices_ns.push_back(elapsed);
-    ++outcome.sync_points;
-    outcome.bytes_read_back += sizeof head;
-    if (head.stuck != 0) {
-      auto stuck = stuck_groups(session, reports, limits.groups.groups);
-      if (!stuck.empty() && monitor.stopped && out_of_time(limits, outcome)) {
-        outcome.waited = true;
-        break;
-      }
-      if (!stuck.empty()) {
-        outcome.status = engine::RunStatus::hang;
-        outcome.stuck_groups = std::move(stuck);
-        break;
-      }
-    }
+    const std::uint64_t elapsed =
+        loop.run(batch, launch, resident.part(Part::state), std::as_writable_bytes(std::span(&head, 1)));
     const tg_position reached = head.launches[arguments.launch & 1U];
-    if (persistent && reached.round == at.round && reached.step != TG_STEP_DONE) {
-      outcome.status = engine::RunStatus::hang; // a device that runs nothing at all would be asked for ever
+    const bool moved = !persistent || reached.round != at.round || reached.step == TG_STEP_DONE;
+    if (!loop.goes_on(head.stuck != 0, moved, limits.deadline,
+                      [&] { return stuck_groups(session, reports, limits.workers); })) {
       break;
     }
     std::vector<tg_log_row> rows(reached.wave - at.wave);
@@ -246,13 +188,14 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
     // Towards slices of the wanted length, not too fast: the next waves may be larger.
     if (elapsed > limits.slice_ns) {
       budget = std::max<std::uint64_t>(budget * limits.slice_ns / elapsed, 1);
-      batch = std::max(batch / 2, 1U);
     } else if (elapsed < limits.slice_ns / 4) {
       budget = std::min<std::uint64_t>(budget * 4, log_rows);
-      const bool asks_seldom = !session.on_host || elapsed < batch * short_launch_ns;
-      batch = persistent ? 1 : asks_seldom ? std::min(batch * 2, most_batch) : batch;
     }
+    const bool asks_seldom = !session.on_host || elapsed < batch * short_launch_ns;
+    batch =
+        persistent ? 1 : engine::next_batch(batch, elapsed, limits.slice_ns, asks_seldom ? 2 : 1, most_batch);
   }
+  outcome.dispatch_ns = elapsed_ns(start, outcome.ended_at);
   return outcome;
 }
 

@@ -211,6 +211,7 @@ constinit const Document DocumentOf<GraphReport>::document{.kind = "graph_report
                                                            .direction = Direction::output,
                                                            .record = &Description<GraphReport>::record};
 
+using engine::Telemetry;
 using traversal::FrontierMemory;
 using traversal::FrontierReport;
 using traversal::MemoryPart;
@@ -324,14 +325,16 @@ template <>
 constinit const Record Description<RepeatedTimes>::record = record_of<RepeatedTimes>("repeated_times",
                                                                                      times_fields);
 
+using Head = HeadFields<FrontierReport>;
+constexpr Head head;
+
 constexpr Field report_fields[] = {
-    required<&FrontierReport::status>("status", "how the run ended"),
-    optional<&FrontierReport::error>("error", "why the run was not completed"),
-    optional<&FrontierReport::device>("device", "device of the run"),
-    required<&FrontierReport::strategy>("strategy",
-                                        "barrier: one persistent launch; launch: a launch for each step"),
-    required<&FrontierReport::strategy_reason>("strategy_reason", "reason of the choice"),
-    optional<&FrontierReport::ordering>("ordering", "the proved memory ordering of persistent launches"),
+    head.status,
+    head.error,
+    head.device,
+    head.strategy,
+    head.strategy_reason,
+    head.ordering,
     required<&FrontierReport::algorithm>("algorithm", "algorithm of the traversal"),
     required<&FrontierReport::semiring>(
         "semiring", "the pair of operations that multiplies the frontier with the graph's matrix"),
@@ -341,38 +344,39 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::graph>("graph", "traversed graph"),
     required<&FrontierReport::memory>("memory", "device memory"),
     required<&FrontierReport::summary>("summary", "totals of all waves"),
-    required<&FrontierReport::wall_time_ns>("wall_time_ns", "total time"),
+    head.wall_time_ns,
     required<&FrontierReport::load_ns>("load_ns", "time of reading or generating the graph"),
-    required<&FrontierReport::build_ns>(
-        "build_ns", "time of building or loading kernels, and of counting resident groups"),
-    required<&FrontierReport::upload_ns>("upload_ns", "time of filling device memory"),
-    required<&FrontierReport::traversal_ns>("traversal_ns", "time from the first frontier to the last"),
+    head.build_ns,
+    Head::of<&FrontierReport::upload_ns>("upload_ns", "time of filling device memory"),
+    Head::of<&FrontierReport::dispatch_ns>("traversal_ns", "time from the first frontier to the last"),
     required<&FrontierReport::verify_ns>("verify_ns", "time of the checks of --verify or of a first run"),
-    required<&FrontierReport::geometry>("geometry", "geometry of the launches"),
-    required<&FrontierReport::kernel_launches>("kernel_launches", "launches of the traversal"),
-    required<&FrontierReport::sync_points>("sync_points", "times that the host waited for the device"),
-    required<&FrontierReport::bytes_uploaded>("bytes_uploaded", "bytes written to the device"),
-    required<&FrontierReport::bytes_read_back>("bytes_read_back", "bytes read from it"),
-    required<&FrontierReport::built_from_cache>("built_from_cache",
-                                                "whether the kernels came from the cache"),
-    required<&FrontierReport::slices_ns>(
-        "slices_ns", "time of every launch, or series of launches, that the host waited for"),
+    Head::of<&FrontierReport::geometry>("geometry", "geometry of the launches"),
+    Head::of<&FrontierReport::telemetry, &Telemetry::kernel_launches>("kernel_launches",
+                                                                      "launches of the traversal"),
+    Head::of<&FrontierReport::telemetry, &Telemetry::sync_points>(
+        "sync_points", "times that the host waited for the device"),
+    Head::of<&FrontierReport::telemetry, &Telemetry::bytes_uploaded>("bytes_uploaded",
+                                                                     "bytes written to the device"),
+    Head::of<&FrontierReport::telemetry, &Telemetry::bytes_read_back>("bytes_read_back",
+                                                                      "bytes read from it"),
+    Head::of<&FrontierReport::telemetry, &Telemetry::compiled_pipeline_cache_hit>(
+        "built_from_cache", "whether the kernels came from the cache"),
+    head.slices_ns,
     optional<&FrontierReport::replay>("replay", "the host's choices for the logged numbers"),
     optional<&FrontierReport::verification>("verification",
                                             "with --verify and on a first run: checks of the result"),
-    optional<&FrontierReport::first_run>("first_run",
+    Head::of<&FrontierReport::first_run>("first_run",
                                          "whether the result was checked without --verify, and why not"),
-    optional<&FrontierReport::converged>(
+    Head::of<&FrontierReport::converged>(
         "converged", "pagerank: whether the last iteration changed the ranks by less than the tolerance"),
     optional<&FrontierReport::rank_change>("rank_change", "total change by the last iteration"),
     optional<&FrontierReport::comparison>("comparison", "with --compare: times of more rounds"),
     required<&FrontierReport::evidence>("evidence", "evidence of every chosen topology, at its first wave"),
-    optional<&FrontierReport::profile_file>("profile_file", "device profile whose tuning was used"),
-    optional<&FrontierReport::policy_file>("policy_file", "launch policy that replaced the program's"),
-    required<&FrontierReport::warnings>("warnings", "likely mistakes in the program"),
-    required<&FrontierReport::files_written>("files_written", "further files that were written"),
-    required<&FrontierReport::stuck_groups>(
-        "stuck_groups", "after a hang: waiting work-groups and the counters they waited for"),
+    head.profile_file,
+    head.policy_file,
+    head.warnings,
+    head.files_written,
+    head.stuck_groups,
     required<&FrontierReport::waves>("waves", "every wave with its numbers and choice"),
 };
 template <>

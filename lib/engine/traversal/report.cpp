@@ -13,7 +13,7 @@ std::string_view semiring_of(graphs::Algorithm algorithm) {
   return "";
 }
 
-WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t traversal_ns) {
+WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t dispatch_ns) {
   WaveSummary summary{.waves = waves.size()};
   policy::Topology previous = waves.empty() ? policy::Topology::empty : waves.front().topology;
   for (const WaveRecord& wave : waves) {
@@ -28,9 +28,9 @@ WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t traversal
     previous = wave.topology;
   }
   constexpr double second = 1e9;
-  summary.edges_per_second = traversal_ns == 0 ? 0
-                                               : static_cast<double>(summary.frontier_edges) * second /
-                                                     static_cast<double>(traversal_ns);
+  summary.edges_per_second = dispatch_ns == 0 ? 0
+                                              : static_cast<double>(summary.frontier_edges) * second /
+                                                    static_cast<double>(dispatch_ns);
   return summary;
 }
 

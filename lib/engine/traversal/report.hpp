@@ -47,13 +47,7 @@ struct RepeatedTimes {
   std::vector<double> launches_rounds_ns;
 };
 
-struct FrontierReport {
-  engine::RunStatus status = engine::RunStatus::done;
-  std::optional<Error> error;
-  std::optional<engine::DeviceReport> device;
-  engine::Strategy strategy = engine::Strategy::launch;
-  std::string strategy_reason;
-  std::optional<device::Ordering> ordering;
+struct FrontierReport : engine::ReportHead {
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;
   std::string semiring;
   graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
@@ -61,37 +55,19 @@ struct FrontierReport {
   GraphReport graph;
   FrontierMemory memory;
   WaveSummary summary;
-  std::uint64_t wall_time_ns = 0; // total
-  std::uint64_t load_ns = 0;      // reading or generating the graph
-  std::uint64_t build_ns = 0;
-  std::uint64_t upload_ns = 0;
-  std::uint64_t traversal_ns = 0;
+  std::uint64_t load_ns = 0; // reading or generating the graph
   std::uint64_t verify_ns = 0;
-  engine::Geometry geometry;
-  std::uint64_t kernel_launches = 0;
-  std::uint64_t sync_points = 0;
-  std::uint64_t bytes_uploaded = 0;
-  std::uint64_t bytes_read_back = 0;
-  bool built_from_cache = false;
-  std::vector<std::uint64_t> slices_ns;
   std::optional<Replay> replay;
   std::optional<Verification> verification;
-  std::optional<engine::FirstRun> first_run; // if it reached a result
-  std::optional<bool> converged; // pagerank: the last iteration changed the ranks by less than the tolerance
-  std::optional<double> rank_change; // total change by the last iteration
+  std::optional<double> rank_change; // pagerank: total change by the last iteration
   std::optional<RepeatedTimes> comparison;
   std::vector<policy::TopologyEvidence> evidence;
-  std::optional<std::string> profile_file; // the profile that was used
-  std::optional<std::string> policy_file;  // replaces the program's policy
-  std::vector<engine::Warning> warnings;
-  std::vector<engine::WrittenFile> files_written;
-  std::vector<engine::StuckGroup> stuck_groups;
   std::vector<WaveRecord> waves;
 };
 
 // Returns the semiring in which an algorithm multiplies the frontier with the graph's matrix.
 std::string_view semiring_of(graphs::Algorithm algorithm);
 
-WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t traversal_ns);
+WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t dispatch_ns);
 
 } // namespace tidegate::traversal

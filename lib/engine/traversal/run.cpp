@@ -83,74 +83,39 @@ Result<void> write_outputs(const graphs::FrontierProgram& program, const std::st
   return {};
 }
 
-Result<void> write_kernel(const std::string& path, const engine::KernelSource& source) {
-  if (path.empty()) {
-    return {};
+// Says why the outputs of a run that came to its end are withheld.
+Error differing(const FrontierReport& report) {
+  if (!report.replay->first_difference) {
+    return *report.verification->error;
   }
-  TIDEGATE_TRY(Output file, Output::open(path));
-  TIDEGATE_CHECK(file.write(fmt::format("// {}\n{}", source.options, source.source)));
-  return file.commit();
-}
-
-// Why there are no outputs; nothing where there are.
-std::optional<Error> error_of(const FrontierReport& report, const TraversalOptions& options, bool waited) {
-  const std::string done = fmt::format("{} done", plural(report.waves.size(), "wave"));
-  switch (report.status) {
-  case RunStatus::deadline:
-    return engine::deadline_error(done, options.max_wall_time_ns, waited, "give --max-wall-time more");
-  case RunStatus::interrupted: return engine::interrupted_error(done);
-  case RunStatus::hang:
-    return engine::hang_error(report.stuck_groups,
-                              report.stuck_groups.empty()
-                                  ? ""
-                                  : fmt::format("after wave {}", report.stuck_groups.front().iteration));
-  case RunStatus::outputs_differ:
-    return report.replay && report.replay->first_difference
-               ? std::optional(Error{
-                     .code = ErrorCode::outputs_differ,
-                     .message =
-                         fmt::format("replay_differs: the device chose another topology for wave {} than the "
-                                     "policy makes of the logged numbers",
-                                     *report.replay->first_difference),
-                     .fix =
-                         "this is a bug in tidegate or in the device's compiler: please report the program",
-                     .field = "replay_differs"})
-               : report.verification->error;
-  default: return {};
-  }
+  return {.code = ErrorCode::outputs_differ,
+          .message = fmt::format("replay_differs: the device chose another topology for wave {} than the "
+                                 "policy makes of the logged numbers",
+                                 *report.replay->first_difference),
+          .fix = "this is a bug in tidegate or in the device's compiler: please report the program",
+          .field = "replay_differs"};
 }
 
 FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                          const FrontierMemory& memory, const StrategyChoice& strategy,
                          const device::DeviceInfo* device, const TraversalPolicy& policy) {
-  FrontierReport report{.error = {},
-                        .device = {},
-                        .strategy = strategy.strategy,
-                        .strategy_reason = strategy.reason,
-                        .ordering = {},
-                        .algorithm = program.algorithm,
-                        .semiring = std::string(semiring_of(program.algorithm)),
-                        .switch_rule = policy.switch_rule,
-                        .forced_topology = policy.forced,
-                        .graph = {.vertices = graphs::vertex_count(graph),
-                                  .edges = graphs::edge_count(graph),
-                                  .weights = graphs::weight_type(graph.out),
-                                  .symmetric = graph.symmetric},
-                        .memory = memory};
+  FrontierReport report;
+  report.strategy = strategy.strategy;
+  report.strategy_reason = strategy.reason;
+  report.algorithm = program.algorithm;
+  report.semiring = semiring_of(program.algorithm);
+  report.switch_rule = policy.switch_rule;
+  report.forced_topology = policy.forced;
+  report.graph = {.vertices = graphs::vertex_count(graph),
+                  .edges = graphs::edge_count(graph),
+                  .weights = graphs::weight_type(graph.out),
+                  .symmetric = graph.symmetric};
+  report.memory = memory;
   if (device != nullptr) {
-    report.device = engine::DeviceReport{
-        .name = device->name, .platform = device->platform, .driver_version = device->driver_version};
+    report.device = engine::device_report(*device);
     report.ordering =
         strategy.strategy == Strategy::barrier && device->profile ? device->profile->ordering : std::nullopt;
   }
-  return report;
-}
-
-// Completes the report of a run whose device does not come back.
-FrontierReport report_of_silence(FrontierReport report, const engine::Monitor& monitor, bool interrupted,
-                                 const TraversalOptions& options) {
-  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
-  report.error = engine::silence_error(monitor, interrupted, options.max_wall_time_ns, false);
   return report;
 }
 
@@ -178,12 +143,13 @@ std::uint64_t available_memory() {
 
 // Decides whether this run's result is checked as a first run's; `compared` without `kept` says that it is.
 engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                                  const TraversalOptions& options) {
-  engine::FirstRun first{.budget_ns = options.verify_budget_ns};
+                                  const engine::RunOptions& options) {
+  engine::FirstRun first{.budget_ns = options.first_run_budget_ns};
   std::error_code unknown;
   if (!options.verify_first) {
     first.reason = "not checked: --set verify-first=no";
-  } else if (!options.checked.empty() && std::filesystem::exists(options.checked, unknown)) {
+  } else if (!options.traversal.checked.empty() &&
+             std::filesystem::exists(options.traversal.checked, unknown)) {
     first.compared = first.equal = first.kept = true;
     first.reason = "checked on an earlier run here, right by the serial algorithm";
   } else {
@@ -219,7 +185,7 @@ bool keep_checked(const std::filesystem::path& file) {
 
 // Checks the result as the program's first run or --verify wants it.
 void check_result(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                  TraversalResults& results, const TraversalOptions& options, engine::Monitor& monitor,
+                  TraversalResults& results, const engine::RunOptions& options, engine::Monitor& monitor,
                   FrontierReport& report) {
   engine::FirstRun first = plan_first_check(program, graph, options);
   if (options.verify || (first.compared && !first.kept)) {
@@ -234,7 +200,7 @@ void check_result(const graphs::FrontierProgram& program, const graphs::Graph& g
     first.iterations = report.waves.size();
     first.compared = true;
     first.equal = report.verification->right;
-    first.kept = first.equal && !report.replay->first_difference && keep_checked(options.checked);
+    first.kept = first.equal && !report.replay->first_difference && keep_checked(options.traversal.checked);
     first.reason = first.equal ? "right by the serial algorithm" : report.verification->error->message;
     if (!first.equal && !options.verify) {
       report.warnings.push_back(
@@ -251,9 +217,10 @@ void check_result(const graphs::FrontierProgram& program, const graphs::Graph& g
 // The traversal again and again, as it ran and, where that is persistent, launch by launch.
 RepeatedTimes time_again(const device::Session& session, engine::BuiltKernel& kernel,
                          const ResidentGraph& resident, const FrontierGeometry& geometry,
-                         const DispatchLimits& limits, std::uint64_t rounds, engine::Monitor& monitor) {
+                         const engine::DispatchLimits& limits, std::uint64_t rounds,
+                         engine::Monitor& monitor) {
   RepeatedTimes times{.launches_ns = {}, .speedup = {}};
-  DispatchLimits launches = limits;
+  engine::DispatchLimits launches = limits;
   launches.arrivals_per_barrier = 0;
   for (; times.rounds < rounds; ++times.rounds) {
     const TraversalOutcome once = traverse(session, kernel, resident, geometry, limits, monitor);
@@ -278,16 +245,16 @@ RepeatedTimes time_again(const device::Session& session, engine::BuiltKernel& ke
 Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder,
                      const graphs::Graph& graph, const device::DeviceInfo& device,
                      const FrontierGeometry& geometry, const engine::KernelSource& source,
-                     const TraversalPolicy& policy, const TraversalOptions& options, engine::Monitor& monitor,
-                     FrontierReport& report) {
+                     const TraversalPolicy& policy, const engine::RunOptions& options,
+                     engine::Monitor& monitor, FrontierReport& report) {
   const TraversalShape shape = shape_of(program, graph);
   TIDEGATE_TRY(const device::Session session, device::open_session(device));
 
   monitor.begin(engine::Activity::building);
   auto start = Clock::now();
   engine::BuiltKernel kernel = engine::build_kernel(session, device, source, 0, options.cache_folder);
-  TIDEGATE_TRY(const FrontierGroups groups, find_groups(session, device, kernel, geometry, report.memory,
-                                                        program.policy.launch, report.strategy, options));
+  TIDEGATE_TRY(const engine::Residency groups, find_groups(session, device, kernel, geometry, report.memory,
+                                                           program.policy.launch, report.strategy, options));
   if (session.on_host) {
     compile_now(session, kernel, geometry, groups);
   }
@@ -296,8 +263,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
     hubs_first = build_hubs_first(session, device, shape, options.cache_folder);
   }
   report.build_ns = elapsed_ns(start);
-  report.built_from_cache = kernel.from_cache;
-  report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.groups};
+  report.telemetry.compiled_pipeline_cache_hit = kernel.from_cache;
+  report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.workers};
 
   monitor.begin(engine::Activity::filling);
   start = Clock::now();
@@ -307,50 +274,51 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   }
   device::require(session.queue.finish(), "filling the buffers");
   report.upload_ns = elapsed_ns(start);
-  report.bytes_uploaded = resident.uploaded_bytes;
+  report.telemetry.bytes_uploaded = resident.uploaded_bytes;
 
   // The run itself; its wall time begins here.
   monitor.begin(engine::Activity::running);
-  const DispatchLimits limits = limits_of(device, options, groups, report.strategy);
+  const engine::DispatchLimits limits = limits_of(device, options, groups, report.strategy);
   monitor.deadline = limits.deadline;
   TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, monitor);
-  report.status = outcome.status;
-  report.traversal_ns = outcome.dispatch_ns;
-  report.slices_ns = std::move(outcome.slices_ns);
-  report.kernel_launches = outcome.launches;
-  report.sync_points = outcome.sync_points;
-  report.bytes_read_back = outcome.bytes_read_back;
-  report.stuck_groups = std::move(outcome.stuck_groups);
+  engine::report_dispatch(report, outcome);
   report.waves = std::move(outcome.waves);
-  report.summary = summarise(report.waves, report.traversal_ns);
+  report.summary = summarise(report.waves, report.dispatch_ns);
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
   }
-  report.evidence = topology_evidence(report.waves, report.memory, groups.groups * geometry.group_size);
+  report.evidence = topology_evidence(report.waves, report.memory, groups.workers * geometry.group_size);
   if (report.status != RunStatus::done) {
-    report.error = error_of(report, options, outcome.waited);
+    const auto& stuck = report.stuck_groups;
+    engine::report_ending(
+        report,
+        {.left = fmt::format("{} done", plural(report.waves.size(), "wave")),
+         .fix = "give --max-wall-time more",
+         .where = stuck.empty() ? "" : fmt::format("after wave {}", stuck.front().iteration)},
+        options, outcome.waited);
     return {};
   }
 
   // The policy must choose what the device chose; then the results are checked.
-  if (options.fault == Fault::wrong_log && !report.waves.empty()) {
+  if (options.fault == engine::Fault::wrong_log && !report.waves.empty()) {
     report.waves.back().rule = policy::TopologyRule::queue_empty;
   }
   report.replay = replay(replay_policy(program, graph, report.memory, geometry, policy), report.waves);
   monitor.begin(engine::Activity::reading);
   TraversalResults results = read_back(session, resident, shape);
-  report.bytes_read_back += (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
+  report.telemetry.bytes_read_back +=
+      (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
   results.rank_change = outcome.rank_change;
   TIDEGATE_CHECK(check_distances_fit(graph, results));
   check_result(program, graph, results, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
-    report.error = error_of(report, options, false);
+    report.error = differing(report);
     return {};
   }
   if (options.compare_rounds != 0) {
     monitor.begin(engine::Activity::comparing);
-    DispatchLimits again = limits_of(device, options, groups, report.strategy);
+    engine::DispatchLimits again = limits_of(device, options, groups, report.strategy);
     monitor.deadline = again.deadline;
     report.comparison =
         time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
@@ -364,7 +332,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
 } // namespace
 
 Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
-                                     const device::DeviceInfo* device, const TraversalOptions& options,
+                                     const device::DeviceInfo* device, const engine::RunOptions& options,
                                      engine::Monitor& monitor) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
@@ -375,7 +343,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   // Load and check, without touching the device.
   TIDEGATE_CHECK(graphs::check_program(program));
   TIDEGATE_CHECK(check_files(program, folder, options));
-  if (!options.dry_run) {
+  if (!options.compile.dry_run) {
     TIDEGATE_CHECK(check_outputs(program, folder));
   }
   monitor.begin(engine::Activity::loading);
@@ -389,7 +357,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
       device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
   TIDEGATE_TRY(const FrontierMemory memory,
                plan_memory(shape, program.policy.launch, program.device_memory_budget_bytes, device_bytes,
-                           options.force_topology));
+                           options.traversal.force_topology));
 
   // The kernels' source.
   const StrategyChoice strategy = choose_strategy(options, device);
@@ -403,11 +371,9 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   const engine::KernelSource source =
       frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
                       report.ordering, device == nullptr ? "" : device->opencl_version);
-  TIDEGATE_CHECK(write_kernel(options.emit_kernel, source));
-  if (!options.emit_kernel.empty()) {
-    report.files_written.push_back(engine::written_file(options.emit_kernel, "generated kernel"));
-  }
-  if (options.dry_run) {
+  TIDEGATE_CHECK(engine::write_kernel(options, fmt::format("// {}\n{}", source.options, source.source),
+                                      report.files_written));
+  if (options.compile.dry_run) {
     report.status = RunStatus::planned;
     report.wall_time_ns = elapsed_ns(start);
     return report;
@@ -417,8 +383,9 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   monitor.counted = "wave";
   monitor.most_iterations = engine::Monitor::unlimited;
   monitor.deadline = Clock::now() + engine::build_limit;
-  const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) {
-    options.abandon(report_of_silence(known, monitor, interrupted, options));
+  const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) mutable {
+    engine::report_silence(known, monitor, interrupted, options, false);
+    options.traversal.abandon(known);
   });
   try {
     TIDEGATE_CHECK(

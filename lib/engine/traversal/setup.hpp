@@ -14,11 +14,11 @@ namespace tidegate::traversal {
 
 // Checks that paths stay in the program's folder and that no input is overwritten.
 Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
-                         const TraversalOptions& options);
+                         const engine::RunOptions& options);
 
 // Loads the graph: components use edges in both directions; pulls use incoming edges.
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
-                                 const TraversalOptions& options);
+                                 const engine::RunOptions& options);
 
 struct StrategyChoice {
   engine::Strategy strategy = engine::Strategy::launch;
@@ -26,25 +26,25 @@ struct StrategyChoice {
 };
 
 // A null `device` means one whose self-test passes. Without a proved ordering nothing waits inside a launch.
-StrategyChoice choose_strategy(const TraversalOptions& options, const device::DeviceInfo* device);
+StrategyChoice choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device);
 
 // The program's choice of a switch rule overrides the profile's.
 TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
-                                 const device::TraversalProfile& profile, const TraversalOptions& options);
+                                 const device::TraversalProfile& profile, const engine::RunOptions& options);
 
 // Algorithms that start from all vertices never use a lone group.
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
-                             const TraversalOptions& options);
+                             const engine::RunOptions& options);
 
 // Chooses the work-groups: the resident ones, or with launches a few per compute unit, to balance unequal
 // work; fewer if memory is short. Returns too_many_workers if the options exceed the resident groups.
-Result<FrontierGroups> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                   engine::BuiltKernel& kernel, const FrontierGeometry& geometry,
-                                   const FrontierMemory& memory, const policy::LaunchPolicy& policy,
-                                   engine::Strategy strategy, const TraversalOptions& options);
+Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
+                                      engine::BuiltKernel& kernel, const FrontierGeometry& geometry,
+                                      const FrontierMemory& memory, const policy::LaunchPolicy& policy,
+                                      engine::Strategy strategy, const engine::RunOptions& options);
 
-DispatchLimits limits_of(const device::DeviceInfo& device, const TraversalOptions& options,
-                         const FrontierGroups& groups, engine::Strategy strategy);
+engine::DispatchLimits limits_of(const device::DeviceInfo& device, const engine::RunOptions& options,
+                                 const engine::Residency& groups, engine::Strategy strategy);
 
 // Returns the policy with which the host replays the choices.
 ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs::Graph& graph,
@@ -52,6 +52,6 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
                            const TraversalPolicy& policy);
 
 // Corrupts results as a test requests.
-void spoil(Fault fault, TraversalResults& results);
+void spoil(engine::Fault fault, TraversalResults& results);
 
 } // namespace tidegate::traversal

@@ -1,0 +1,117 @@
+#include "engine/slices.hpp"
+
+#include "core/interrupt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tidegate::engine {
+
+DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
+                               const Residency& residency, std::uint32_t gpu_polls) {
+  const bool cpu = device.type == device::DeviceType::cpu;
+  DispatchLimits limits{.slice_ns = options.slice_ns,
+                        .deadline =
+                            SliceLoop::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
+                        .workers = residency.workers,
+                        .arrivals_per_barrier = residency.workers,
+                        .most_polls = cpu ? std::numeric_limits<std::uint32_t>::max() : gpu_polls};
+  if (options.fault == Fault::missing_arrival) {
+    limits.arrivals_per_barrier += 1;
+    limits.missing_steps = 1;
+    limits.most_polls = std::uint32_t{1} << 16U;
+  }
+  return limits;
+}
+
+Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor)
+    : monitor_(monitor) {
+  const std::size_t words = (2 + std::size_t{groups}) * line_words;
+  if (!session.on_host) {
+    memory_ = allocate(session, words * sizeof(cl_uint));
+    device::require(session.queue.enqueueFillBuffer(memory_, cl_uint{0}, 0, words * sizeof(cl_uint)),
+                    "clearing counters");
+    return;
+  }
+  shared_.resize(words);
+  cl_int status = CL_SUCCESS;
+  memory_ = cl::Buffer(session.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, words * sizeof(cl_uint),
+                       shared_.data(), &status);
+  device::require(status, "sharing the counters");
+  constexpr std::size_t gave_up = line_words; // TG_GAVE_UP
+  monitor_.gave_up = shared_.data() + gave_up;
+}
+
+Counters::~Counters() {
+  monitor_.gave_up = nullptr;
+}
+
+void SliceLoop::finish() {
+  device::require(session_.queue.finish(), "running the waves");
+  outcome_.ended_at = Clock::now();
+  monitor_.in_flight = 0;
+}
+
+bool SliceLoop::goes_on(bool stuck, bool moved, Clock::time_point deadline,
+                        const std::function<std::vector<StuckGroup>()>& read_stuck) {
+  if (stuck) { // or the slice had come to its end when it was asked to stop: then no group reports
+    auto groups = read_stuck();
+    if (!groups.empty() && monitor_.stopped && out_of_time(deadline)) {
+      outcome_.waited = true;
+      return false;
+    }
+    outcome_.stuck_groups = std::move(groups);
+  }
+  if (moved && outcome_.stuck_groups.empty()) {
+    return true;
+  }
+  outcome_.status = RunStatus::hang;
+  return false;
+}
+
+bool SliceLoop::out_of_time(Clock::time_point deadline) {
+  if (InterruptWatch::interrupted()) {
+    outcome_.status = RunStatus::interrupted;
+  } else if (Clock::now() >= deadline) {
+    outcome_.status = RunStatus::deadline;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const cl::Buffer& memory,
+                                          std::size_t first_word, std::uint32_t groups) {
+  std::vector<cl_uint> words(group_report_words * groups);
+  download(session, memory, first_word * sizeof(cl_uint), std::as_writable_bytes(std::span(words)));
+  std::vector<StuckGroup> stuck;
+  for (std::uint32_t group = 0; group < groups; ++group) {
+    const cl_uint* const report = words.data() + group_report_words * group;
+    const cl_uint line = report[4]; // of the counters
+    if (report[0] != 0) {
+      stuck.push_back(
+          {.group = group,
+           .iteration = report[1],
+           .stage = report[2],
+           .waves = {},
+           .tile = report[3],
+           .counter = line < 2 ? "arrivals at the barrier" : fmt::format("steps of group {}", line - 2),
+           .expected = report[5],
+           .seen = report[6]});
+    }
+  }
+  return stuck;
+}
+
+std::uint64_t next_batch(std::uint64_t batch, std::uint64_t elapsed_ns, std::uint64_t slice_ns,
+                         std::uint64_t growth, std::uint64_t most) {
+  if (elapsed_ns > slice_ns) {
+    return std::max<std::uint64_t>(batch / 2, 1);
+  }
+  return elapsed_ns < slice_ns / 4 ? std::min(batch * growth, most) : batch;
+}
+
+} // namespace tidegate::engine
