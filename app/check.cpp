@@ -353,8 +353,8 @@ Result<void> judge(const documents::RunReportDocument& document) {
         fmt::format("/candidates/{}/estimated_ns", i),
         fmt::format("estimated_ns is {}, and its parts are together {}", candidate.estimated_ns, parts));
   }
-  sums.at_most("/memory/lower_bound_bytes", "lower_bound_bytes", document.memory.figures.lower_bound_bytes,
-               "arena_bytes", document.memory.figures.arena_bytes);
+  sums.at_most("/memory/lower_bound_bytes", "lower_bound_bytes", report.memory.lower_bound_bytes,
+               "arena_bytes", report.memory.arena_bytes);
   return errors.result();
 }
 

@@ -50,10 +50,6 @@ std::string program_folder(const std::string& program_path) {
 
 documents::RunReportDocument run_document(engine::RunReport report, const PlanOptions& plan_options) {
   documents::RunReportDocument document;
-  document.memory.figures = report.memory;
-  for (auto& [buffer, offset] : report.memory.offsets) {
-    document.memory.offsets.push_back({.buffer = buffer, .offset = offset});
-  }
   document.plan = plan_to_document(report.plan, plan_options);
   document.evidence = {.topology = report.topology_evidence,
                        .promotion = report.promotion_evidence,

@@ -295,13 +295,13 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   rows.push_back(
       {"  memory",
-       fmt::format("arena of {}, {} without sharing, {}", bytes_text(document.memory.figures.arena_bytes),
-                   bytes_text(document.memory.figures.sum_bytes),
-                   document.memory.figures.optimal
+       fmt::format("arena of {}, {} without sharing, {}", bytes_text(report.memory.arena_bytes),
+                   bytes_text(report.memory.sum_bytes),
+                   report.memory.optimal
                        ? "proved to be the least"
-                       : fmt::format("at least {}", bytes_text(document.memory.figures.lower_bound_bytes)))});
-  if (document.memory.figures.image_bytes != 0) {
-    rows.push_back({"  images", bytes_text(document.memory.figures.image_bytes)});
+                       : fmt::format("at least {}", bytes_text(report.memory.lower_bound_bytes)))});
+  if (report.memory.image_bytes != 0) {
+    rows.push_back({"  images", bytes_text(report.memory.image_bytes)});
   }
   for (const engine::FallbackReport& wave : report.fallbacks) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});

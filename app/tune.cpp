@@ -22,24 +22,20 @@
 #include <tidegate/graph/load.hpp>
 #include <tidegate/policy/documents.hpp>
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <memory>
-#include <utility>
-#include <variant>
-
 #define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tidegate::commands {

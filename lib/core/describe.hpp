@@ -161,9 +161,12 @@ struct Record {
   [[nodiscard]] Object object() const { return {create(), destroy}; }
 };
 
-// Specialise for every enumeration: static constexpr std::span<const std::string_view> names.
+// Specialise the member for every enumeration.
+using Names = std::span<const std::string_view>;
 template <class E>
-struct Choices;
+struct Choices {
+  static const Names names;
+};
 
 // Specialise the member for every struct.
 template <class T>

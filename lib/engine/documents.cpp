@@ -148,6 +148,7 @@ constinit const Document DocumentOf<VersionReport>::document{.kind = "version_re
 
 using engine::BoundsReport;
 using engine::BoundsViolation;
+using engine::BufferOffset;
 using engine::CandidateReport;
 using engine::Comparison;
 using engine::DeviceReport;
@@ -428,21 +429,18 @@ constinit const Record Description<BufferOffset>::record = record_of<BufferOffse
                                                                                    offset_fields);
 
 constexpr Field run_memory_fields[] = {
-    required<&RunMemory::figures, &MemoryReport::arena_bytes>("arena_bytes", "device memory of all buffers"),
-    required<&RunMemory::figures, &MemoryReport::image_bytes>(
-        "image_bytes", "device memory of all images, outside the arena"),
-    required<&RunMemory::figures, &MemoryReport::sum_bytes>("sum_bytes",
-                                                            "memory of all buffers without sharing"),
-    required<&RunMemory::figures, &MemoryReport::lower_bound_bytes>("lower_bound_bytes",
-                                                                    "proved lower bound of the arena"),
-    required<&RunMemory::figures, &MemoryReport::optimal>("optimal",
-                                                          "whether it is proved that no arena is smaller"),
-    required<&RunMemory::figures, &MemoryReport::table_bytes>(
-        "table_bytes", "memory of descriptors and counters, outside the arena"),
-    required<&RunMemory::offsets>("offsets", "offset of every buffer"),
+    required<&MemoryReport::arena_bytes>("arena_bytes", "device memory of all buffers"),
+    required<&MemoryReport::image_bytes>("image_bytes", "device memory of all images, outside the arena"),
+    required<&MemoryReport::sum_bytes>("sum_bytes", "memory of all buffers without sharing"),
+    required<&MemoryReport::lower_bound_bytes>("lower_bound_bytes", "proved lower bound of the arena"),
+    required<&MemoryReport::optimal>("optimal", "whether it is proved that no arena is smaller"),
+    required<&MemoryReport::table_bytes>("table_bytes",
+                                         "memory of descriptors and counters, outside the arena"),
+    required<&MemoryReport::offsets>("offsets", "offset of every buffer"),
 };
 template <>
-constinit const Record Description<RunMemory>::record = record_of<RunMemory>("run_memory", run_memory_fields);
+constinit const Record Description<MemoryReport>::record = record_of<MemoryReport>("run_memory",
+                                                                                   run_memory_fields);
 
 constexpr Field telemetry_fields[] = {
     required<&Telemetry::bytes_uploaded>("bytes_uploaded", "bytes written to the device"),
@@ -615,7 +613,7 @@ constexpr Field run_report_fields[] = {
         "or else undefined"),
     reported<&RunReport::recommended_geometry>("recommended_geometry", "geometry recommended by the policy"),
     reported<&RunReport::geometry>("effective_geometry", "geometry of the launches"),
-    required<&RunReportDocument::memory>("memory", "the arena"),
+    reported<&RunReport::memory>("memory", "the arena"),
     required<&RunReportDocument::plan>("plan", "the groups of waves"),
     reported<&RunReport::recommendation>("recommendation", "recommendation of the launch policy"),
     required<&RunReportDocument::evidence>("evidence", "evidence of the recommendation"),

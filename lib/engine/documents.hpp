@@ -79,13 +79,9 @@ struct VersionReport {
 std::optional<std::vector<Error>> take_others(Error& error);
 
 template <>
-struct Choices<ErrorCode> {
-  static constexpr std::span<const std::string_view> names = error_code_names;
-};
+inline constexpr Names Choices<ErrorCode>::names = error_code_names;
 template <>
-struct Choices<Verdict> {
-  static constexpr std::span<const std::string_view> names = verdict_names;
-};
+inline constexpr Names Choices<Verdict>::names = verdict_names;
 
 template <>
 const Record Description<Error>::record;
@@ -103,47 +99,24 @@ const Document DocumentOf<SchemaList>::document;
 template <>
 const Document DocumentOf<VersionReport>::document;
 
-struct BufferOffset {
-  std::string buffer;
-  std::uint64_t offset = 0;
-};
-
-struct RunMemory {
-  engine::MemoryReport figures;
-  std::vector<BufferOffset> offsets;
-};
-
 struct RunReportDocument {
   engine::RunReport report;
-  RunMemory memory;
   FrontierMemoryPlan plan;
   Evidence evidence;
 };
 
 template <>
-struct Choices<engine::RunStatus> {
-  static constexpr std::span<const std::string_view> names = engine::run_status_names;
-};
+inline constexpr Names Choices<engine::RunStatus>::names = engine::run_status_names;
 template <>
-struct Choices<engine::DifferenceCause> {
-  static constexpr std::span<const std::string_view> names = engine::difference_cause_names;
-};
+inline constexpr Names Choices<engine::DifferenceCause>::names = engine::difference_cause_names;
 template <>
-struct Choices<engine::Side> {
-  static constexpr std::span<const std::string_view> names = engine::side_names;
-};
+inline constexpr Names Choices<engine::Side>::names = engine::side_names;
 template <>
-struct Choices<engine::Strategy> {
-  static constexpr std::span<const std::string_view> names = engine::strategy_names;
-};
+inline constexpr Names Choices<engine::Strategy>::names = engine::strategy_names;
 template <>
-struct Choices<engine::TileOrder> {
-  static constexpr std::span<const std::string_view> names = engine::tile_order_names;
-};
+inline constexpr Names Choices<engine::TileOrder>::names = engine::tile_order_names;
 template <>
-struct Choices<engine::Promotion> {
-  static constexpr std::span<const std::string_view> names = engine::promotion_names;
-};
+inline constexpr Names Choices<engine::Promotion>::names = engine::promotion_names;
 
 template <>
 const Record Description<engine::DeviceReport>::record;

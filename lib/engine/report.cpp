@@ -417,7 +417,8 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena()) {
-      report.memory.offsets.emplace_back(compiled.program.buffers[i].name, compiled.memory.offsets[i]);
+      report.memory.offsets.push_back(
+          {.buffer = compiled.program.buffers[i].name, .offset = compiled.memory.offsets[i]});
     }
   }
   report.telemetry = {.frontier_density_bps = compiled.recommendation.frontier_density_bps,

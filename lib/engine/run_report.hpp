@@ -25,14 +25,7 @@
 
 namespace tidegate::engine {
 
-// A compiled program for readers of reports: its waves with dependencies, its buffers with lifetimes and
-// offsets, and the reasons of the launch policy. Waves are those of the program as written; windows list
-// which of them ran as one.
-
 struct CompiledProgram;
-} // namespace tidegate::engine
-
-namespace tidegate::engine {
 
 struct WaveSummary {
   std::string name; // given by the program, or its op and index
@@ -59,6 +52,9 @@ struct BufferSummary {
   engine::GroupRange alive = {}; // groups
 };
 
+// A compiled program for readers of reports: its waves with dependencies, its buffers with lifetimes and
+// offsets, and the reasons of the launch policy. Waves are those of the program as written; windows list
+// which of them ran as one.
 struct ProgramSummary {
   std::vector<WaveSummary> waves;
   std::vector<WindowSummary> windows;
@@ -206,14 +202,19 @@ struct HaloReport {
   std::vector<UnwatchedAccess> unwatched;
 };
 
+struct BufferOffset {
+  std::string buffer;
+  std::uint64_t offset = 0;
+};
+
 struct MemoryReport {
   std::uint64_t arena_bytes = 0;
   std::uint64_t image_bytes = 0;
   std::uint64_t sum_bytes = 0;
   std::uint64_t lower_bound_bytes = 0;
   bool optimal = false;
-  std::uint64_t table_bytes = 0;                              // descriptors and counters outside the arena
-  std::vector<std::pair<std::string, std::uint64_t>> offsets; // by buffer
+  std::uint64_t table_bytes = 0; // descriptors and counters outside the arena
+  std::vector<BufferOffset> offsets;
 };
 
 // The end condition of the repetition, and its last value.

@@ -8,13 +8,9 @@
 namespace tidegate::documents {
 
 template <>
-struct Choices<tuning::Knob> {
-  static constexpr std::span<const std::string_view> names = tuning::knob_names;
-};
+inline constexpr Names Choices<tuning::Knob>::names = tuning::knob_names;
 template <>
-struct Choices<tuning::Verdict> {
-  static constexpr std::span<const std::string_view> names = tuning::verdict_names;
-};
+inline constexpr Names Choices<tuning::Verdict>::names = tuning::verdict_names;
 
 template <>
 const Document DocumentOf<tuning::TuningReport>::document;

@@ -66,21 +66,25 @@ std::vector<PromotionRoute> routes_of(const policy::PromotionEvidence& evidence)
   return routes;
 }
 
-// Appends an option for each value of one member of the tuning.
-template <class Value, class Text>
-void add_values(std::vector<Option>& options, const Settings& settings, Value device::Tuning::*member,
-                const std::vector<Value>& values, Text text) {
-  for (const Value& value : values) {
-    Option option{.value = text(value), .settings = settings};
-    option.settings.tuning.*member = value;
-    options.push_back(std::move(option));
-  }
-}
-
 template <class E, std::size_t N>
 std::string name_in(const std::array<std::string_view, N>& names, E value) {
   return std::string(names[static_cast<std::size_t>(value)]);
 }
+
+// Alternatives of a knob: each starts as the settings of the incumbent.
+struct Alternatives {
+  const Settings& settings;
+  std::vector<Option> options;
+
+  Settings& add(std::string value) {
+    return options.emplace_back(Option{.value = std::move(value), .settings = settings}).settings;
+  }
+  // Returns those that differ from the incumbent's value.
+  std::vector<Option> except(const std::string& value) {
+    std::erase_if(options, [&](const Option& option) { return option.value == value; });
+    return std::move(options);
+  }
+};
 
 } // namespace
 
@@ -119,33 +123,33 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
   const CompiledProgram& compiled = incumbent.compiled;
   const bool persistent = compiled.persistent() && incumbent.workers != 0;
   const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
-  std::vector<Option> options;
+  Alternatives found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::workgroup_size:
     if (largest_open_group(compiled, program) != 0) {
-      add_values(options, settings, &device::Tuning::open_workgroup_size,
-                 powers_up_to(32, static_cast<std::uint32_t>(
-                                      std::min<std::uint64_t>(device.max_workgroup_size, 1024))),
-                 number);
+      const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(device.max_workgroup_size, 1024));
+      for (const std::uint32_t size : powers_up_to(32, most)) {
+        found.add(number(size)).tuning.open_workgroup_size = size;
+      }
     }
     break;
   case Knob::strategy: {
-    using device::PreferredStrategy;
-    add_values(options, settings, &device::Tuning::strategy,
-               self_test_passed ? std::vector{PreferredStrategy::plain, PreferredStrategy::launch,
-                                              PreferredStrategy::barrier, PreferredStrategy::counters}
-                                : std::vector{PreferredStrategy::plain, PreferredStrategy::launch},
-               [](auto value) { return name_in(device::preferred_strategy_names, value); });
+    using enum device::PreferredStrategy;
+    for (const auto strategy : {plain, launch, barrier, counters}) {
+      if (self_test_passed || !is_persistent(*engine::preferred(strategy))) {
+        found.add(name_in(device::preferred_strategy_names, strategy)).tuning.strategy = strategy;
+      }
+    }
     // The number of concurrent tiles sets the registers of each tile, and so whether a persistent launch pays
     // off.
-    const std::size_t strategies = settings.tuning.side_by_side == 0 ? options.size() : 0;
+    const std::size_t strategies = settings.tuning.side_by_side == 0 ? found.options.size() : 0;
     for (std::size_t i = 0; i < strategies; ++i) {
-      if (is_persistent(*engine::preferred(options[i].settings.tuning.strategy)) &&
+      if (is_persistent(*engine::preferred(found.options[i].settings.tuning.strategy)) &&
           device.type != device::DeviceType::cpu) {
-        Option one = options[i];
+        Option one = found.options[i];
         one.value += ", 1 tile in a work-group";
         one.settings.tuning.side_by_side = 1;
-        options.push_back(std::move(one));
+        found.options.push_back(std::move(one));
       }
     }
     break;
@@ -153,47 +157,48 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
   case Knob::route: {
     const auto& evidence = compiled.recommendation.promotion_evidence;
     for (const PromotionRoute route : routes_of(evidence)) {
-      options.push_back({.value = name_in(policy::promotion_route_names, route),
-                         .settings = {.tuning = settings.tuning,
-                                      .traversal = settings.traversal,
-                                      .policy = policy_for(route, evidence, settings.policy)}});
+      found.add(name_in(policy::promotion_route_names, route)).policy =
+          policy_for(route, evidence, settings.policy);
     }
     break;
   }
   case Knob::side_by_side:
     if (persistent) {
-      add_values(options, settings, &device::Tuning::side_by_side, {1U, 2U, 4U, 8U}, number);
+      for (const std::uint32_t tiles : {1U, 2U, 4U, 8U}) {
+        found.add(number(tiles)).tuning.side_by_side = tiles;
+      }
     }
     break;
   case Knob::workers:
     if (persistent) {
       const std::uint32_t most = std::min(incumbent.resident, most_packs(compiled));
       const std::uint32_t units = std::clamp(device.compute_units, 1U, most);
-      add_values(options, settings, &device::Tuning::workers, powers_up_to(std::max(units / 2, 1U), most),
-                 number);
+      for (const std::uint32_t workers : powers_up_to(std::max(units / 2, 1U), most)) {
+        found.add(number(workers)).tuning.workers = workers;
+      }
     }
     break;
   case Knob::order:
     if (persistent) {
-      add_values(options, settings, &device::Tuning::order,
-                 std::vector{device::PreferredOrder::strided, device::PreferredOrder::blocked,
-                             device::PreferredOrder::serpentine},
-                 [](auto value) { return name_in(device::preferred_order_names, value); });
+      using enum device::PreferredOrder;
+      for (const auto order : {strided, blocked, serpentine}) {
+        found.add(name_in(device::preferred_order_names, order)).tuning.order = order;
+      }
     }
     break;
   case Knob::slice: {
     // Long slices make a display stutter; the length matters only if a run takes several slices.
     constexpr double shortest_ns = 50e6;
     if (persistent && incumbent.dispatch_ns > shortest_ns) {
-      add_values(options, settings, &device::Tuning::slice_ns,
-                 std::vector<std::uint64_t>{50'000'000, 100'000'000, 150'000'000, 190'000'000}, slice_text);
+      for (const std::uint64_t ns : {50'000'000, 100'000'000, 150'000'000, 190'000'000}) {
+        found.add(slice_text(ns)).tuning.slice_ns = ns;
+      }
     }
     break;
   }
   default: break; // knobs of frontier programs
   }
-  std::erase_if(options, [&](const Option& option) { return option.value == value_of(knob, incumbent); });
-  return options;
+  return found.except(value_of(knob, incumbent));
 }
 
 policy::LaunchPolicy policy_for(PromotionRoute route, const policy::PromotionEvidence& evidence,
@@ -274,12 +279,10 @@ std::vector<std::uint16_t> densities_around(std::uint16_t bps) {
 std::string value_of(Knob knob, const TraversalIncumbent& incumbent) {
   const LaunchPolicy& policy = incumbent.settings.policy;
   switch (knob) {
-  case Knob::strategy:
-    return std::string(device::traversal_strategy_names[static_cast<std::size_t>(incumbent.strategy)]);
+  case Knob::strategy: return name_in(device::traversal_strategy_names, incumbent.strategy);
   case Knob::workers: return fmt::format("{}", incumbent.workers);
   case Knob::alone_up_to: return incumbent.from_few ? alone_text(incumbent.alone_up_to) : "-";
-  case Knob::switch_rule:
-    return std::string(policy::switch_rule_names[static_cast<std::size_t>(incumbent.switch_rule)]);
+  case Knob::switch_rule: return name_in(policy::switch_rule_names, incumbent.switch_rule);
   case Knob::sparse_threshold: return density_text(policy.sparse_frontier_threshold_bps);
   case Knob::dense_threshold: return density_text(policy.dense_frontier_threshold_bps);
   case Knob::fusion:
@@ -295,53 +298,49 @@ std::vector<Option> options_of(Knob knob, const TraversalIncumbent& incumbent,
   const bool by_density = incumbent.switch_rule == SwitchRule::density;
   const bool changes_topologies = !incumbent.constrained;
   const std::uint32_t units = std::max(device.compute_units, 1U);
-  std::vector<Option> options;
-  const auto add = [&](std::string value) -> Settings& {
-    return options.emplace_back(Option{.value = std::move(value), .settings = settings}).settings;
-  };
+  Alternatives found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::strategy:
-    add("launch").traversal.strategy = TraversalStrategy::launch;
+    found.add("launch").traversal.strategy = TraversalStrategy::launch;
     if (self_test_passed) {
-      add("barrier").traversal.strategy = TraversalStrategy::barrier;
+      found.add("barrier").traversal.strategy = TraversalStrategy::barrier;
     }
     break;
   case Knob::workers: {
     const bool persistent = incumbent.strategy == TraversalStrategy::barrier;
     for (const std::uint32_t workers :
          powers_up_to(std::max(units / 4, 1U), persistent ? incumbent.resident : 32 * units)) {
-      add(fmt::format("{}", workers)).traversal.workers = workers;
+      found.add(fmt::format("{}", workers)).traversal.workers = workers;
     }
     break;
   }
   case Knob::alone_up_to:
     if (incumbent.from_few && changes_topologies) {
-      add(alone_text(0)).traversal.alone_up_to = 0;
+      found.add(alone_text(0)).traversal.alone_up_to = 0;
       for (const std::uint32_t vertices :
            powers_up_to(std::max(incumbent.most_alone / 16, 1U), incumbent.most_alone)) {
-        add(alone_text(vertices)).traversal.alone_up_to = vertices;
+        found.add(alone_text(vertices)).traversal.alone_up_to = vertices;
       }
     }
     break;
   case Knob::switch_rule:
     if (!incumbent.rule_is_given && changes_topologies) {
       for (const SwitchRule rule : {SwitchRule::density, SwitchRule::edges}) {
-        add(std::string(policy::switch_rule_names[static_cast<std::size_t>(rule)])).traversal.switch_rule =
-            rule;
+        found.add(name_in(policy::switch_rule_names, rule)).traversal.switch_rule = rule;
       }
     }
     break;
   case Knob::sparse_threshold:
     if (by_density && changes_topologies) {
       for (const std::uint16_t bps : densities_around(settings.policy.sparse_frontier_threshold_bps)) {
-        add(density_text(bps)).policy.sparse_frontier_threshold_bps = bps;
+        found.add(density_text(bps)).policy.sparse_frontier_threshold_bps = bps;
       }
     }
     break;
   case Knob::dense_threshold:
     if (by_density && changes_topologies) {
       for (const std::uint16_t bps : densities_around(settings.policy.dense_frontier_threshold_bps)) {
-        add(density_text(bps)).policy.dense_frontier_threshold_bps = bps;
+        found.add(density_text(bps)).policy.dense_frontier_threshold_bps = bps;
       }
     }
     break;
@@ -349,7 +348,7 @@ std::vector<Option> options_of(Knob knob, const TraversalIncumbent& incumbent,
     if (incumbent.monotone && changes_topologies) {
       const auto edges = static_cast<std::uint32_t>(std::min<std::uint64_t>(incumbent.edges, no_fusion));
       for (const std::uint32_t waves : {no_fusion, 1U, 2U, 4U}) {
-        LaunchPolicy& policy = add(fusion_text(waves)).policy;
+        LaunchPolicy& policy = found.add(fusion_text(waves)).policy;
         policy.hot_window_threshold = waves;
         policy.fusion_edge_threshold = std::min(policy.fusion_edge_threshold, edges);
       }
@@ -357,8 +356,7 @@ std::vector<Option> options_of(Knob knob, const TraversalIncumbent& incumbent,
     break;
   default: break; // knobs of wave programs
   }
-  std::erase_if(options, [&](const Option& option) { return option.value == value_of(knob, incumbent); });
-  return options;
+  return found.except(value_of(knob, incumbent));
 }
 
 } // namespace tidegate::tuning

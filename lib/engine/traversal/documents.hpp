@@ -47,21 +47,13 @@ struct GraphReport {
 };
 
 template <>
-struct Choices<graphs::FileFormat> {
-  static constexpr std::span<const std::string_view> names = graphs::file_format_names;
-};
+inline constexpr Names Choices<graphs::FileFormat>::names = graphs::file_format_names;
 template <>
-struct Choices<graphs::ValueColumn> {
-  static constexpr std::span<const std::string_view> names = graphs::value_column_names;
-};
+inline constexpr Names Choices<graphs::ValueColumn>::names = graphs::value_column_names;
 template <>
-struct Choices<graphs::Algorithm> {
-  static constexpr std::span<const std::string_view> names = graphs::algorithm_names;
-};
+inline constexpr Names Choices<graphs::Algorithm>::names = graphs::algorithm_names;
 template <>
-struct Choices<graphs::ProgramWeights> {
-  static constexpr std::span<const std::string_view> names = graphs::program_weights_names;
-};
+inline constexpr Names Choices<graphs::ProgramWeights>::names = graphs::program_weights_names;
 
 template <>
 const Document DocumentOf<graphs::FrontierProgram>::document;
@@ -71,17 +63,11 @@ const Document DocumentOf<GraphReport>::document;
 inline constexpr std::array<std::string_view, 3> weight_type_names{"none", "u32", "f32"};
 
 template <>
-struct Choices<graphs::WeightType> {
-  static constexpr std::span<const std::string_view> names = weight_type_names;
-};
+inline constexpr Names Choices<graphs::WeightType>::names = weight_type_names;
 template <>
-struct Choices<policy::TopologyRule> {
-  static constexpr std::span<const std::string_view> names = policy::topology_rule_names;
-};
+inline constexpr Names Choices<policy::TopologyRule>::names = policy::topology_rule_names;
 template <>
-struct Choices<traversal::Trend> {
-  static constexpr std::span<const std::string_view> names = traversal::trend_names;
-};
+inline constexpr Names Choices<traversal::Trend>::names = traversal::trend_names;
 
 template <>
 const Document DocumentOf<traversal::FrontierReport>::document;

@@ -11,9 +11,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tidegate::traversal {
@@ -64,10 +62,5 @@ struct FrontierReport : engine::ReportHead {
   std::vector<policy::TopologyEvidence> evidence;
   std::vector<WaveRecord> waves;
 };
-
-// Returns the semiring in which an algorithm multiplies the frontier with the graph's matrix.
-std::string_view semiring_of(graphs::Algorithm algorithm);
-
-WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t dispatch_ns);
 
 } // namespace tidegate::traversal
