@@ -1,7 +1,6 @@
 #include "engine/bounds.hpp"
 
 #include "core/files.hpp"
-#include "core/interrupt.hpp"
 #include "core/program.hpp"
 #include "device/driver_output.hpp"
 #include "engine/device_images.hpp"
@@ -88,30 +87,11 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
       memory.buffers.emplace_back();
       continue;
     }
-    const cl_buffer_region region{memory.offsets[i], program.buffers[i].bytes};
-    cl_int status = CL_SUCCESS;
-    memory.buffers.push_back(
-        memory.arena.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
-    device::require(status, "making a sub-buffer");
+    memory.buffers.push_back(sub_buffer(memory.arena, memory.offsets[i], program.buffers[i].bytes));
     write_guard(session, memory.arena, memory.offsets[i] - guard_bytes);
     write_guard(session, memory.arena, memory.offsets[i] + program.buffers[i].bytes);
   }
   return memory;
-}
-
-void fill(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
-          const GuardedMemory& memory) {
-  for (std::size_t i = 0; i < memory.buffers.size(); ++i) {
-    if (program.buffers[i].image) {
-      continue;
-    }
-    if (!first[i].empty()) {
-      upload(session, memory.buffers[i], 0, first[i]);
-    } else {
-      clear(session, memory.buffers[i], 0, program.buffers[i].bytes);
-    }
-  }
-  device::require(session.queue.finish(), "filling the buffers");
 }
 
 // Returns the guards that the last wave changed.
@@ -150,7 +130,8 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   monitor.begin(Activity::building);
   const PlainPrograms programs(session, program, order);
   const GuardedMemory memory = allocate_guarded(session, device, program);
-  fill(session, program, first, memory);
+  fill_apart(session, program, first, memory.buffers);
+  device::require(session.queue.finish(), "filling the buffers");
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
   PlainWaves waves(session, programs, program, order, places, memory.buffers, images);
@@ -159,25 +140,18 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);
   monitor.deadline = deadline;
   BoundsReport report{.guard_bytes = memory.offsets.empty() ? 0 : guard_bytes};
-  const auto out_of_time = [&] {
-    return InterruptWatch::interrupted() ||
-           Monitor::Clock::now() >= deadline + std::chrono::nanoseconds(waves.compile_ns());
-  };
   // Ends at the first violation or when time is up.
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
-    monitor.in_flight = 1;
-    waves.launch(wave, iteration, deadline);
-    device::require(session.queue.finish(), "running " + program.wave_text(wave));
-    monitor.in_flight = 0;
+    const bool in_time = waves.run(wave, iteration, deadline, monitor);
     ++report.checked_waves;
     report.violations = violations(session, program, memory, wave, iteration);
-    report.complete = !report.violations.empty() || !out_of_time();
+    report.complete = !report.violations.empty() || in_time;
     return report.violations.empty() && report.complete;
   };
   const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
     download(session, memory.buffers[place], 0, value);
   };
-  run_wave_by_wave(program, places, monitor, {.run = run, .read = read});
+  run_wave_by_wave(program, order, places, {.run = run, .read = read});
   return report;
 }
 

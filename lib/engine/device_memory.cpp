@@ -140,6 +140,15 @@ cl::Buffer allocate(const device::Session& session, std::uint64_t bytes, cl_mem_
   return memory;
 }
 
+cl::Buffer sub_buffer(const cl::Buffer& whole, std::uint64_t offset, std::uint64_t bytes) {
+  const cl_buffer_region region{offset, bytes};
+  cl_int status = CL_SUCCESS;
+  cl::Buffer view =
+      cl::Buffer(whole).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
+  require(status, "making a sub-buffer");
+  return view;
+}
+
 Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
                      const MemoryLayout& layout, bool views) {
   Arena arena{.memory = allocate(session, layout.arena_bytes), .views = {}};
@@ -148,11 +157,7 @@ Arena allocate_arena(const device::Session& session, const ResolvedProgram& prog
       arena.views.emplace_back();
       continue;
     }
-    const cl_buffer_region region{layout.offsets[i], program.buffers[i].bytes};
-    cl_int status = CL_SUCCESS;
-    arena.views.push_back(
-        arena.memory.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status));
-    require(status, "making a sub-buffer");
+    arena.views.push_back(sub_buffer(arena.memory, layout.offsets[i], program.buffers[i].bytes));
   }
   return arena;
 }
@@ -226,6 +231,20 @@ void download(const device::Session& session, const cl::Buffer& from, std::uint6
     const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
     require(session.queue.enqueueReadBuffer(from, blocking, offset + at, size, bytes.data() + at),
             "reading device memory back");
+  }
+}
+
+void fill_apart(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
+                const std::vector<cl::Buffer>& memory) {
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (program.buffers[i].image) {
+      continue;
+    }
+    if (!first[i].empty()) {
+      upload(session, memory[i], 0, first[i]);
+    } else {
+      clear(session, memory[i], 0, program.buffers[i].bytes);
+    }
   }
 }
 

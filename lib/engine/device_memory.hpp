@@ -75,6 +75,9 @@ cl::Buffer allocate(const device::Session& session, std::uint64_t bytes,
 Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
                      const MemoryLayout& layout, bool views);
 
+// Returns a view of a part of a buffer. Throws device::Refused.
+cl::Buffer sub_buffer(const cl::Buffer& whole, std::uint64_t offset, std::uint64_t bytes);
+
 // Enqueues the migration of sub-buffers to the device. On NVIDIA's driver the first launch that uses one
 // takes an extra microsecond for each; this keeps it out of the dispatch time. Throws device::Refused.
 void touch(const device::Session& session, const Arena& arena);
@@ -91,6 +94,10 @@ enum class Transferred : std::uint8_t { now, later };
 void fill(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
           std::span<const std::byte> pattern, cl_event* event = nullptr);
 void clear(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes);
+
+// Enqueues the first contents of buffers in separate memory, or zeros. Throws device::Refused.
+void fill_apart(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
+                const std::vector<cl::Buffer>& memory);
 
 // Writes or reads bytes. Throws device::Refused.
 void upload(const device::Session& session, const cl::Buffer& to, std::uint64_t offset,

@@ -1,6 +1,5 @@
 #include "engine/halo_check.hpp"
 
-#include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "device/kernels.hpp"
 #include "engine/device_images.hpp"
@@ -282,23 +281,6 @@ private:
   std::vector<bool> looked_at_; // by stated halo
 };
 
-// Returns separate buffers with their first contents.
-std::vector<cl::Buffer> filled(const device::Session& session, const ResolvedProgram& program,
-                               const HostContents& first) {
-  std::vector<cl::Buffer> memory = allocate_apart(session, program);
-  for (std::size_t i = 0; i < memory.size(); ++i) {
-    if (program.buffers[i].image) {
-      continue;
-    }
-    if (!first[i].empty()) {
-      upload(session, memory[i], 0, first[i]);
-    } else {
-      clear(session, memory[i], 0, program.buffers[i].bytes);
-    }
-  }
-  return memory;
-}
-
 Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                         std::uint64_t max_wall_time_ns, Monitor& monitor) {
   const ResolvedProgram& program = compiled.written;
@@ -336,7 +318,8 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   monitor.activity = Activity::building;
   const std::vector<std::uint32_t> order = program_order(program);
   const PlainPrograms programs(session, program, order, texts);
-  const std::vector<cl::Buffer> memory = filled(session, program, first);
+  const std::vector<cl::Buffer> memory = allocate_apart(session, program);
+  fill_apart(session, program, first, memory);
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
   PlainWaves waves(session, programs, program, order, places, memory, images);
@@ -352,23 +335,18 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
     if (watched) {
       checker.prepare(at, waves.kernel(at.first, at.second));
     }
-    monitor.in_flight = 1;
-    waves.launch(wave, iteration, deadline);
-    require(session.queue.finish(), "running " + program.wave_text(wave));
-    monitor.in_flight = 0;
+    const bool in_time = waves.run(wave, iteration, deadline, monitor);
     ++report.checked_waves;
     if (watched) {
       report.violation = checker.violation(at, iteration);
     }
-    report.complete =
-        report.violation || (!InterruptWatch::interrupted() &&
-                             Monitor::Clock::now() < deadline + std::chrono::nanoseconds(waves.compile_ns()));
+    report.complete = report.violation || in_time;
     return !report.violation && report.complete;
   };
   const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
     download(session, memory[place], 0, value);
   };
-  run_wave_by_wave(program, places, monitor, {.run = run, .read = read});
+  run_wave_by_wave(program, order, places, {.run = run, .read = read});
   report.looked_at = checker.looked_at();
   return report;
 }

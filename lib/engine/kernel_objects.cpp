@@ -29,19 +29,25 @@ KernelObject kernel_object(const ProgramArgument& argument, const std::vector<st
   return {.image = places[argument.buffer], .access = argument.access};
 }
 
+// Adds the objects of a wave that are not there yet.
+static void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t>& places,
+                        std::vector<KernelObject>& objects) {
+  for (const ProgramArgument& argument : wave.arguments) {
+    if (argument.is_object()) {
+      const KernelObject object = kernel_object(argument, places);
+      if (std::ranges::find(objects, object) == objects.end()) {
+        objects.push_back(object);
+      }
+    }
+  }
+}
+
 std::vector<KernelObject> kernel_objects(const ResolvedProgram& program, const Schedule& schedule) {
   std::vector<KernelObject> objects;
   for (const auto& places : schedule.places) {
     for (const Stage& stage : schedule.stages) {
       for (const std::uint32_t wave : stage.plain ? std::vector<std::uint32_t>() : stage.waves) {
-        for (const ProgramArgument& argument : program.waves[wave].arguments) {
-          if (argument.is_object()) {
-            const KernelObject object = kernel_object(argument, places);
-            if (std::ranges::find(objects, object) == objects.end()) {
-              objects.push_back(object);
-            }
-          }
-        }
+        add_objects(program.waves[wave], places, objects);
       }
     }
   }
@@ -105,14 +111,7 @@ std::string ImageConflicts::conflict(const ProgramArgument& argument, std::uint3
 std::vector<KernelObject> ImageConflicts::with(std::uint32_t wave) const {
   std::vector<KernelObject> objects = objects_;
   for (const auto& places : places_) {
-    for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-      if (argument.is_object()) {
-        const KernelObject object = kernel_object(argument, places);
-        if (std::ranges::find(objects, object) == objects.end()) {
-          objects.push_back(object);
-        }
-      }
-    }
+    add_objects(program_.waves[wave], places, objects);
   }
   return objects;
 }

@@ -1,6 +1,7 @@
 #include "engine/plain_waves.hpp"
 
 #include "core/files.hpp"
+#include "core/interrupt.hpp"
 #include "device/opencl.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/dispatch.hpp"
@@ -239,9 +240,19 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
   return true;
 }
 
-void run_wave_by_wave(const ResolvedProgram& program, const std::vector<std::vector<std::uint32_t>>& places,
-                      Monitor& monitor, const WaveByWave& how) {
-  const std::vector<std::uint32_t> order = program_order(program);
+bool PlainWaves::run(std::uint32_t wave, std::uint32_t iteration,
+                     std::chrono::steady_clock::time_point deadline, Monitor& monitor) {
+  monitor.iterations = iteration;
+  monitor.in_flight = 1;
+  launch(wave, iteration, deadline);
+  require(session_.queue.finish(), "running " + program_.wave_text(wave));
+  monitor.in_flight = 0;
+  return !InterruptWatch::interrupted() &&
+         Monitor::Clock::now() < deadline + std::chrono::nanoseconds(compile_ns_);
+}
+
+std::uint32_t run_wave_by_wave(const ResolvedProgram& program, const std::vector<std::uint32_t>& order,
+                               const std::vector<std::vector<std::uint32_t>>& places, const WaveByWave& how) {
   std::uint32_t iteration = 0;
   const auto run_phase = [&](WavePhase phase) {
     return std::ranges::all_of(order, [&](std::uint32_t wave) {
@@ -252,7 +263,7 @@ void run_wave_by_wave(const ResolvedProgram& program, const std::vector<std::vec
   bool finished = false;
   while (goes_on && !finished && iteration < program.iterations) {
     goes_on = run_phase(WavePhase::each);
-    monitor.iterations = ++iteration;
+    ++iteration;
     if (program.until) {
       std::vector<std::byte> value(program.until->value.size());
       how.read(places[iteration % places.size()][program.until->buffer], value);
@@ -262,6 +273,7 @@ void run_wave_by_wave(const ResolvedProgram& program, const std::vector<std::vec
   if (goes_on) {
     run_phase(WavePhase::after);
   }
+  return iteration;
 }
 
 } // namespace tidegate::engine

@@ -56,6 +56,10 @@ public:
   bool launch(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
               cl::Event* event = nullptr);
 
+  // Launches a wave and waits for its end; returns false if time is up.
+  bool run(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
+           Monitor& monitor);
+
   // Returns true if a wave is the same launch in every iteration of a swap phase.
   [[nodiscard]] bool repeats(std::uint32_t wave) const;
 
@@ -102,8 +106,9 @@ struct WaveByWave {
   std::function<void(std::uint32_t place, std::span<std::byte> value)> read;
 };
 
-// Runs the waves in the program's order, iteration by iteration, until `run` returns false.
-void run_wave_by_wave(const ResolvedProgram& program, const std::vector<std::vector<std::uint32_t>>& places,
-                      Monitor& monitor, const WaveByWave& how);
+// Runs the waves in this order, iteration by iteration, until `run` returns false. Returns the number of
+// iterations.
+std::uint32_t run_wave_by_wave(const ResolvedProgram& program, const std::vector<std::uint32_t>& order,
+                               const std::vector<std::vector<std::uint32_t>>& places, const WaveByWave& how);
 
 } // namespace tidegate::engine

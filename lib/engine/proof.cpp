@@ -157,56 +157,35 @@ PlainRun Reference::run(Clock::time_point deadline) {
   std::vector<cl::Buffer> memory = allocate_apart(session_, program_);
   const DeviceImages images = allocate_images(session_, program_);
   fill_images(session_, program_, first_, images);
-  for (std::size_t i = 0; i < memory.size(); ++i) {
-    if (program_.buffers[i].image) {
-      continue;
-    }
-    if (!first_[i].empty()) {
-      upload(session_, memory[i], 0, first_[i]);
-    } else {
-      clear(session_, memory[i], 0, program_.buffers[i].bytes);
-    }
-  }
+  fill_apart(session_, program_, first_, memory);
   PlainWaves waves(session_, programs_, program_, waves_, places_, memory, images);
   device::require(session_.queue.finish(), "clearing the buffers");
 
   PlainRun result;
   constexpr std::uint64_t launches_between_looks = 4096;
   std::uint64_t launches = 0;
-  std::uint32_t iteration = 0;
-  const auto run_phase = [&](WavePhase phase) {
-    for (const std::uint32_t wave : waves_) {
-      if (program_.waves[wave].phase != phase || !result.in_time) {
-        continue;
-      }
-      result.in_time = waves.launch(wave, iteration, deadline);
-      if (++launches % launches_between_looks == 0) {
-        device::require(session_.queue.finish(), "running the plain launches");
-        result.in_time = Clock::now() < deadline && !InterruptWatch::interrupted();
-      }
+  const auto in_time = [deadline] { return Clock::now() < deadline && !InterruptWatch::interrupted(); };
+  const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
+    result.in_time = result.in_time && waves.launch(wave, iteration, deadline);
+    if (result.in_time && ++launches % launches_between_looks == 0) {
+      device::require(session_.queue.finish(), "running the plain launches");
+      result.in_time = in_time();
     }
+    return result.in_time;
   };
-  bool finished = false;
+  const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
+    download(session_, memory[place], 0, value);
+    result.in_time &= in_time();
+  };
   const auto start = Clock::now();
-  run_phase(WavePhase::before);
-  while (iteration < program_.iterations && !finished && result.in_time) {
-    run_phase(WavePhase::each);
-    ++iteration;
-    if (program_.until) {
-      std::vector<std::byte> value(program_.until->value.size());
-      download(session_, memory[places_[iteration % places_.size()][program_.until->buffer]], 0, value);
-      finished = same_value(program_, value);
-      result.in_time &= Clock::now() < deadline && !InterruptWatch::interrupted();
-    }
-  }
-  run_phase(WavePhase::after);
+  const std::uint32_t iterations = run_wave_by_wave(program_, waves_, places_, {.run = run, .read = read});
   device::require(session_.queue.finish(), "running the plain launches");
   result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
 
   result.outputs = output_room(session_, program_, 0);
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
     if (program_.buffers[i].spec.output) {
-      const std::uint32_t place = places_[iteration % places_.size()][i];
+      const std::uint32_t place = places_[iterations % places_.size()][i];
       if (program_.buffers[i].image) {
         download_image(session_, images[place], *program_.buffers[i].image, result.outputs[i]);
       } else {
