@@ -84,8 +84,8 @@ TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
                              const engine::RunOptions& options) {
   const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
-  FrontierGeometry geometry = geometry_for(device, options.traversal.group_size,
-                                           all_vertices ? 0 : options.traversal.alone_vertices);
+  FrontierGeometry geometry =
+      geometry_for(device, options.traversal.group_size, all_vertices ? 0 : options.traversal.alone_vertices);
   // Waves of all vertices wait for memory, not for other groups. On an H200 a third group gains nothing.
   constexpr std::uint32_t largest_of_two = 512;
   const bool two =
