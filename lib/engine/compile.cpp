@@ -146,7 +146,7 @@ Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::Mem
       device == nullptr
           ? default_alignment
           : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device->base_alignment_bytes));
-  // Equal places of buffers whose sizes are multiples of a page fall into the same set of a CPU's first cache, which
+  // Equal places of large buffers whose sizes are multiples of a page fall into the same set of a CPU's first cache, which
   // holds eight lines. Twenty cache lines more shift each buffer from the one before.
   constexpr std::uint64_t stagger_bytes = 5 * default_alignment;
   if (device != nullptr && device->type == device::DeviceType::cpu) {

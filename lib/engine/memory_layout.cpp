@@ -96,7 +96,7 @@ std::uint64_t image_bytes(const ResolvedProgram& program) {
 Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes) {
-  constexpr std::uint64_t page_bytes = 4096;
+  constexpr std::uint64_t large_bytes = std::uint64_t{64} << 10U; // more than the first cache of most CPUs
   const Repeated each = repeated(program, groups);
   const auto used = uses(program, groups, each);
   const std::uint64_t end = std::max<std::uint64_t>(groups.group_count(), 1);
@@ -111,7 +111,7 @@ Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning:
       layout.lifetimes.push_back({.lower = 0, .upper = end});
       continue;
     }
-    const std::uint64_t stagger = buffer.bytes >= page_bytes ? stagger_bytes : 0;
+    const std::uint64_t stagger = buffer.bytes >= large_bytes ? stagger_bytes : 0;
     planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
     const bool asked = program.until && program.until->buffer == i;
     if (buffer.transient() && used[i] && !asked) {

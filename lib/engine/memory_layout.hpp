@@ -32,8 +32,8 @@ std::uint64_t image_bytes(const ResolvedProgram& program);
 
 // A transient buffer lives from the first group of waves that accesses it to the last, and throughout the
 // repeated groups unless an iteration certainly overwrites it first. Other buffers live throughout. Errors:
-// arena_over_capacity and arena_search_exhausted if the arena does not fit `capacity_bytes` (0: no limit). Buffers of a
-// page or more get `stagger_bytes` in addition.
+// arena_over_capacity and arena_search_exhausted if the arena does not fit `capacity_bytes` (0: no limit). Buffers of
+// 64 KiB or more get `stagger_bytes` in addition.
 Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes = 0);
