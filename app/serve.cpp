@@ -1,17 +1,356 @@
 #include "app/serve.hpp"
 
-#include "app/stream.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/json_text.hpp"
+#include "engine/documents.hpp"
 #include <tidegate/core/decode.hpp>
+#include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
+
+namespace tidegate::documents {
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{256} << 10U;
+constexpr std::size_t most_kept_bytes = 16 * block_bytes;
+
+// Whole lines of input and, later, their answers.
+struct Block {
+  std::string lines;
+  std::uint64_t first_line = 1;
+  bool oversized = false; // a line past the limit, whose text was dropped
+  std::string answers;
+  StreamSummary summary;
+  bool answered = false;
+
+  // Keeps the buffers for the next block, unless one line has made them huge.
+  void reset() {
+    for (std::string* text : {&lines, &answers}) {
+      if (text->capacity() > most_kept_bytes) {
+        *text = {};
+      }
+      text->clear();
+    }
+    oversized = false;
+    summary = {};
+    answered = false;
+  }
+};
+
+void add(StreamSummary& total, const StreamSummary& part) {
+  total.lines += part.lines;
+  total.failed += part.failed;
+  total.exit_code = worst(total.exit_code, part.exit_code);
+}
+
+void append_error(Block& block, Error error, std::uint64_t line) {
+  ++block.summary.failed;
+  block.summary.exit_code = worst(block.summary.exit_code, exit_code(error));
+  error.line.reset(); // the line of the stream says it
+  const StreamError document{.error = std::move(error), .line = line};
+  encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
+}
+
+// An exception, say for want of memory, costs one line and not the stream.
+Result<void> answer_or_bug(const LineAnswer& answer, std::string_view line, std::string& text) {
+  try {
+    return answer(line, text);
+  } catch (const std::exception& exception) {
+    return tl::unexpected(Error{.code = ErrorCode::internal_error,
+                                .message = exception.what(),
+                                .fix = "please report this line as a bug"});
+  }
+}
+
+void answer_block(Block& block, const LineAnswer& answer) {
+  std::uint64_t number = block.first_line;
+  std::string_view rest = block.lines;
+  if (block.oversized) {
+    ++block.summary.lines;
+    append_error(block, too_large(), number);
+    block.answers += '\n';
+    return;
+  }
+  block.answers.reserve(std::min(block.lines.size() * 3 / 2, most_kept_bytes));
+  for (; !rest.empty(); ++number) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+      continue;
+    }
+    ++block.summary.lines;
+    const std::size_t start = block.answers.size();
+    if (auto result = answer_or_bug(answer, line, block.answers); !result) {
+      block.answers.resize(start);
+      append_error(block, located(std::move(result.error()), line), number);
+    }
+    block.answers += '\n';
+  }
+}
+
+// Blocks between the reader, the workers and the output. All members are guarded by `mutex_`.
+class Pipeline {
+public:
+  Pipeline(Output& output, unsigned workers)
+      : output_(output), most_in_flight_(std::size_t{2} * workers + 2) {}
+
+  // An empty block; a used one where there is one, whose buffers have the right size already.
+  std::unique_ptr<Block> fresh() {
+    const std::lock_guard lock(mutex_);
+    if (spare_.empty()) {
+      return std::make_unique<Block>();
+    }
+    std::unique_ptr<Block> block = std::move(spare_.back());
+    spare_.pop_back();
+    return block;
+  }
+
+  // Waits for room. False when there is no use in going on.
+  bool push(std::unique_ptr<Block> block) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_ || in_flight_.size() < most_in_flight_; });
+    if (stopped_) {
+      return false;
+    }
+    waiting_.push_back(block.get());
+    in_flight_.push_back(std::move(block));
+    changed_.notify_all();
+    return true;
+  }
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
+  }
+
+  // An exception of a worker outside a line's answer, such as a lack of memory, ends the stream with an error.
+  void work(const LineAnswer& answer) {
+    try {
+      while (Block* block = take()) {
+        answer_block(*block, answer);
+        done(*block);
+      }
+    } catch (const std::exception& exception) {
+      const std::lock_guard lock(mutex_);
+      failure_ = Error{.code = ErrorCode::internal_error,
+                       .message = exception.what(),
+                       .fix = "give the process more memory, or shorten the lines"};
+      stop();
+    }
+  }
+
+  // Readable once there is no use in reading on.
+  [[nodiscard]] int stopped_event() const { return stopped_event_.get(); }
+
+  // After close() and the end of every worker.
+  Result<StreamSummary> result() {
+    if (failure_) {
+      return tl::unexpected(std::move(*failure_));
+    }
+    return total_;
+  }
+
+private:
+  // With the lock held.
+  void stop() {
+    stopped_ = true;
+    changed_.notify_all();
+    const std::uint64_t one = 1;
+    (void)!::write(stopped_event_.get(), &one, sizeof one);
+  }
+
+  Block* take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_ || finished_ || !waiting_.empty(); });
+    if (stopped_ || waiting_.empty()) {
+      return nullptr;
+    }
+    Block* block = waiting_.front();
+    waiting_.pop_front();
+    return block;
+  }
+
+  // Whoever completes the oldest block writes it, and every completed one behind it.
+  void done(Block& block) {
+    std::unique_lock lock(mutex_);
+    block.answered = true;
+    if (writing_) {
+      return;
+    }
+    writing_ = true;
+    while (!stopped_ && !in_flight_.empty() && in_flight_.front()->answered) {
+      std::unique_ptr<Block> oldest = std::move(in_flight_.front());
+      in_flight_.pop_front();
+      add(total_, oldest->summary);
+      lock.unlock();
+      auto written = output_.write(oldest->answers);
+      lock.lock();
+      if (!written) {
+        failure_ = std::move(written.error());
+      }
+      if (!written || output_.closed()) {
+        stop();
+      }
+      oldest->reset();
+      spare_.push_back(std::move(oldest));
+      changed_.notify_all();
+    }
+    writing_ = false;
+  }
+
+  Output& output_;
+  const std::size_t most_in_flight_;
+  const Descriptor stopped_event_{::eventfd(0, EFD_CLOEXEC)};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<Block>> in_flight_; // oldest first
+  std::deque<Block*> waiting_;                   // not yet taken by a worker
+  std::vector<std::unique_ptr<Block>> spare_;
+  bool finished_ = false;
+  bool stopped_ = false;
+  bool writing_ = false;
+  StreamSummary total_;
+  std::optional<Error> failure_;
+};
+
+// Waits until there is input. False when instead the reader of the output has gone, or the workers have
+// stopped.
+bool wait_for_input(int input, int output, int stopped) {
+  pollfd waited[] = {{.fd = input, .events = POLLIN, .revents = 0},
+                     {.fd = output, .events = 0, .revents = 0},
+                     {.fd = stopped, .events = POLLIN, .revents = 0}};
+  while (true) {
+    if (::poll(waited, 3, -1) < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      return true;
+    }
+    if ((waited[1].revents & POLLERR) != 0 || waited[2].revents != 0) {
+      return false;
+    }
+    if (waited[0].revents != 0) {
+      return true;
+    }
+  }
+}
+
+Error read_failure(int code) {
+  return {.code = ErrorCode::cannot_read,
+          .message = "cannot read the input stream: " + system_message(code),
+          .fix = "name a readable file, or pipe the stream in"};
+}
+
+// Cuts the input into blocks of whole lines.
+Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline& pipeline) {
+  std::string pending; // text that is not handed on yet
+  std::uint64_t next_line = 1;
+  bool dropping = false; // inside a line past the limit
+  while (wait_for_input(input.get(), output.descriptor(), pipeline.stopped_event())) {
+    const std::size_t old_size = pending.size();
+    pending.resize(old_size + block_bytes);
+    const ssize_t got = ::read(input.get(), pending.data() + old_size, block_bytes);
+    if (got < 0 && errno != EINTR && errno != EAGAIN) {
+      return tl::unexpected(read_failure(errno));
+    }
+    pending.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    const bool at_end = got == 0;
+    const std::size_t last_newline =
+        got > 0 ? std::string_view(pending).substr(old_size).rfind('\n') : std::string::npos;
+    std::size_t whole = last_newline == std::string::npos ? 0 : old_size + last_newline + 1;
+    if (at_end) {
+      whole = pending.size();
+    }
+    if (dropping && whole > 0) {
+      const std::size_t line_end = std::min(pending.find('\n') + 1, whole);
+      pending.erase(0, at_end ? whole : line_end);
+      whole = at_end ? 0 : whole - line_end;
+      dropping = false;
+      ++next_line;
+    } else if (dropping) {
+      pending.clear();
+    } else if (whole == 0 && pending.size() > document_bytes_limit) {
+      auto block = pipeline.fresh();
+      block->first_line = next_line;
+      block->oversized = true;
+      pending.clear();
+      dropping = true;
+      if (!pipeline.push(std::move(block))) {
+        return {};
+      }
+    }
+    if (whole > 0) {
+      auto block = pipeline.fresh();
+      block->first_line = next_line;
+      // The unfinished line moves to the buffer that comes back, the whole ones stay where they are.
+      block->lines.assign(pending, whole);
+      pending.resize(whole);
+      std::swap(block->lines, pending);
+      next_line += static_cast<std::uint64_t>(std::ranges::count(block->lines, '\n'));
+      if (!pipeline.push(std::move(block))) {
+        return {};
+      }
+    }
+    if (at_end) {
+      return {};
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
+                                    const std::function<LineAnswer()>& make_answer, unsigned workers) {
+  Pipeline pipeline(output, workers);
+  std::vector<std::jthread> threads;
+  // Whatever happens below, the workers learn that no more blocks come before they are waited for.
+  struct Closing {
+    Pipeline& pipeline;
+    ~Closing() { pipeline.close(); }
+  } const closing{pipeline};
+  try {
+    for (unsigned i = 0; i < std::max(workers, 1U); ++i) {
+      threads.emplace_back([&pipeline, answer = make_answer()] { pipeline.work(answer); });
+    }
+  } catch (const std::system_error& error) {
+    if (threads.empty()) { // with fewer threads than cores it is only slower
+      return tl::unexpected(Error{.code = ErrorCode::internal_error,
+                                  .message = std::string("cannot start a thread: ") + error.what(),
+                                  .fix = "allow the process another thread"});
+    }
+  }
+  auto read = read_blocks(input, output, pipeline);
+  pipeline.close();
+  threads.clear(); // joins
+  if (!read) {
+    return tl::unexpected(std::move(read.error()));
+  }
+  return pipeline.result();
+}
+
+} // namespace tidegate::documents
 
 namespace tidegate::commands {
 namespace {

@@ -1,4 +1,4 @@
-// OpenCL for C++ (error codes, no exceptions), sessions, builds and pinned memory.
+// OpenCL for C++ (error codes, no exceptions), sessions, builds, pinned memory and command buffers.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -84,3 +85,42 @@ private:
 };
 
 } // namespace tidegate::device
+
+namespace tidegate::engine {
+
+// Records launches once and enqueues all of them with one call, using cl_khr_command_buffer.
+class CommandBuffer {
+public:
+  // Starts recording. Returns nullopt if the device has no command buffers, or none that may be enqueued
+  // again while they are still running. Throws device::Refused.
+  static std::optional<CommandBuffer> begin(const device::Session& session);
+
+  // Appends a launch with the kernel's current arguments. Throws device::Refused.
+  void add(const cl::Kernel& kernel, const cl::NDRange& offset, const cl::NDRange& global,
+           const cl::NDRange& local);
+
+  // Ends recording. Throws device::Refused.
+  void end();
+
+  // Throws device::Refused.
+  void enqueue() const;
+
+private:
+  struct Functions {
+    clCreateCommandBufferKHR_fn create = nullptr;
+    clCommandNDRangeKernelKHR_fn add = nullptr;
+    clFinalizeCommandBufferKHR_fn end = nullptr;
+    clEnqueueCommandBufferKHR_fn enqueue = nullptr;
+    clReleaseCommandBufferKHR_fn release = nullptr;
+  };
+  using Handle = std::unique_ptr<std::remove_pointer_t<cl_command_buffer_khr>, clReleaseCommandBufferKHR_fn>;
+
+  CommandBuffer(const Functions& functions, Handle handle)
+      : functions_(functions), handle_(std::move(handle)) {}
+  static std::optional<Functions> functions_of(const cl::Device& device);
+
+  Functions functions_;
+  Handle handle_;
+};
+
+} // namespace tidegate::engine

@@ -5,7 +5,7 @@
 #include "engine/hazards.hpp"
 #include "engine/schedule.hpp"
 #include "work/groups.hpp"
-#include "work/macro_answers.hpp"
+#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

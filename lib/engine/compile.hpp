@@ -9,8 +9,8 @@
 #include "engine/schedule.hpp"
 #include "engine/strategy.hpp"
 #include "engine/synchronization.hpp"
-#include "work/dependencies.hpp"
 #include "work/files.hpp"
+#include "work/groups.hpp"
 #include "work/program.hpp"
 #include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>

@@ -1,7 +1,7 @@
 // Predefined macros of a device's compiler. A small program quotes each macro, and its kernel returns the
 // text. The answers are cached by device, driver and compiler options.
 #pragma once
-#include "work/macro_answers.hpp"
+#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 

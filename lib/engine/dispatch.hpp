@@ -1,6 +1,7 @@
 // Running a schedule on a device: launches, persistent or one for each stage, in bounded slices.
 #pragma once
-#include "device/command_buffer.hpp"
+#include "device/monitor.hpp"
+#include "device/opencl.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/generate.hpp"
 #include "engine/kernel_cache.hpp"

@@ -1,6 +1,5 @@
 // Waves as ordinary launches of the user's kernels, as in a host program.
 #pragma once
-#include "device/command_buffer.hpp"
 #include "device/monitor.hpp"
 #include "device/opencl.hpp"
 #include "engine/device_images.hpp"

@@ -1,6 +1,6 @@
 #include "engine/source_errors.hpp"
 
-#include "device/build_log.hpp"
+#include "device/driver_output.hpp"
 #include "engine/plain_waves.hpp"
 #include "work/source.hpp"
 #include <tidegate/core/text.hpp>

@@ -1,14 +1,21 @@
-// Integer constant expressions of #if and #elif (C99 6.10.1) and of declarations (C99 6.6).
+// Integer constant expressions of #if and #elif (C99 6.10.1) and of declarations (C99 6.6), and the types of
+// enumerations.
 #pragma once
 #include "opencl_c/lexer.hpp"
+#include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tidegate::opencl_c {
 
@@ -57,5 +64,32 @@ std::optional<Constant> evaluate_constant(std::span<const Token> tokens, const C
 
 // Precedence of a binary operator: from 1 for || to 10 for *; 0 for anything else, assignments included.
 int binary_rank(std::string_view name);
+
+// Those of the declarations of a unit.
+class ConstantValues {
+public:
+  // `unit` must have resolved names and outlive this object.
+  explicit ConstantValues(const TranslationUnit& unit);
+
+  // Value of an expression of numbers, enumerators, sizes of arithmetic types and casts to integers; empty
+  // for any other.
+  [[nodiscard]] std::optional<std::int64_t> value(TokenRange expression) const;
+
+  // Enumerators of the list in these braces; empty if the value of one is unknown.
+  [[nodiscard]] std::optional<std::vector<std::pair<std::string, std::int64_t>>>
+  enumerators_of(std::size_t brace) const;
+
+  // Integer type of each enumeration, by "enum TAG" and by the names of its typedefs.
+  [[nodiscard]] std::map<std::string, std::string> enumeration_types() const;
+
+private:
+  void enumerators(std::size_t brace);
+  [[nodiscard]] std::optional<Constant> constant(TokenRange expression) const;
+  [[nodiscard]] IntegerType type_of(std::size_t brace) const;
+
+  const TranslationUnit& unit_;
+  std::map<std::size_t, Constant> values_; // by token of the enumerator
+  std::set<std::size_t> complete_;         // opening braces of the lists whose values are all known
+};
 
 } // namespace tidegate::opencl_c

@@ -2,7 +2,6 @@
 // kernel.
 #include "opencl_c/local_variables.hpp"
 
-#include "opencl_c/declarators.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 

@@ -1,6 +1,4 @@
 // A cursor tracks scopes over the tokens; a walk over statements and declarations drives it.
-#include "opencl_c/name_resolution.hpp"
-
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/words.hpp"
 

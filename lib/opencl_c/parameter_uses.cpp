@@ -3,7 +3,7 @@
 
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
-#include "opencl_c/constant_values.hpp"
+#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/words.hpp"
 
 #include <algorithm>

@@ -1,10 +1,8 @@
 // Parses the declarations of file scope; function bodies are skipped, and names are resolved afterwards.
 #include "opencl_c/translation_unit.hpp"
 
-#include "opencl_c/constant_values.hpp"
-#include "opencl_c/declarators.hpp"
+#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/lexer.hpp"
-#include "opencl_c/name_resolution.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 

@@ -114,4 +114,8 @@ struct PragmaScope {
 
 PragmaScope pragma_scope(const TranslationUnit& unit);
 
+// Resolves each identifier of a file to its declaration (C99 6.2.1 to 6.2.3), by the scopes of C and without
+// types: fills in names, meanings and file_scope_names. The brackets of the unit must match.
+void resolve_names(TranslationUnit& unit);
+
 } // namespace tidegate::opencl_c

@@ -1,7 +1,7 @@
 // Reads specifiers and declarators recursively; the first uncertain part ends the reading with its reason.
 #include "opencl_c/type_layout.hpp"
 
-#include "opencl_c/constant_values.hpp"
+#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

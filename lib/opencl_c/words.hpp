@@ -1,13 +1,16 @@
 // The words of OpenCL C that matter when reading declarations.
 #pragma once
+#include "opencl_c/lexer.hpp"
 #include "opencl_c/translation_unit.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate::opencl_c {
 
@@ -58,5 +61,16 @@ struct ArithmeticType {
   [[nodiscard]] std::uint32_t bytes() const { return scalar_bytes * (width == 3 ? 4 : width); }
 };
 std::optional<ArithmeticType> arithmetic_type(std::string_view type);
+
+// True if token `i` is the name of a declarator: followed by bounds, a value or another declarator, or by
+// attributes and then one of those.
+inline bool is_declarator_name(const std::vector<Token>& tokens, std::size_t i) {
+  std::size_t next = i + 1;
+  while (next + 1 < tokens.size() && is_attribute(tokens[next].text)) {
+    next = closing(tokens, next + 1) + 1;
+  }
+  return next < tokens.size() && tokens[i].kind == TokenKind::identifier &&
+         (tokens[next].is("[") || tokens[next].is(",") || tokens[next].is("=") || tokens[next].is(";"));
+}
 
 } // namespace tidegate::opencl_c

@@ -8,7 +8,7 @@
 //     | |        a        |
 //     +-+-----------------+--> time
 //
-// The planner first runs fast heuristics (arena/heuristics.hpp), then an exact search that either finds a
+// The planner first runs fast heuristics (arena/plan.cpp), then an exact search that either finds a
 // plan of a given height or proves that there is none (arena/search.hpp). Effort counts search nodes, not
 // seconds: equal input and options yield equal plans on every machine and with any number of threads.
 #pragma once
@@ -64,7 +64,7 @@ struct ArenaPlan {
   friend bool operator==(const ArenaPlan&, const ArenaPlan&) = default;
 };
 
-// The techniques of the exact search, which arena/branch.hpp and arena/search.cpp explain. Disabling one
+// The techniques of the exact search, which arena/search.hpp explains. Disabling one
 // changes the time of a search, never the correctness of its answer.
 struct ArenaTechniques {
   bool section_bound = true;

@@ -1,9 +1,7 @@
 // Combines list schedules, bounds and searches into the strategy `compact`.
 #include "planning/compact/bounds.hpp"
 #include "planning/compact/branch_and_bound.hpp"
-#include "planning/compact/ejection.hpp"
 #include "planning/compact/list_schedule.hpp"
-#include "planning/compact/load_schedule.hpp"
 #include "planning/compact/local_search.hpp"
 #include "planning/compact/problem.hpp"
 #include <tidegate/planning/compact.hpp>

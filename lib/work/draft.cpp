@@ -7,7 +7,6 @@
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
 #include "work/buffers.hpp"
-#include "work/image_arguments.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/source.hpp"

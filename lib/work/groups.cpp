@@ -1,6 +1,7 @@
 // Calls the planner, and states its errors in terms of the program.
 #include "work/groups.hpp"
 
+#include "work/resolved_program.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -8,7 +9,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <optional>
+#include <queue>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,6 +103,162 @@ Result<void> check_order(const ResolvedProgram& program) {
     return tl::unexpected(refusal(barriers.error(), program));
   }
   return {};
+}
+
+// Dependencies between waves: derived ones, phases, a topological order, and the rules that reach each group.
+
+std::vector<std::uint32_t> phase_order(const std::vector<ProgramWave>& waves) {
+  std::vector<std::uint32_t> order(waves.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&waves](std::uint32_t wave) { return waves[wave].phase; });
+  return order;
+}
+
+std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
+                                                    std::size_t buffer_count) {
+  struct History {
+    std::optional<std::uint32_t> writer;
+    std::vector<std::uint32_t> readers; // since the last write
+  };
+  std::vector<History> histories(buffer_count);
+  std::vector<ResolvedDependency> dependencies;
+  for (const std::uint32_t wave : phase_order(waves)) {
+    std::set<std::uint32_t> before;
+    std::set<std::uint32_t> read;
+    std::set<std::uint32_t> written;
+    for (const ProgramArgument& argument : waves[wave].arguments) {
+      if (argument.is_memory()) {
+        if (argument.access != Access::write) {
+          read.insert(argument.buffer);
+        }
+        if (argument.access != Access::read) {
+          written.insert(argument.buffer);
+        }
+      }
+    }
+    for (const std::uint32_t buffer : read) {
+      if (histories[buffer].writer) {
+        before.insert(*histories[buffer].writer);
+      }
+      histories[buffer].readers.push_back(wave);
+    }
+    for (const std::uint32_t buffer : written) {
+      History& history = histories[buffer];
+      if (history.writer) {
+        before.insert(*history.writer);
+      }
+      before.insert(history.readers.begin(), history.readers.end());
+      history = {.writer = wave, .readers = {}};
+    }
+    before.erase(wave);
+    for (const std::uint32_t earlier : before) {
+      dependencies.push_back({.before = earlier, .after = wave});
+    }
+  }
+  return dependencies;
+}
+
+std::vector<std::uint32_t> program_order(const ResolvedProgram& program) {
+  std::vector<std::vector<std::uint32_t>> after(program.waves.size());
+  std::vector<std::uint32_t> waits(program.waves.size());
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    after[dependency.before].push_back(dependency.after);
+    ++waits[dependency.after];
+  }
+  // No wave waits for a later phase, so while waves of a phase remain, one of them is ready.
+  using Place = std::pair<WavePhase, std::uint32_t>;
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
+  for (std::uint32_t wave = 0; wave < waits.size(); ++wave) {
+    if (waits[wave] == 0) {
+      ready.emplace(program.waves[wave].phase, wave);
+    }
+  }
+  std::vector<std::uint32_t> order;
+  while (!ready.empty()) {
+    const std::uint32_t wave = ready.top().second;
+    ready.pop();
+    order.push_back(wave);
+    for (const std::uint32_t next : after[wave]) {
+      if (--waits[next] == 0) {
+        ready.emplace(program.waves[next].phase, next);
+      }
+    }
+  }
+  return order;
+}
+
+namespace {
+
+// Each last wave of a phase precedes each first wave of the next.
+void add_phase_order(const ResolvedProgram& program, planning::WaveDag& dag) {
+  std::vector<bool> has_before(program.waves.size());
+  std::vector<bool> has_after(program.waves.size());
+  std::set<std::pair<std::uint32_t, std::uint32_t>> known;
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    known.emplace(dependency.before, dependency.after);
+    if (program.waves[dependency.before].phase == program.waves[dependency.after].phase) {
+      has_after[dependency.before] = true;
+      has_before[dependency.after] = true;
+    }
+  }
+  for (const auto& [first, second] :
+       {std::pair(WavePhase::before, WavePhase::each), std::pair(WavePhase::each, WavePhase::after)}) {
+    for (std::uint32_t before = 0; before < program.waves.size(); ++before) {
+      for (std::uint32_t after = 0;
+           program.waves[before].phase == first && !has_after[before] && after < program.waves.size();
+           ++after) {
+        if (program.waves[after].phase == second && !has_before[after] && !known.contains({before, after})) {
+          dag.dependencies.push_back({.before = before, .after = after});
+        }
+      }
+    }
+  }
+}
+
+} // namespace
+
+planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes) {
+  planning::WaveDag dag;
+  std::uint64_t all_buffers = 0;
+  bool overflow = false;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    overflow |= __builtin_add_overflow(all_buffers, buffer.bytes, &all_buffers);
+  }
+  const bool binds = budget_bytes != 0 && (overflow || all_buffers > budget_bytes);
+  dag.budget_bytes = binds ? budget_bytes : std::numeric_limits<std::uint64_t>::max();
+  for (const ProgramWave& wave : program.waves) {
+    dag.waves.push_back(wave.bytes);
+  }
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    dag.dependencies.push_back({.before = dependency.before, .after = dependency.after});
+  }
+  if (std::ranges::any_of(program.waves,
+                          [](const ProgramWave& wave) { return wave.phase != WavePhase::each; })) {
+    add_phase_order(program, dag);
+  }
+  return dag;
+}
+
+Lineage trace_lineage(const ResolvedProgram& program, const planning::WaveGroups& groups) {
+  std::vector<std::vector<std::uint32_t>> before(program.waves.size());
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    before[dependency.after].push_back(dependency.before);
+  }
+  Lineage lineage;
+  std::vector<std::uint32_t> rules(program.waves.size());
+  for (std::size_t group = 0; group < groups.group_count(); ++group) {
+    std::uint32_t region = 0;
+    for (const std::uint32_t wave : groups.group(group)) { // ancestors ran in earlier groups
+      rules[wave] = program.waves[wave].rules;
+      for (const std::uint32_t ancestor : before[wave]) {
+        rules[wave] |= rules[ancestor];
+      }
+      region |= rules[wave];
+      lineage.items += rules[wave] != 0 ? 1U : 0U;
+    }
+    lineage.regions.push_back(region);
+  }
+  return lineage;
 }
 
 } // namespace tidegate::engine

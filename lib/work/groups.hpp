@@ -1,12 +1,13 @@
-// Divides the waves of a program into groups separated by barriers.
+// Divides the waves of a program into groups separated by barriers, and traces which source rules each group
+// derives from.
 #pragma once
-
 #include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace tidegate::engine {
 
@@ -17,5 +18,12 @@ Result<planning::MemoryPlan> group_waves(const ResolvedProgram& program, std::ui
 
 // Reports a cycle of dependencies as group_waves() does. Also works for programs with invalid waves.
 Result<void> check_order(const ResolvedProgram& program);
+
+struct Lineage {
+  std::vector<std::uint32_t> regions; // by group: bit set of the rules of its waves and all their ancestors
+  std::uint64_t items = 0;            // waves with a rule, their own or an ancestor's
+};
+
+Lineage trace_lineage(const ResolvedProgram& program, const planning::WaveGroups& groups);
 
 } // namespace tidegate::engine

@@ -8,7 +8,6 @@
 // none where params count up, as indices do.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
-#include "work/macro_answers.hpp"
 #include "work/program.hpp"
 #include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>

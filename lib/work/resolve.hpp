@@ -1,20 +1,57 @@
-// Resolves the ops of a program (kernels and queue ops, found in their sources) and the NDRanges of waves.
+// The passes of resolve(): ops and NDRanges, memory, waves. A part of the document that could not be read
+// keeps its name and is marked unsound; errors that follow from it are not reported again.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
-#include "work/names.hpp"
+#include "work/files.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/device/profile.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
+
+// Indices by name; a map, for programs with thousands of names.
+using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
+
+// The index of a name whose definition is invalid.
+inline constexpr std::uint32_t unsound = std::numeric_limits<std::uint32_t>::max();
+
+// unknown_name, with the closest known name as a suggestion.
+Error unknown_name(std::string_view what, std::string_view name, const NameIndex& known, std::string pointer);
+
+// Returns the index of the name; already_reported() if it is unsound.
+Result<std::uint32_t> find_name(std::string_view what, std::string_view name, const NameIndex& known,
+                                const std::string& pointer);
+
+// Arguments of resolve().
+struct ResolveInput {
+  const WaveProgram& program;
+  const std::string& folder;
+  const AnswerMacros& answer;
+  const PathScope scope;
+  const FileCheck files;
+  const device::Tuning& tuning;
+  const UnreadPlaces& unread;
+
+  // already_reported() if some part below `pointer` could not be read.
+  [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const;
+
+  // find_name() for a part of the document that may have been read incompletely.
+  [[nodiscard]] Result<std::uint32_t> find_in(std::string_view part, std::string_view what,
+                                              std::string_view name, const NameIndex& known,
+                                              const std::string& pointer) const;
+};
 
 struct ProgramOps {
   std::vector<ProgramUnit> units;
@@ -36,5 +73,50 @@ ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors);
 // invalid_program, out_of_range and unsupported_kernel, at places below `pointer`.
 Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
                          std::uint32_t open_size);
+
+struct ProgramMemory {
+  std::vector<ProgramBuffer> buffers; // images are among them, with the bytes of their file form
+  NameIndex buffer_index;
+  NameIndex image_index;
+};
+
+ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors);
+
+// Index pairs of swapped buffers.
+std::vector<std::array<std::uint32_t, 2>> resolve_swaps(const ResolveInput& input,
+                                                        const ProgramMemory& memory, ErrorList& errors);
+
+Result<std::optional<ResolvedUntil>> resolve_until(const ResolveInput& input, const ProgramMemory& memory);
+
+// Returns the index of a buffer; `instead` is the fix if the name is that of an image.
+Result<std::uint32_t> find_buffer(const ResolveInput& input, const ProgramMemory& memory,
+                                  const std::string& name, const std::string& pointer,
+                                  const std::string& instead);
+Result<std::uint32_t> find_argument_buffer(const ResolveInput& input, const ProgramMemory& memory,
+                                           const std::string& name, const std::string& pointer);
+Result<std::uint32_t> find_image(const ResolveInput& input, const ProgramMemory& memory,
+                                 const std::string& name, const std::string& pointer);
+
+// Wave names, for resolving dependencies.
+struct WaveNames {
+  NameIndex index;
+  std::vector<bool> sound; // by wave
+  bool some_is_unread = false;
+};
+
+// Waves with queues or transfers add kernels; those with queues also add buffers.
+struct ResolvedWaves {
+  std::vector<ProgramBuffer> buffers;
+  std::vector<ProgramUnit> units;
+  std::vector<ProgramOp> ops;
+  std::vector<ProgramWave> waves;
+  WaveNames names;
+};
+
+ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, ProgramOps ops,
+                            ErrorList& errors);
+
+// If an argument changes in one wave of an op, gives all other waves of the op a constant progression.
+void spread_progressions(std::vector<ProgramWave>& waves);
 
 } // namespace tidegate::engine

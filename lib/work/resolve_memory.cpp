@@ -1,9 +1,8 @@
 // Checks sizes, contents and files of each buffer and image, then swaps and `until`.
-#include "work/resolve_memory.hpp"
-
 #include "work/buffers.hpp"
 #include "work/image_files.hpp"
 #include "work/program.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -1,6 +1,4 @@
 // Resolves each kind of wave (kernel, fill or copy, queue) to an op, an NDRange and arguments.
-#include "work/resolve_waves.hpp"
-
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
 #include "work/halos.hpp"

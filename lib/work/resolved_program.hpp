@@ -1,11 +1,11 @@
 // A wave program after resolve(): all names found, all arguments checked against kernel signatures, all sizes
 // computed. Plain data.
 #pragma once
+#include "opencl_c/macros.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "work/files.hpp"
 #include "work/image.hpp"
-#include "work/macro_answers.hpp"
 #include "work/program.hpp"
 #include "work/progression.hpp"
 #include <tidegate/core/error.hpp>
@@ -15,12 +15,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace tidegate::engine {
+
+// Answers all unknown names and conditions of `macros`, for a compiler with these options.
+// lib/engine/compiler_macros.hpp asks a device.
+using AnswerMacros =
+    std::function<Result<void>(const opencl_c::CompilerOptions& options, opencl_c::PredefinedMacros& macros)>;
+
+// For planning without a device: assumes the macros of every OpenCL C 3.0 compiler with doubles and without
+// images, all other names undefined, and clang's results for conditions. Adds each answered name and
+// condition to `assumed`, which must outlive the result.
+AnswerMacros assume_macros(std::set<std::string>& assumed);
 
 // A buffer or an image. The spec of an image describes its file: elements row by row.
 struct ProgramBuffer {

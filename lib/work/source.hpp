@@ -1,6 +1,5 @@
 // Reads and parses one OpenCL C source with its options.
 #pragma once
-#include "work/macro_answers.hpp"
 #include "work/program.hpp"
 #include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>

@@ -62,7 +62,7 @@ void by_family(std::uint64_t effort) {
       row.print(std::string(test::family_names[family]) + ", " + std::to_string(waves) + " waves", "");
     }
   }
-  all.print("all of them", "at least 90 %");
+  all.print("all of them", "at least 75 %");
 }
 
 // The budget in tenths of the largest wave.
@@ -90,7 +90,7 @@ void by_budget(std::uint64_t effort) {
                 "");
     }
   }
-  all.print("all budgets", "at least 90 %");
+  all.print("all budgets", "at least 75 %");
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // Streams: order, errors, line numbers, bounded memory, pauses.
-#include "app/stream.hpp"
+#include "app/serve.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // The places in the logs of drivers' compilers.
-#include "device/build_log.hpp"
+#include "device/driver_output.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

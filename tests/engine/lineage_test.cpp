@@ -1,6 +1,6 @@
 // Source rules, traced from waves to their descendants.
 #include "../program_support.hpp"
-#include "work/dependencies.hpp"
+#include "work/groups.hpp"
 
 #include <doctest/doctest.h>
 

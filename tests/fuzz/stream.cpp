@@ -1,7 +1,6 @@
 // Any bytes as newline-delimited JSON: one line of JSON comes back for each that is not blank, in their
 // order, and the summary counts them.
-#include "app/stream.hpp"
-
+#include "app/serve.hpp"
 #include "core/files.hpp"
 #include "fuzz.hpp"
 #include <tidegate/core/decode.hpp>

@@ -1,7 +1,6 @@
 // Compares constant expressions with clang: generated conditions and expressions.
 #include "../temporary_folder.hpp"
 #include "opencl_c/constant_expression.hpp"
-#include "opencl_c/constant_values.hpp"
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>

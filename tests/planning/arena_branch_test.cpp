@@ -1,5 +1,5 @@
 // Branches of the exact search on small examples: consequences of a decision, failures, and their conflicts.
-#include "planning/arena/branch.hpp"
+#include "planning/arena/search.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // Saving groups by ejection.
 #include "packing_support.hpp"
 #include "planning/compact/bounds.hpp"
-#include "planning/compact/ejection.hpp"
 #include "planning/compact/list_schedule.hpp"
+#include "planning/compact/local_search.hpp"
 
 #include <doctest/doctest.h>
 

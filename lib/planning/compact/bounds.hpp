@@ -1,18 +1,14 @@
 // Weights of items that bound the number of groups from below.
 //
 // A *measure* weighs items so that no feasible group weighs more than the measure's capacity; so the number
-// of groups is at least the total weight over the capacity. The bytes are one measure. Dual feasible
-// functions of the bytes are others: they count awkward sizes for more than their share; the simplest counts
-// waves over half the budget (Lueker, FOCS 1983; surveyed by Clautiaux, Alves, Valerio de Carvalho, Annals of
-// Operations Research 179, 2010).
-//
-// A *clique* is a set of items no two of which can share a group. Chains are cliques by precedence, items
-// over half the capacity by size, and the two combine: with a threshold a, an item above capacity - a
-// ("full") cannot share a group with any item of at least a, so the full items and a chain of other items of
-// at least a all need separate groups.
+// of groups is at least the total weight over the capacity. One measure is the bytes, the other counts waves
+// over half the budget (Lueker, FOCS 1983). More measures of its family (dual feasible functions), cliques of
+// waves that cannot meet, and windows between both ends of time proved a few more plans of generated DAGs and
+// improved none (scripts/bench/RESULTS.md).
 #pragma once
 #include "planning/compact/problem.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -23,29 +19,14 @@ struct Measure {
   std::uint64_t capacity = 1;        // no feasible group weighs more
 };
 
-// Returns the bytes, the items over half the capacity, and the dual feasible functions with the largest total
-// weight. For large problems, only the first two.
-std::vector<Measure> measures(const PackingProblem& problem);
+std::array<Measure, 2> measures(const PackingProblem& problem);
 
-struct Clique {
-  std::vector<std::uint8_t> full; // 1 for an item that shares no group with an item over the threshold
-  std::vector<std::uint32_t>
-      above; // the longest chain of other items over the threshold that ends above an item
-  std::vector<std::uint32_t> below;  // the longest one that begins after it
-  std::vector<std::uint8_t> counted; // 1 for these other items
-};
-
-// Returns the cliques of the thresholds that yield the largest ones.
-std::vector<Clique> cliques(const PackingProblem& problem);
-
-// Lower bounds on the number of groups before, after and around each item.
+// Lower bounds on the number of groups before and after each item, and on all groups.
 //
-//     groups   | h before |    the items in between   | t after |
-//
-// Items with head >= h and tail >= t must all fit in between, so under every measure h + t + ceil(weight /
-// capacity) groups are needed. The head of an item is itself such a bound over its ancestors, and cliques
-// among them count too (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012; for assembly lines Scholl
-// and Becker, EJOR 168(3), 2006).
+// Items with head >= h must all fit after the first h groups, so under every measure h + ceil(weight /
+// capacity) groups are needed; the same holds for tails. The head of an item is itself such a bound over its
+// ancestors (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012; for assembly lines Scholl and Becker,
+// EJOR 168(3), 2006).
 
 // Upper bound on items with a bit matrix of ancestors: n^2 / 8 bytes, and about n^2 steps per measure.
 inline constexpr std::uint32_t most_items_with_closure = 3000;
@@ -58,8 +39,7 @@ struct GroupBounds {
 
 // All lower bounds; they hold for every packing.
 struct LowerBounds {
-  std::vector<Measure> measures;
-  std::vector<Clique> cliques;
+  std::array<Measure, 2> measures;
   GroupBounds groups;
 };
 

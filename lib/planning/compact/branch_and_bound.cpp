@@ -1,19 +1,19 @@
 // The nodes wait in one queue per depth; a hash table remembers the sets of items seen.
 #include "planning/compact/branch_and_bound.hpp"
 
-#include "planning/compact/load_schedule.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <queue>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace tidegate::planning {
 namespace {
 
 constexpr std::uint32_t no_node = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_place = std::numeric_limits<std::uint32_t>::max();
 
 // splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a set's hash is the exclusive or of its items' numbers.
 std::uint64_t scrambled(std::uint64_t value) {
@@ -39,6 +39,256 @@ struct Waiting {
   }
 };
 using WaitingQueue = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>;
+
+// The loads that branch and bound tries for one group: maximal sets of ready items that no other load
+// obviously dominates, heavy enough that the remaining groups can hold the rest.
+
+// A ready item.
+struct Candidate {
+  std::uint32_t item = 0;
+  std::uint32_t tail = 0;
+  std::uint64_t size = 0;
+  bool forced = false; // does not fit any later group
+};
+
+// The state before a group is filled. Reused between nodes: clearing is cheaper than allocating.
+class LoadChoice {
+public:
+  // `groups_left` is the number of groups that may follow this one.
+  void reset(const PackingProblem& problem, const LowerBounds& bounds, std::uint32_t groups_left);
+  void add_open(std::uint32_t item, std::uint32_t tail); // every unpacked item, ascending
+  void add_ready(std::uint32_t item, std::uint32_t tail, bool forced);
+  // Returns false if no load is feasible.
+  bool close();
+
+  std::size_t open_count() const { return open_count_; }
+
+private:
+  friend class LoadEnumeration;
+
+  const PackingProblem* problem_ = nullptr;
+  const LowerBounds* bounds_ = nullptr;
+  std::uint32_t groups_left_ = 0;
+  std::size_t open_count_ = 0;
+  std::vector<std::vector<std::uint64_t>>
+      open_weight_;                      // by measure and tail; after close(), suffix sums over tails
+  std::vector<Candidate> candidates_;    // forced first, then by tail and size
+  std::vector<std::uint64_t> size_from_; // bytes of the candidates from each one on
+  std::vector<std::uint32_t> place_of_;  // index among the candidates, by item; or none
+};
+
+// Enumerates loads by depth-first search, taking the candidates in order where they fit.
+class LoadEnumeration {
+public:
+  LoadEnumeration(const LoadChoice& choice, const Replacements& replacements, std::uint64_t most_steps)
+      : choice_(choice), replacements_(replacements), state_(choice.candidates_.size(), State::skipped),
+        room_(choice.problem_->capacity), most_steps_(most_steps) {}
+
+  bool next(); // false after the last load, or after too many steps
+  bool gave_up() const { return steps_ >= most_steps_; }
+  std::span<const std::uint32_t> load() const { return load_; }
+  float score() const { return score_; } // number of groups for the rest, fractional
+  std::uint64_t steps() const { return steps_; }
+
+private:
+  enum class State : std::uint8_t { skipped, taken, refused }; // refused: fits, but left out
+
+  void take_what_fits(std::size_t from);
+  bool retreat();
+  bool is_blocked(std::size_t candidate) const;
+  bool is_maximal() const;
+  bool is_dominated() const;
+  bool leaves_what_fits();
+
+  const LoadChoice& choice_;
+  const Replacements& replacements_;
+  std::vector<State> state_;
+  std::vector<std::uint32_t> taken_;   // candidates, in order
+  std::vector<std::uint32_t> refused_; // candidates, in order
+  std::uint64_t room_ = 0;
+  std::vector<std::uint32_t> load_;
+  std::vector<std::uint64_t> load_weight_; // by tail
+  float score_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint64_t most_steps_;
+  bool begun_ = false;
+};
+
+void LoadChoice::reset(const PackingProblem& problem, const LowerBounds& bounds, std::uint32_t groups_left) {
+  problem_ = &problem;
+  bounds_ = &bounds;
+  groups_left_ = groups_left;
+  open_count_ = 0;
+  open_weight_.resize(bounds.measures.size());
+  for (std::vector<std::uint64_t>& weights : open_weight_) {
+    weights.clear();
+  }
+  place_of_.assign(problem.count(), no_place);
+  candidates_.clear();
+}
+
+void LoadChoice::add_open(std::uint32_t item, std::uint32_t tail) {
+  ++open_count_;
+  for (std::size_t i = 0; i < open_weight_.size(); ++i) {
+    if (open_weight_[i].size() <= tail) {
+      open_weight_[i].resize(std::size_t{tail} + 1);
+    }
+    open_weight_[i][tail] += bounds_->measures[i].weight[item];
+  }
+}
+
+void LoadChoice::add_ready(std::uint32_t item, std::uint32_t tail, bool forced) {
+  candidates_.push_back({.item = item, .tail = tail, .size = problem_->size[item], .forced = forced});
+}
+
+bool LoadChoice::close() {
+  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+    return a.forced != b.forced ? a.forced
+           : a.tail != b.tail   ? a.tail > b.tail
+           : a.size != b.size   ? a.size > b.size
+                                : a.item < b.item;
+  });
+  size_from_.assign(candidates_.size() + 1, 0);
+  for (std::size_t i = candidates_.size(); i-- > 0;) {
+    place_of_[candidates_[i].item] = static_cast<std::uint32_t>(i);
+    // Saturates; it is only compared with the room of a group.
+    if (__builtin_add_overflow(size_from_[i + 1], candidates_[i].size, &size_from_[i])) {
+      size_from_[i] = std::numeric_limits<std::uint64_t>::max();
+    }
+  }
+  for (std::size_t i = 0; i < open_weight_.size(); ++i) {
+    std::uint64_t weight = 0;
+    for (std::size_t tail = open_weight_[i].size(); tail-- > 0;) {
+      weight = open_weight_[i][tail] += weight;
+      if (weight > (std::uint64_t{groups_left_} + 1 - tail) * bounds_->measures[i].capacity) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool LoadEnumeration::next() {
+  bool going_on = true;
+  if (begun_) {
+    going_on = retreat();
+  } else {
+    begun_ = true;
+    take_what_fits(0);
+    const auto is_forced = [](const Candidate& candidate) { return candidate.forced; };
+    const auto forced = std::count_if(choice_.candidates_.begin(), choice_.candidates_.end(), is_forced);
+    // Forced candidates come first, so a missing one did not fit.
+    going_on = !taken_.empty() &&
+               (forced == 0 || state_[static_cast<std::size_t>(forced) - 1] == State::taken) &&
+               std::all_of(state_.begin(), state_.begin() + forced,
+                           [](State state) { return state == State::taken; });
+  }
+  while (going_on && !(is_maximal() && !is_dominated() && leaves_what_fits())) {
+    going_on = !gave_up() && retreat();
+  }
+  if (going_on) {
+    load_.clear();
+    for (const std::uint32_t candidate : taken_) {
+      load_.push_back(choice_.candidates_[candidate].item);
+    }
+  }
+  return going_on;
+}
+
+void LoadEnumeration::take_what_fits(std::size_t from) {
+  for (std::size_t i = from; i < choice_.candidates_.size(); ++i) {
+    state_[i] = State::skipped;
+    if (choice_.candidates_[i].size <= room_ && !is_blocked(i)) {
+      state_[i] = State::taken;
+      room_ -= choice_.candidates_[i].size;
+      taken_.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+  steps_ += choice_.candidates_.size() - from + 1;
+}
+
+// Leaves out the last item taken and refills from there. Returns false after the last load.
+bool LoadEnumeration::retreat() {
+  while (!taken_.empty() && !choice_.candidates_[taken_.back()].forced) {
+    const std::uint32_t last = taken_.back();
+    taken_.pop_back();
+    room_ += choice_.candidates_[last].size;
+    while (!refused_.empty() && refused_.back() > last) {
+      refused_.pop_back();
+    }
+    refused_.push_back(last);
+    state_[last] = State::refused;
+    ++steps_;
+    // If all following items together leave room for a refused one, no further load is maximal.
+    const std::uint64_t following = choice_.size_from_[last + std::size_t{1}];
+    const bool can_fill = std::all_of(refused_.begin(), refused_.end(), [&](std::uint32_t candidate) {
+      return room_ < following || room_ - following < choice_.candidates_[candidate].size;
+    });
+    if (can_fill) {
+      take_what_fits(last + std::size_t{1});
+      return true;
+    }
+  }
+  return false;
+}
+
+// An item is blocked if an item of the same size that can replace it was refused.
+bool LoadEnumeration::is_blocked(std::size_t candidate) const {
+  const std::span<const std::uint32_t> others = replacements_.of(choice_.candidates_[candidate].item);
+  return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
+    const std::uint32_t place = choice_.place_of_[other];
+    return place < candidate && state_[place] == State::refused &&
+           choice_.candidates_[place].size == choice_.candidates_[candidate].size;
+  });
+}
+
+bool LoadEnumeration::is_maximal() const {
+  return std::all_of(refused_.begin(), refused_.end(),
+                     [&](std::uint32_t candidate) { return choice_.candidates_[candidate].size > room_; });
+}
+
+// Returns true if a better item that was left out can replace an item of the load.
+bool LoadEnumeration::is_dominated() const {
+  return std::any_of(taken_.begin(), taken_.end(), [&](std::uint32_t candidate) {
+    const Candidate& own = choice_.candidates_[candidate];
+    const std::span<const std::uint32_t> others = replacements_.of(own.item);
+    return !own.forced && std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
+      const std::uint32_t place = choice_.place_of_[other];
+      return place != no_place && state_[place] != State::taken &&
+             choice_.candidates_[place].size - own.size <= room_;
+    });
+  });
+}
+
+// Tests the lower bounds of the remaining items, and computes the score.
+bool LoadEnumeration::leaves_what_fits() {
+  score_ = 0;
+  for (std::size_t i = 0; i < choice_.open_weight_.size(); ++i) {
+    const Measure& measure = choice_.bounds_->measures[i];
+    const std::vector<std::uint64_t>& open = choice_.open_weight_[i];
+    load_weight_.assign(open.size(), 0);
+    for (const std::uint32_t candidate : taken_) {
+      load_weight_[choice_.candidates_[candidate].tail] +=
+          measure.weight[choice_.candidates_[candidate].item];
+    }
+    std::uint64_t taken = 0;
+    for (std::size_t tail = open.size(); tail-- > 0;) {
+      taken += load_weight_[tail];
+      const std::uint64_t rest = open[tail] - taken;
+      if (rest == 0) {
+        continue;
+      }
+      if (tail >= choice_.groups_left_ || rest > (choice_.groups_left_ - tail) * measure.capacity) {
+        return false;
+      }
+      const float needed =
+          static_cast<float>(tail) + static_cast<float>(rest) / static_cast<float>(measure.capacity);
+      score_ = std::max(score_, needed);
+    }
+    steps_ += open.size() / 4 + taken_.size();
+  }
+  return true;
+}
 
 class Search {
 public:
