@@ -94,8 +94,21 @@ namespace {
 
 struct InitSettings {
   commands::InitRequest request;
+  bool force = false;
   bool quiet = false;
 };
+
+// A program that somebody has filled in is not replaced by a draft.
+Result<void> keep_program(const InitSettings& settings) {
+  const std::string& output = settings.request.output;
+  std::error_code unknown;
+  if (settings.force || output == standard_stream || !std::filesystem::is_regular_file(output, unknown)) {
+    return {};
+  }
+  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                              .message = fmt::format("{} is there already", in_quotes(display_name(output))),
+                              .fix = "name another file, or give --force to replace it"});
+}
 
 // Prints the placeholders to standard error; the program runs with them.
 void print_notes(const commands::Draft& draft, const commands::InitRequest& request) {
@@ -114,6 +127,7 @@ Result<ExitCode> run_init(const InitSettings& settings) {
     files.inputs.push_back({source, "a source", {}});
   }
   TIDEGATE_CHECK(refuse_overwriting(files));
+  TIDEGATE_CHECK(keep_program(settings));
   TIDEGATE_TRY(const auto draft, commands::init(request));
   auto written = commands::write_text(request.output, draft.json);
   if (written && !settings.quiet) {
@@ -140,6 +154,7 @@ CommandModel init_command() {
   return {
       .options = {text_option("--options", "TEXT", settings->request.options,
                               "Compiler options for the kernels, as for clBuildProgram"),
+                  flag("--force", settings->force, "Replace the file of -o"),
                   short_flag("-q", "--quiet", settings->quiet, "Print errors only, no list of placeholders"),
                   output_option(settings->request.output)},
       .positionals = {sources_positional(settings->request.sources)},

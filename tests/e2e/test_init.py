@@ -81,6 +81,18 @@ kernel void twice(global float* b) { b[get_global_id(0)] *= 2; }
 """)
         self.assertEqual(run("check", str(self.folder / "p.json")).rc, 0)
 
+    def test_a_program_is_replaced_by_force_alone(self) -> None:
+        source = str(self.folder / "one.cl")
+        Path(source).write_text("kernel void one(global float* a) { a[get_global_id(0)] = 1; }")
+        program = self.folder / "p.json"
+        program.write_text("mine")
+        refused = run("init", source, "-o", str(program))
+        self.assertEqual((refused.rc, refused.stdout), (2, ""))
+        self.assertIn("p.json\" is there already [invalid_usage]\n  fix: name another file, or give --force", refused.stderr)
+        self.assertEqual(program.read_text(), "mine")
+        self.assertEqual(run("init", "-q", "--force", source, "-o", str(program)).rc, 0)
+        self.assertIn("one", json.loads(program.read_text())["ops"])
+
     def test_paths(self) -> None:
         (self.folder / "k.cl").write_text("kernel void k(global int* a) { a[get_global_id(0)] = 1; }\n")
         (self.folder / "programs").mkdir()

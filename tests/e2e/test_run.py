@@ -718,8 +718,8 @@ class Memory(Small):
         # As one window they would be in registers.
         report = self.report_of(document, "--strategy", "launch", "--set", "promote=none")
         memory = report["memory"]
-        self.assertEqual((memory["arena_bytes"], memory["sum_bytes"], memory["optimal"]),
-                         (4 * 4 * count, 8 * 4 * count, True))
+        shifted = 4 * count + 1280  # on a CPU, for the sake of its cache
+        self.assertEqual((memory["arena_bytes"], memory["sum_bytes"], memory["optimal"]), (4 * shifted, 8 * shifted, True))
         self.assertLessEqual(memory["arena_bytes"] + memory["table_bytes"], budget)
         self.assertEqual(self.output("z.bin"), list(range(7, count + 7)))
         # Repeated they may not share with what the next iteration reads first, and they are written first.
