@@ -123,7 +123,7 @@ private:
   }
   void skip_brackets() {
     if (at_ < end_ && tokens_[at_].opens()) {
-      at_ = closing(tokens_, at_) + 1;
+      at_ = unit_.counterpart(at_) + 1;
     } else {
       fail();
     }
@@ -718,7 +718,7 @@ private:
     }
     for (std::size_t i = body_.begin; i < body_.end; ++i) {
       const auto [first, last] = names.equal_range(tokens_[i].text);
-      for (auto entry = first; entry != last && !is_member(tokens_, i); ++entry) {
+      for (auto entry = first; entry != last && !unit_.is_member(i); ++entry) {
         const Name* const name = entry->second;
         const auto pointer = pointers_.find(name);
         if (pointer == pointers_.end()) {

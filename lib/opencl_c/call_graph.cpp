@@ -18,44 +18,24 @@ bool is_loop(const Token& token) {
   return token.is("for") || token.is("while") || token.is("do");
 }
 
-// Index after the bracket that closes the one at `i`.
-std::size_t after_bracket(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
-  std::size_t open = 0;
-  for (; i < end; ++i) {
-    open += tokens[i].opens() ? 1 : 0;
-    open -= tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}") ? 1 : 0;
-    if (open == 0) {
-      return i + 1;
-    }
-  }
-  return end;
-}
-
 // Index after the statement at `i`; for a do loop, after its body.
-std::size_t after_statement(const std::vector<Token>& tokens, std::size_t i, std::size_t end) {
+std::size_t after_statement(const TranslationUnit& unit, std::size_t i, std::size_t end) {
   while (i < end) {
-    const Token& first = tokens[i];
+    const Token& first = unit.source.tokens[i];
     if (first.is("do") || first.is("else")) {
       ++i; // its statement follows
       continue;
     }
     if (is_loop(first) || first.is("if") || first.is("switch")) {
-      i = after_bracket(tokens, i + 1, end);
+      i = unit.counterpart(i + 1) + 1;
       continue;
     }
-    if (first.is("{")) {
-      i = after_bracket(tokens, i, end);
-    } else {
-      while (i < end && !tokens[i].is(";")) {
-        i = tokens[i].opens() ? after_bracket(tokens, i, end) : i + 1;
-      }
-      ++i;
-    }
-    if (i >= end || !tokens[i].is("else")) {
-      return std::min(i, end);
+    i = (first.is("{") ? unit.counterpart(i) : unit.find({.begin = i, .end = end}, ";")) + 1;
+    if (!unit.is(i, "else")) {
+      break;
     }
   }
-  return end;
+  return std::min(i, end);
 }
 
 // True for an access to an element of an array or vector. Further subscripts belong to the same access;
@@ -71,15 +51,14 @@ bool is_access(const std::vector<Token>& tokens, std::size_t i) {
 }
 
 // Iterations of the loop at `i`: the bound in `for (…; i < 16; …)`, otherwise a guess.
-double iterations_of(const std::vector<Token>& tokens, std::size_t i) {
+double iterations_of(const TranslationUnit& unit, std::size_t i) {
   constexpr double most = 1024;
+  const std::vector<Token>& tokens = unit.source.tokens;
   if (!tokens[i].is("for")) {
     return iterations_of_a_loop;
   }
-  const std::size_t end = after_bracket(tokens, i + 1, tokens.size());
-  while (i < end && !tokens[i].is(";")) {
-    ++i;
-  }
+  const std::size_t end = unit.counterpart(i + 1);
+  i = unit.find({.begin = i + 2, .end = end}, ";");
   const bool says = i + 4 < end && (tokens[i + 2].is("<") || tokens[i + 2].is("<=")) && tokens[i + 4].is(";");
   const std::string bound = says ? tokens[i + 3].text : "";
   double iterations = 0;
@@ -94,15 +73,6 @@ bool accesses_memory(const std::string& function) {
 }
 
 } // namespace
-
-bool is_member(const std::vector<Token>& tokens, std::size_t i) {
-  return i > 0 && (tokens[i - 1].is(".") || tokens[i - 1].is("->"));
-}
-
-bool is_call(const std::vector<Token>& tokens, std::size_t i) {
-  return tokens[i].kind == TokenKind::identifier && i + 1 < tokens.size() && tokens[i + 1].is("(") &&
-         !is_member(tokens, i);
-}
 
 CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
   for (const Function& function : unit.functions) {
@@ -166,14 +136,14 @@ void CallGraph::look_at(const Function& function) {
       times.pop_back();
     }
     if (is_loop(tokens[i]) && loop_ends.size() < most_loop_depth) {
-      loop_ends.push_back(after_statement(tokens, i, function.end));
-      times.push_back(times.back() * iterations_of(tokens, i));
+      loop_ends.push_back(after_statement(unit_, i, function.end));
+      times.push_back(times.back() * iterations_of(unit_, i));
       own.loop_depth = std::max(own.loop_depth, static_cast<std::uint32_t>(loop_ends.size()));
     }
     work.accesses += i >= function.body->begin && is_access(tokens, i) ? times.back() : 0;
     own.floats |= is_floating(name);
     own.divides |= name == "/" || name == "/=";
-    if (i < function.body->begin || !is_call(tokens, i)) {
+    if (i < function.body->begin || !unit_.is_call(i)) {
       continue;
     }
     if (unit_.meaning(i) != nullptr) {

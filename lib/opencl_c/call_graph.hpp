@@ -59,10 +59,4 @@ private:
   std::map<std::string, Work> work_;
 };
 
-// True if token `i` is the name of a called function.
-bool is_call(const std::vector<Token>& tokens, std::size_t i);
-
-// True if token `i` names a member: it follows a dot or an arrow.
-bool is_member(const std::vector<Token>& tokens, std::size_t i);
-
 } // namespace tidegate::opencl_c

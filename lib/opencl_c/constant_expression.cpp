@@ -446,13 +446,11 @@ namespace {
 
 // Index of the opening brace of the enumerators at "enum", past its attributes and tag; or the number of
 // tokens.
-std::size_t brace_of(const std::vector<Token>& tokens, std::size_t keyword) {
-  std::size_t i = keyword + 1;
-  while (i + 1 < tokens.size() && is_attribute(tokens[i].text)) {
-    i = closing(tokens, i + 1) + 1;
-  }
+std::size_t brace_of(const TranslationUnit& unit, std::size_t keyword) {
+  const std::vector<Token>& tokens = unit.source.tokens;
+  std::size_t i = unit.after_attributes(keyword + 1);
   i += i < tokens.size() && tokens[i].kind == TokenKind::identifier ? 1U : 0U;
-  return i < tokens.size() && tokens[i].is("{") ? i : tokens.size();
+  return unit.is(i, "{") ? i : tokens.size();
 }
 
 } // namespace
@@ -461,7 +459,7 @@ ConstantValues::ConstantValues(const TranslationUnit& unit) : unit_(unit) {
   const std::vector<Token>& tokens = unit.source.tokens;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].is("enum")) {
-      enumerators(brace_of(tokens, i));
+      enumerators(brace_of(unit, i));
     }
   }
 }
@@ -471,26 +469,17 @@ void ConstantValues::enumerators(std::size_t brace) {
   if (brace == tokens.size()) {
     return;
   }
-  const std::size_t end = closing(tokens, brace);
+  const std::size_t end = unit_.counterpart(brace);
   std::optional<Constant> next = Constant{};
-  bool nested = false; // a nested list in a value
-  for (std::size_t i = brace + 1; i < end; ++i) {
-    const std::size_t name = i;
-    while (i < end && !tokens[i].is(",") && !tokens[i].is("=")) {
-      ++i;
+  for (const TokenRange part : unit_.split({.begin = brace + 1, .end = end})) {
+    const std::size_t assignment = unit_.find(part, "=");
+    if (assignment != part.end) {
+      next = constant({.begin = assignment + 1, .end = part.end});
     }
-    if (i < end && tokens[i].is("=")) {
-      const std::size_t begin = ++i;
-      for (; i < end && !tokens[i].is(","); ++i) {
-        i = tokens[i].is("(") ? closing(tokens, i) : i;
-        nested |= tokens[i].is("{");
-      }
-      next = constant({.begin = begin, .end = i});
-    }
-    if (!next || !next->number() || nested) {
+    if (!next || !next->number()) {
       return;
     }
-    values_[name] = *next;
+    values_[part.begin] = *next;
     const Constant greater{.bits = next->bits + 1, .type = next->type};
     next = converted(greater, greater.type).bits == greater.bits ? std::optional(greater) : std::nullopt;
   }
@@ -508,7 +497,7 @@ std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
   // The arithmetic type in the parentheses that open there.
   const auto type_in = [&](std::size_t open) -> std::optional<ArithmeticType> {
     std::vector<std::string_view> words;
-    for (std::size_t i = open + 1; i < closing(tokens, open); ++i) {
+    for (std::size_t i = open + 1; i < unit_.counterpart(open); ++i) {
       const Name* const name = unit_.meaning(i);
       if (tokens[i].kind != TokenKind::identifier || (name != nullptr && !name->is_file_scope)) {
         return {};
@@ -522,7 +511,7 @@ std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
         const std::size_t token = expression.begin + at++;
         if (tokens[token].is("sizeof") && token + 1 < expression.end && tokens[token + 1].is("(")) {
           const auto type = type_in(token + 1);
-          at = closing(tokens, token + 1) + 1 - expression.begin;
+          at = unit_.counterpart(token + 1) + 1 - expression.begin;
           return type ? std::optional(
                             Constant{.bits = type->bytes(), .type = {.bits = 64, .is_unsigned = true}})
                       : std::nullopt;
@@ -539,7 +528,7 @@ std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
         if (!is_integer) {
           return {};
         }
-        at = closing(tokens, open) + 1 - expression.begin;
+        at = unit_.counterpart(open) + 1 - expression.begin;
         return IntegerType{.bits = 8 * type->scalar_bytes, .is_unsigned = type->scalar.starts_with('u')};
       }};
   return evaluate_constant(std::span(tokens).subspan(expression.begin, expression.end - expression.begin),
@@ -557,7 +546,7 @@ ConstantValues::enumerators_of(std::size_t brace) const {
     return {};
   }
   std::vector<std::pair<std::string, std::int64_t>> found;
-  const std::size_t end = closing(unit_.source.tokens, brace);
+  const std::size_t end = unit_.counterpart(brace);
   for (auto entry = values_.upper_bound(brace); entry != values_.end() && entry->first < end; ++entry) {
     found.emplace_back(unit_.source.tokens[entry->first].text, *entry->second.number());
   }
@@ -567,7 +556,7 @@ ConstantValues::enumerators_of(std::size_t brace) const {
 // Compilers take the first of uint, int, ulong and long that holds every enumerator.
 IntegerType ConstantValues::type_of(std::size_t brace) const {
   const auto first = values_.upper_bound(brace);
-  const auto last = values_.lower_bound(closing(unit_.source.tokens, brace));
+  const auto last = values_.lower_bound(unit_.counterpart(brace));
   std::int64_t least = 0;
   std::int64_t most = 0;
   for (auto entry = first; entry != last; ++entry) {
@@ -584,14 +573,14 @@ std::map<std::string, std::string> ConstantValues::enumeration_types() const {
   const std::vector<Token>& tokens = unit_.source.tokens;
   std::map<std::string, std::string> types;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::size_t brace = tokens[i].is("enum") ? brace_of(tokens, i) : tokens.size();
+    const std::size_t brace = tokens[i].is("enum") ? brace_of(unit_, i) : tokens.size();
     if (!complete_.contains(brace)) {
       continue;
     }
     const IntegerType type = type_of(brace);
     const std::string name_of_type =
         std::string(type.is_unsigned ? "u" : "") + (type.bits == 64 ? "long" : "int");
-    const std::size_t end = closing(tokens, brace);
+    const std::size_t end = unit_.counterpart(brace);
     // A packed enumeration is as small as its enumerators allow.
     const bool has_attribute = (i + 1 < tokens.size() && is_attribute(tokens[i + 1].text)) ||
                                (end + 1 < tokens.size() && is_attribute(tokens[end + 1].text));

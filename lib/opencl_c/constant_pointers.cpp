@@ -67,9 +67,8 @@ public:
   // True for a function that returns a pointer into constant memory.
   [[nodiscard]] bool returns_constant(const Function& function) const {
     for (std::size_t i = function.begin; i < function.name_token; ++i) {
-      if (is_attribute(tokens_[i].text)) {
-        i = closing(tokens_, i + 1);
-      } else if (is_constant(i)) {
+      i = unit_.after_attributes(i);
+      if (i < function.name_token && is_constant(i)) {
         return true;
       }
     }
@@ -81,7 +80,7 @@ public:
   [[nodiscard]] bool any_specifier(const Name& name, const Property& property) const {
     for (std::size_t i = name.specifiers.begin; i < name.specifiers.end; ++i) {
       if (tokens_[i].is("{")) {
-        i = closing(tokens_, i);
+        i = unit_.counterpart(i);
       } else if (property(i)) {
         return true;
       }
@@ -108,15 +107,9 @@ public:
 
   // True if the parenthesis at `close` ends a cast.
   [[nodiscard]] bool is_cast(std::size_t close) const {
-    std::size_t depth = 1;
-    std::size_t open = close;
-    while (depth > 0) {
-      --open;
-      depth += tokens_[open].is(")") ? 1U : 0U;
-      depth -= tokens_[open].is("(") ? 1U : 0U;
-    }
-    const std::string& first = tokens_[open + 1].text;
-    return is_qualifier(first) || is_type_word(first) || used_type(open + 1) != nullptr;
+    const std::size_t first = unit_.counterpart(close) + 1;
+    return is_qualifier(tokens_[first].text) || is_type_word(tokens_[first].text) ||
+           used_type(first) != nullptr;
   }
 
 private:
@@ -151,8 +144,7 @@ struct Target {
 class ConstantPointers {
 public:
   ConstantPointers(const TranslationUnit& unit, const Function& function)
-      : unit_(unit), tokens_(unit.source.tokens), types_(unit), function_(function),
-        closing_(closing_brackets(tokens_, {.begin = function.begin, .end = function.end})) {
+      : unit_(unit), tokens_(unit.source.tokens), types_(unit), function_(function) {
     for (const Name& name : unit.names) {
       if (name.token > function.name_token && name.token < function.end) {
         names_.push_back(&name);
@@ -220,9 +212,7 @@ public:
     }
     casts(changed);
     for (const TokenRange& range : changed) {
-      if (auto replaced = replace(range, edits); !replaced) {
-        return replaced;
-      }
+      TIDEGATE_CHECK(replace(range, edits));
     }
     return {};
   }
@@ -230,7 +220,7 @@ public:
   Result<void> replace(TokenRange range, Edits& edits) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       if (is(i, "{") || !types_.is_constant(i)) {
-        i = is(i, "{") ? closing_bracket(i) : i;
+        i = is(i, "{") ? unit_.counterpart(i) : i;
         continue;
       }
       Edit& edit = edits[i];
@@ -253,13 +243,7 @@ public:
   }
 
 private:
-  [[nodiscard]] bool is(std::size_t i, const char* text) const {
-    return i < tokens_.size() && tokens_[i].is(text);
-  }
-
-  [[nodiscard]] std::size_t closing_bracket(std::size_t open) const {
-    return closing_[open - function_.begin];
-  }
+  [[nodiscard]] bool is(std::size_t i, const char* text) const { return unit_.is(i, text); }
 
   struct Assignment {
     std::size_t declaration = 0; // first token of the specifiers
@@ -276,20 +260,20 @@ private:
           add(*name, {.begin = i + 1, .end = name->declarator.end});
           break;
         }
-        i = is(i, "[") ? closing_bracket(i) : i;
+        i = is(i, "[") ? unit_.counterpart(i) : i;
       }
     }
     const bool result = types_.returns_constant(function_);
     for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
       const Name* const name = is(i, "return") ? nullptr : unit_.meaning(i);
-      if (is_member(tokens_, i) && is(i + 1, "=") && types_.is_member_to_constant(tokens_[i].text)) {
+      if (unit_.is_member(i) && is(i + 1, "=") && types_.is_member_to_constant(tokens_[i].text)) {
         member_values_.push_back(value_at(i + 2));
       } else if (is(i, "return") && result) {
         assignments_.push_back({.declaration = function_.begin, .value = value_at(i + 1)});
       } else if (name != nullptr && name->token != i && types_.points_to_constant(*name)) {
         std::size_t next = i + 1;
         while (is(next, "[")) { // an array of pointers
-          next = closing_bracket(next) + 1;
+          next = unit_.counterpart(next) + 1;
         }
         if (is(next, "=")) {
           add(*name, value_at(next + 1));
@@ -304,12 +288,7 @@ private:
 
   // The expression from token `begin` to a comma, a semicolon or the end of the enclosing brackets.
   [[nodiscard]] TokenRange value_at(std::size_t begin) const {
-    std::size_t i = begin;
-    while (i < tokens_.size() && !is(i, ",") && !is(i, ";") && !is(i, ")") && !is(i, "]") && !is(i, "}")) {
-      const bool open = is(i, "(") || is(i, "[") || is(i, "{");
-      i = open ? closing_bracket(i) + 1 : i + 1;
-    }
-    return {.begin = begin, .end = i};
+    return {.begin = begin, .end = unit_.find({.begin = begin, .end = tokens_.size()}, ",;)]}")};
   }
 
   // Adds the tokens between the parentheses of each cast whose pointer type changes.
@@ -319,12 +298,12 @@ private:
     }
     std::vector<std::size_t> open; // brackets
     for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
-      if (is(i, "(") || is(i, "[") || is(i, "{")) {
+      if (tokens_[i].opens()) {
         open.push_back(i);
-      } else if (is(i, ")") || is(i, "]") || is(i, "}")) {
+      } else if (tokens_[i].closes()) {
         open.pop_back();
       } else if (types_.is_constant(i) && is(open.back(), "(") && !is_specifier(i)) {
-        const std::size_t close = closing_bracket(open.back());
+        const std::size_t close = unit_.counterpart(open.back());
         if (target_of(operand(close + 1)).global) {
           changed.push_back({.begin = open.back() + 1, .end = close});
         }
@@ -345,7 +324,7 @@ private:
     }
     for (std::size_t first = i;;) {
       if (is(i, "(") || is(i, "[")) {
-        i = closing_bracket(i) + 1;
+        i = unit_.counterpart(i) + 1;
       } else if (is(i, ".") || is(i, "->")) {
         i += 2;
       } else if (i < tokens_.size() && tokens_[i].kind != TokenKind::punctuator &&
@@ -369,15 +348,15 @@ private:
   [[nodiscard]] Target target_of(TokenRange value, bool reads) const {
     Target target;
     for (std::size_t i = value.begin; i < value.end; ++i) {
-      const bool in_parentheses = !reads && is(i, "(") && is_read(i, closing_bracket(i));
+      const bool in_parentheses = !reads && is(i, "(") && is_read(i, unit_.counterpart(i));
       if (is(i, "[") || in_parentheses) {
-        i = closing_bracket(i);
+        i = unit_.counterpart(i);
       } else if (is(i, "sizeof")) {
-        i = is(i + 1, "(") ? closing_bracket(i + 1) : i + 1;
+        i = is(i + 1, "(") ? unit_.counterpart(i + 1) : i + 1;
       } else if (tokens_[i].kind == TokenKind::string) {
         target.constant = true;
-      } else if (is_call(tokens_, i)) {
-        const std::size_t close = closing_bracket(i + 1);
+      } else if (unit_.is_call(i)) {
+        const std::size_t close = unit_.counterpart(i + 1);
         target |= target_of_call(i, {.begin = i + 2, .end = close});
         i = close;
       } else {
@@ -442,11 +421,10 @@ private:
   const std::vector<Token>& tokens_;
   const ConstantTypes types_;
   const Function& function_;
-  const std::vector<std::size_t> closing_; // by token of the function
-  std::vector<const Name*> names_;         // declared by the function
-  std::vector<Assignment> assignments_;    // to pointers into constant memory, and returned ones
-  std::vector<TokenRange> member_values_;  // values assigned to members that are such pointers
-  std::map<std::size_t, Target> targets_;  // by first token of the specifiers
+  std::vector<const Name*> names_;        // declared by the function
+  std::vector<Assignment> assignments_;   // to pointers into constant memory, and returned ones
+  std::vector<TokenRange> member_values_; // values assigned to members that are such pointers
+  std::map<std::size_t, Target> targets_; // by first token of the specifiers
 };
 
 } // namespace
@@ -459,9 +437,7 @@ Result<void> constants_to_global(const TranslationUnit& unit, const Function& fu
     add_global_typedefs(unit, *function.body, edits);
   }
   const ConstantPointers pointers(unit, function);
-  if (auto edited = pointers.edit(edits); !edited) {
-    return edited;
-  }
+  TIDEGATE_CHECK(pointers.edit(edits));
   // Only the definition shows what a prototype returns.
   const Function* const definition = function.body ? nullptr : unit.definition(function.name);
   const bool returns_global = definition == nullptr ? pointers.returns_global()
@@ -485,7 +461,7 @@ void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& e
         const bool edited = edit != edits.end() && edit->second.replaced;
         const std::string& word = edited ? edit->second.text : tokens[i].text;
         if (tokens[i].is("{")) { // the original typedef declares the members
-          i = closing(tokens, i);
+          i = unit.counterpart(i);
         } else if (address_space(word) == AddressSpace::constant) {
           text += fmt::format(" {}", global_qualifiers);
         } else {
@@ -494,12 +470,7 @@ void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& e
         }
       }
     }
-    std::size_t end = name.declarator.end;
-    while (end < range.end && !tokens[end].is(";")) { // skips the other declarators
-      const bool open = tokens[end].is("(") || tokens[end].is("[") || tokens[end].is("{");
-      end = open ? closing(tokens, end) + 1 : end + 1;
-    }
-    edits[end].after += text + ";";
+    edits[unit.find({.begin = name.declarator.end, .end = range.end}, ";")].after += text + ";";
   }
 }
 

@@ -1,5 +1,4 @@
-// Finds declarations by their address space, and collects the types and values that they need outside the
-// kernel.
+// Finds the declarations by their address space, and the types and values that they need outside the kernel.
 #include "opencl_c/local_variables.hpp"
 
 #include "opencl_c/type_layout.hpp"
@@ -19,130 +18,59 @@ public:
       : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body) {}
 
   Result<LocalVariables> run() {
-    find_statements();
-    std::size_t statement = body_.begin + 1;
-    for (std::size_t i = statement; i + 1 < body_.end; ++i) {
-      const Token& token = tokens_[i];
-      if (token.is("(")) { // casts and arguments declare nothing
-        i = closing(tokens_, i);
-      } else if (token.is(";") || token.is("{") || token.is("}") || token.is(":")) {
-        statement = i + 1;
-      } else if (const AddressSpace space = moving_space(i, statement);
-                 space == AddressSpace::local || space == AddressSpace::constant) {
-        const std::size_t end = statement_end(i);
-        if (auto added = declaration({.begin = statement, .end = end}, i, space); !added) {
-          return tl::unexpected(std::move(added.error()));
-        }
-        i = end;
-        statement = end + 1;
+    for (std::size_t i = 0; i < unit_.names.size(); ++i) {
+      const Name& first = unit_.names[i];
+      if (space_of(first) == AddressSpace::none || !declared_.insert(first.specifiers.begin).second) {
+        continue;
       }
+      const std::size_t end = unit_.find({.begin = first.declarator.end, .end = body_.end}, ";");
+      HoistedVariable variable{.declaration = {.begin = first.statement, .end = end}};
+      for (const Name& name : unit_.names) {
+        if (name.kind != NameKind::variable || name.specifiers.begin != first.specifiers.begin) {
+          continue;
+        }
+        const TokenRange declarator{.begin = name.declarator.begin,
+                                    .end = std::min(name.declarator.end + 1, end)};
+        if (space_of(name) == AddressSpace::none) {
+          variable.remaining.push_back(declarator);
+        } else {
+          variable.moving.push_back(declarator);
+          variable.names.push_back({.unique = unique(tokens_[name.token].text), .token = name.token});
+        }
+      }
+      TIDEGATE_CHECK(stands_alone(variable));
+      (space_of(first) == AddressSpace::local ? found_.locals : found_.constants)
+          .push_back(std::move(variable));
     }
     std::ranges::sort(found_.types, {}, [](const HoistedType& type) { return type.statement.begin; });
     return std::move(found_);
   }
 
 private:
-  // Finds the statements that end in a semicolon; braces of types and values are part of a statement.
-  void find_statements() {
-    std::size_t begin = body_.begin + 1;
-    for (std::size_t i = begin; i + 1 < body_.end; ++i) {
-      const bool part = tokens_[i].is("(") || tokens_[i].is("[") || (tokens_[i].is("{") && !opens_block(i));
-      if (part) {
-        i = closing(tokens_, i);
-      } else if (tokens_[i].is(";")) {
-        statements_.push_back({.begin = begin, .end = i + 1});
-        begin = i + 1;
-      } else if (tokens_[i].is("{") || tokens_[i].is("}") || tokens_[i].is(":")) {
-        begin = i + 1;
+  // The address space of a variable of the body that functions may not declare; none for any other name.
+  // Samplers count as constants: only kernels and files may declare them.
+  [[nodiscard]] AddressSpace space_of(const Name& name) const {
+    if (name.kind != NameKind::variable || name.token < body_.begin || name.token >= body_.end) {
+      return AddressSpace::none;
+    }
+    TokenRange qualifiers = name.specifiers;
+    for (std::size_t i = name.declarator.begin; i < name.token; ++i) {
+      if (tokens_[i].is("*") || tokens_[i].is("(")) { // a pointer: what follows the star is its own
+        qualifiers = {.begin = i + 1, .end = name.token};
       }
     }
-  }
-
-  [[nodiscard]] bool opens_block(std::size_t brace) const {
-    const auto is_aggregate = [this](std::size_t i) {
-      return tokens_[i].is("struct") || tokens_[i].is("union") || tokens_[i].is("enum");
-    };
-    const Token& before = tokens_[brace - 1];
-    if (before.is("=") || before.is(",") || before.is("{") || is_aggregate(brace - 1)) {
-      return before.is("{") && opens_block(brace - 1);
-    }
-    if (before.kind == TokenKind::identifier) {
-      std::size_t i = brace - 2;
-      for (; i > body_.begin && tokens_[i].is(")"); --i) { // "struct __attribute__((packed)) point {"
-        while (i > body_.begin && !is_attribute(tokens_[i].text)) {
-          --i;
-        }
+    bool is_sampler = false;
+    bool is_const = false;
+    for (std::size_t i = qualifiers.begin; i < qualifiers.end; ++i) {
+      const AddressSpace space = address_space(tokens_[i].text);
+      if (space == AddressSpace::local || space == AddressSpace::constant) {
+        return space;
       }
-      return !is_aggregate(i);
+      is_sampler |= tokens_[i].is("sampler_t");
+      is_const |= tokens_[i].is("const");
+      i = tokens_[i].is("{") ? unit_.counterpart(i) : i;
     }
-    return true;
-  }
-
-  // The address space of a variable that functions may not declare. Samplers count as constants: only kernels
-  // and files may declare them.
-  [[nodiscard]] AddressSpace moving_space(std::size_t i, std::size_t statement) const {
-    if (!tokens_[i].is("sampler_t")) {
-      return address_space(tokens_[i].text);
-    }
-    const bool is_const = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(statement),
-                                      tokens_.begin() + static_cast<std::ptrdiff_t>(i),
-                                      [](const Token& token) { return token.is("const"); });
-    return is_const ? AddressSpace::constant : AddressSpace::none;
-  }
-
-  [[nodiscard]] std::size_t statement_end(std::size_t i) const {
-    while (i < body_.end && !tokens_[i].is(";")) {
-      const bool open = tokens_[i].is("(") || tokens_[i].is("[") || tokens_[i].is("{");
-      i = open ? closing(tokens_, i) + 1 : i + 1;
-    }
-    return i;
-  }
-
-  Result<void> declaration(TokenRange range, std::size_t qualifier, AddressSpace space) {
-    HoistedVariable variable{.declaration = range};
-    std::size_t begin = first_declarator(qualifier + 1, range.end);
-    while (begin < range.end) {
-      const std::size_t comma = declarator_end(begin, range.end);
-      const TokenRange declarator{.begin = begin, .end = std::min(comma + 1, range.end)};
-      begin = comma + 1;
-      if (tokens_[declarator.begin].is("*") || tokens_[declarator.begin].is("(")) { // a pointer to an array
-        variable.remaining.push_back(declarator);
-      } else {
-        const std::string& name = tokens_[declarator.begin].text;
-        variable.moving.push_back(declarator);
-        variable.names.push_back({.name = name, .unique = unique(name), .token = declarator.begin});
-      }
-    }
-    if (variable.names.empty()) {
-      return {}; // only pointers
-    }
-    if (auto alone = stands_alone(variable); !alone) {
-      return alone;
-    }
-    (space == AddressSpace::local ? found_.locals : found_.constants).push_back(std::move(variable));
-    return {};
-  }
-
-  // The type comes first; the declarators start at a star, a parenthesis or a declarator name.
-  [[nodiscard]] std::size_t first_declarator(std::size_t i, std::size_t end) const {
-    for (; i < end; ++i) {
-      if (is_attribute(tokens_[i].text)) {
-        i = closing(tokens_, i + 1);
-      } else if (tokens_[i].is("{")) { // a structure without a name
-        i = closing(tokens_, i);
-      } else if (tokens_[i].is("*") || tokens_[i].is("(") || is_declarator_name(tokens_, i) || i + 1 == end) {
-        return i;
-      }
-    }
-    return end;
-  }
-
-  [[nodiscard]] std::size_t declarator_end(std::size_t i, std::size_t end) const {
-    while (i < end && !tokens_[i].is(",")) {
-      const bool open = tokens_[i].is("(") || tokens_[i].is("[") || tokens_[i].is("{");
-      i = open ? closing(tokens_, i) + 1 : i + 1;
-    }
-    return i;
+    return is_sampler && is_const ? AddressSpace::constant : AddressSpace::none;
   }
 
   // A variable that leaves the kernel takes along its types and the values of constants.
@@ -193,15 +121,13 @@ private:
 
   // Takes the statement that declares the type, if it declares types only.
   Result<bool> take_type(const Name& name) {
-    const auto statement = std::ranges::find_if(statements_, [&name](const TokenRange& range) {
-      return range.begin <= name.token && name.token < range.end;
-    });
-    if (statement == statements_.end()) {
+    if (name.token < body_.begin) {
       return false;
     }
-    HoistedType type{.statement = *statement};
+    HoistedType type{.statement = {.begin = name.statement,
+                                   .end = unit_.find({.begin = name.statement, .end = body_.end}, ";") + 1}};
     for (const Name& other : unit_.names) {
-      if (other.token < statement->begin || other.token >= statement->end || other.kind == NameKind::member) {
+      if (other.statement != name.statement || other.kind == NameKind::member) {
         continue;
       }
       if (other.kind == NameKind::variable || other.kind == NameKind::function) {
@@ -210,12 +136,12 @@ private:
       type.names.push_back(other.token);
     }
     const bool known = std::ranges::any_of(
-        found_.types, [&](const HoistedType& found) { return found.statement.begin == statement->begin; });
+        found_.types, [&](const HoistedType& found) { return found.statement.begin == name.statement; });
     if (known) {
       return true;
     }
-    found_.types.push_back(std::move(type));
-    return take_along(*statement, [](std::size_t /*token*/) { return false; }).map([] { return true; });
+    found_.types.push_back(type);
+    return take_along(type.statement, [](std::size_t /*token*/) { return false; }).map([] { return true; });
   }
 
   // True if the name at token `i` is of file scope or part of the declaration.
@@ -237,8 +163,8 @@ private:
   const std::vector<Token>& tokens_;
   const TokenRange body_;
   LocalVariables found_;
+  std::set<std::size_t> declared_; // first tokens of the declarations found
   std::set<std::string> seen_;
-  std::vector<TokenRange> statements_;
 };
 
 } // namespace

@@ -14,7 +14,6 @@
 namespace tidegate::opencl_c {
 
 struct HoistedName {
-  std::string name;
   std::string unique; // the name, numbered when the kernel declares several of that name
   std::size_t token = 0;
 };

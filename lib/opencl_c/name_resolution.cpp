@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tidegate::opencl_c {
@@ -86,8 +87,7 @@ protected:
 
   // Passes a token of an expression and records what it names.
   void use() {
-    const bool member = at_ > 0 && (tokens_[at_ - 1].is(".") || tokens_[at_ - 1].is("->"));
-    if (is_word(at_) && !member) {
+    if (is_word(at_) && !unit_.is_member(at_)) {
       unit_.meanings[at_] = scopes_.find(token().text);
     }
     ++at_;
@@ -122,6 +122,7 @@ protected:
     const std::size_t number = unit_.names.size();
     unit_.names.push_back(name);
     unit_.names.back().is_file_scope = scopes_.is_file_scope();
+    unit_.names.back().statement = statement_;
     unit_.meanings[name.token] = number;
     if (name.kind != NameKind::member) {
       scopes_.declare(key, number);
@@ -145,6 +146,7 @@ protected:
   const std::vector<Token>& tokens_;
   Scopes scopes_;
   std::size_t at_ = 0;
+  std::size_t statement_ = 0; // first token of the declaration that the token is part of
 };
 
 // One entry of the walk's stack: a construct that is open around the current token.
@@ -282,6 +284,7 @@ private:
   }
 
   void statement() {
+    statement_ = std::exchange(follows_attribute_, false) ? statement_ : at_;
     if (closes()) {
       close_bracket();
     } else if (token().is(";")) {
@@ -293,6 +296,7 @@ private:
       open_block();
     } else if (is_attribute(at_)) { // attributes of the loop or declaration that follows
       attribute();
+      follows_attribute_ = true;
     } else if (!keyword()) {
       push(is_declaration() ? In::declaration : In::expression);
     }
@@ -555,6 +559,7 @@ private:
   }
 
   std::vector<Frame> frames_;
+  bool follows_attribute_ = false; // a statement that starts after its attributes
 };
 
 } // namespace

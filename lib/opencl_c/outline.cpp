@@ -72,8 +72,6 @@ public:
   }
 
 private:
-  [[nodiscard]] bool is_call(std::size_t i) const { return opencl_c::is_call(tokens_, i); }
-
   Result<void> refuse_unsupported() {
     for (const Function& function : unit_.functions) {
       if (!reachable_.contains(function.name)) {
@@ -81,7 +79,7 @@ private:
       }
       for (std::size_t i = function.begin; i < function.end; ++i) {
         if (tokens_[i].kind == TokenKind::identifier && is_unsupported(tokens_[i].text) &&
-            unit_.meaning(i) == nullptr && !is_member(tokens_, i)) {
+            unit_.meaning(i) == nullptr && !unit_.is_member(i)) {
           return tl::unexpected(error_at(
               unit_, i, ErrorCode::unsupported_kernel,
               fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[i].text)),
@@ -145,7 +143,7 @@ private:
   // Adds the tg_item as first argument to each call that needs the position of the work-item.
   void pass_item(TokenRange range, Edits& edits) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      if (!is_call(i)) {
+      if (!unit_.is_call(i)) {
         continue;
       }
       const std::string& name = tokens_[i].text;

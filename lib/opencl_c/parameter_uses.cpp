@@ -84,9 +84,7 @@ public:
   }
 
 private:
-  [[nodiscard]] bool is(std::size_t i, const char* text) const {
-    return i < tokens_.size() && tokens_[i].is(text);
-  }
+  [[nodiscard]] bool is(std::size_t i, const char* text) const { return unit_.is(i, text); }
 
   [[nodiscard]] std::optional<std::size_t> parameter_at(const Function& function, std::size_t i) const {
     const Name* const name = tokens_[i].kind == TokenKind::identifier ? unit_.meaning(i) : nullptr;
@@ -119,37 +117,13 @@ private:
     return false;
   }
 
-  // A call that passes token `i` alone as an argument, and the argument's index.
-  struct Call {
-    std::string_view function;
-    std::size_t argument = 0;
-  };
-  [[nodiscard]] std::optional<Call> call_with(std::size_t i) const {
-    if (!(is(i + 1, ",") || is(i + 1, ")")) || !(is(i - 1, ",") || is(i - 1, "("))) {
-      return {};
-    }
-    Call call;
-    std::size_t depth = 0;
-    for (std::size_t k = i - 1; k > 0; --k) {
-      if (is(k, ")") || is(k, "]") || is(k, "}")) {
-        ++depth;
-      } else if ((is(k, "(") || is(k, "[") || is(k, "{")) && depth-- == 0) {
-        call.function = tokens_[k - 1].text;
-        return is(k, "(") && is_call(tokens_, k - 1) ? std::optional(call) : std::nullopt;
-      } else if (is(k, ",") && depth == 0) {
-        ++call.argument;
-      }
-    }
-    return {};
-  }
-
   // Use of token `i` as an argument of a function of this file.
   std::optional<ParameterUse> use_in_call(std::size_t i) {
-    const auto call = call_with(i);
-    const Function* const callee = call ? unit_.definition(call->function) : nullptr;
+    const auto argument = unit_.argument(i);
+    const Function* const callee = argument ? unit_.definition(tokens_[argument->function].text) : nullptr;
     const bool known =
-        callee != nullptr && !callee->is_overloadable && call->argument < callee->parameters.size();
-    return known ? std::optional(parameters(*callee)[call->argument]) : std::nullopt;
+        callee != nullptr && !callee->is_overloadable && argument->index < callee->parameters.size();
+    return known ? std::optional(parameters(*callee)[argument->index]) : std::nullopt;
   }
 
   ParameterUse use_of(const PointerUse& use) {
@@ -163,9 +137,9 @@ private:
     if (const auto handed_on = use_in_call(use.token)) {
       return *handed_on;
     }
-    const auto call = call_with(use.token);
-    const std::string_view function =
-        call && unit_.definition(call->function) == nullptr ? call->function : "";
+    const auto argument = unit_.argument(use.token);
+    const std::string_view called = argument ? std::string_view(tokens_[argument->function].text) : "";
+    const std::string_view function = unit_.definition(called) == nullptr ? called : "";
     return function.starts_with("vload")    ? ParameterUse{.read = true}
            : function.starts_with("vstore") ? ParameterUse{.written = true}
            : function.starts_with("atom")   ? ParameterUse{.read = true, .written = true, .atomic = true}
@@ -186,7 +160,7 @@ private:
       LocalArray array;
       bool certain = true;
       while (is(i, "[")) {
-        const std::size_t close = closing(tokens_, i);
+        const std::size_t close = unit_.counterpart(i);
         const auto value = values_.value({i + 1, close});
         certain &= value && *value > 0;
         array.push_back(certain ? static_cast<std::uint64_t>(*value) : 0);

@@ -19,8 +19,6 @@
 namespace tidegate::opencl_c {
 namespace {
 
-using Tokens = std::vector<Token>;
-
 // Parses the file-scope declarations in order.
 class Parser {
 public:
@@ -30,8 +28,8 @@ public:
     while (at_ < tokens_.size()) {
       if (tokens_[at_].kind == TokenKind::pragma || tokens_[at_].is(";")) {
         ++at_;
-      } else if (auto declared = declaration(); !declared) {
-        return declared;
+      } else {
+        TIDEGATE_CHECK(declaration());
       }
     }
     return {};
@@ -52,27 +50,22 @@ private:
     Declaration declared{.begin = at_};
     for (; at_ < tokens_.size(); ++at_) {
       const Token& token = tokens_[at_];
-      if (token.kind == TokenKind::identifier) {
-        if (is_attribute(token.text)) {
-          at_ = closing(tokens_, at_ + 1);
-          continue;
-        }
-        if (next_is("(") && !declared.has_initialiser && !declared.is_typedef && !is_type_word(token.text)) {
+      if (const std::size_t next = unit_.after_attributes(at_); next != at_) {
+        at_ = next - 1;
+      } else if (token.kind == TokenKind::identifier) {
+        if (unit_.is(at_ + 1, "(") && !declared.has_initialiser && !declared.is_typedef &&
+            !is_type_word(token.text)) {
           return function(declared.begin);
         }
         word(declared);
       } else if (token.is("=")) {
         declared.has_initialiser = true;
       } else if (token.opens()) {
-        const std::size_t close = closing(tokens_, at_);
-        if (close == tokens_.size()) {
-          return tl::unexpected(unmatched(at_));
-        }
-        at_ = close;
+        TIDEGATE_TRY(at_, close_of(at_));
       } else if (token.is(";")) {
         ++at_;
         return finish(declared);
-      } else if (token.is(")") || token.is("]") || token.is("}")) {
+      } else if (token.closes()) {
         return tl::unexpected(unmatched(at_));
       }
     }
@@ -87,23 +80,22 @@ private:
     declared.is_constant |= address_space(text) == AddressSpace::constant || text == "sampler_t";
     if (text == "struct" || text == "union" || text == "enum") {
       declared.is_aggregate = true;
-      aggregate();
+      const std::size_t tag = unit_.after_attributes(at_ + 1);
+      if (tag < tokens_.size() && tokens_[tag].kind == TokenKind::identifier) {
+        at_ = tag;
+      }
     } else if (!declared.has_initialiser || (at_ > 0 && tokens_[at_ - 1].is(","))) {
-      if (is_declarator_name(tokens_, at_)) {
+      if (is_declarator_name(at_)) {
         declared.names.push_back(at_);
       }
     }
   }
 
-  // At struct, union or enum: passes the tag and stops before the body.
-  void aggregate() {
-    std::size_t i = at_ + 1;
-    while (i + 1 < tokens_.size() && is_attribute(tokens_[i].text)) {
-      i = closing(tokens_, i + 1) + 1;
-    }
-    if (i < tokens_.size() && tokens_[i].kind == TokenKind::identifier) {
-      at_ = i;
-    }
+  // True for a name that bounds, a value or another declarator follow, attributes apart.
+  [[nodiscard]] bool is_declarator_name(std::size_t i) const {
+    const std::size_t next = unit_.after_attributes(i + 1);
+    return tokens_[i].kind == TokenKind::identifier &&
+           (unit_.is(next, "[") || unit_.is(next, ",") || unit_.is(next, "=") || unit_.is(next, ";"));
   }
 
   Result<void> finish(const Declaration& declared) {
@@ -129,11 +121,11 @@ private:
     bool has_members = false; // a structure without another name
     std::size_t i = declared.begin;
     for (; i < at_ && !tokens_[i].is("*") && !tokens_[i].is("("); ++i) {
-      if (is_attribute(tokens_[i].text)) {
-        i = closing(tokens_, i + 1);
+      if (const std::size_t next = unit_.after_attributes(i); next != i) {
+        i = next - 1;
       } else if (tokens_[i].is("{")) {
         has_members = true;
-        i = closing(tokens_, i);
+        i = unit_.counterpart(i);
       } else if (std::ranges::find(declared.names, i) != declared.names.end()) {
         break;
       }
@@ -156,16 +148,13 @@ private:
       if (!named.is_pointer && !has_members && !other_type) {
         unit_.typedefs[name] = named.type;
       }
-      while (i < at_ && !tokens_[i].is(",")) {
-        i = tokens_[i].opens() ? closing(tokens_, i) + 1 : i + 1;
-      }
-      ++i;
+      i = unit_.find({.begin = i, .end = at_}, ",") + 1;
     }
   }
 
   // True for "__attribute__((aligned(8)))" alone; other attributes may turn the type into a vector.
   [[nodiscard]] bool aligns(std::size_t attribute) const {
-    const std::size_t close = closing(tokens_, attribute + 1);
+    const std::size_t close = unit_.counterpart(attribute + 1);
     return close - attribute == 8 &&
            (tokens_[attribute + 3].is("aligned") || tokens_[attribute + 3].is("__aligned__")) &&
            tokens_[attribute + 4].is("(");
@@ -182,26 +171,16 @@ private:
     for (std::size_t i = begin; i < at_; ++i) {
       found.is_kernel |= tokens_[i].is("kernel") || tokens_[i].is("__kernel");
     }
-    const std::size_t close = closing(tokens_, at_ + 1);
-    if (close == tokens_.size()) {
-      return tl::unexpected(unmatched(at_ + 1));
-    }
+    TIDEGATE_TRY(const std::size_t close, close_of(at_ + 1));
     found.parameter_list = {.begin = at_ + 2, .end = close};
-    for (at_ = close + 1; at_ < tokens_.size() && !tokens_[at_].is(";") && !tokens_[at_].is("{"); ++at_) {
-      if (tokens_[at_].opens()) {
-        at_ = closing(tokens_, at_);
-      }
-    }
+    at_ = unit_.find({.begin = close + 1, .end = tokens_.size()}, ";{");
     if (at_ >= tokens_.size()) {
       return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source, "this declaration does not end",
                                      "end it with a semicolon, or give the function a body"));
     }
     const std::size_t signature_end = at_;
     if (tokens_[at_].is("{")) {
-      const std::size_t end = closing(tokens_, at_);
-      if (end == tokens_.size()) {
-        return tl::unexpected(unmatched(at_));
-      }
+      TIDEGATE_TRY(const std::size_t end, close_of(at_));
       found.body = TokenRange{.begin = at_, .end = end + 1};
       at_ = end;
     }
@@ -216,34 +195,16 @@ private:
   void attributes(TokenRange range, Function& found) {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       found.is_overloadable |= tokens_[i].is("overloadable") || tokens_[i].is("__overloadable__");
-      if (!tokens_[i].is("reqd_work_group_size") && !tokens_[i].is("__reqd_work_group_size__")) {
-        continue;
-      }
-      const std::size_t close = closing(tokens_, i + 1);
-      std::size_t first = i + 2;
-      found.required_sizes.clear();
-      for (std::size_t k = first; k <= close && k < tokens_.size(); ++k) {
-        if (k == close || tokens_[k].is(",")) {
-          found.required_sizes.push_back({.begin = first, .end = k});
-          first = k + 1;
-        } else if (tokens_[k].opens()) {
-          k = closing(tokens_, k);
-        }
+      if (tokens_[i].is("reqd_work_group_size") || tokens_[i].is("__reqd_work_group_size__")) {
+        found.required_sizes = unit_.split({.begin = i + 2, .end = unit_.counterpart(i + 1)});
       }
     }
   }
 
   void parameters(Function& found) {
-    std::size_t begin = found.parameter_list.begin;
-    for (std::size_t i = begin; i <= found.parameter_list.end; ++i) {
-      if (i < found.parameter_list.end && tokens_[i].opens()) {
-        i = closing(tokens_, i);
-      } else if (i == found.parameter_list.end || tokens_[i].is(",")) {
-        const bool nothing = i == begin || (i == begin + 1 && tokens_[begin].is("void"));
-        if (!nothing) {
-          found.parameters.push_back(parameter({}, {.begin = begin, .end = i}));
-        }
-        begin = i + 1;
+    for (const TokenRange part : unit_.split(found.parameter_list)) {
+      if (part.begin != part.end && !(part.end == part.begin + 1 && tokens_[part.begin].is("void"))) {
+        found.parameters.push_back(parameter({}, part));
       }
     }
   }
@@ -256,15 +217,13 @@ private:
     for (const TokenRange range : {specifiers, declarator}) {
       for (std::size_t i = range.begin; i < range.end; ++i) {
         const Token& token = tokens_[i];
-        if (is_attribute(token.text)) {
-          i = closing(tokens_, i + 1);
+        if (const std::size_t next = unit_.after_attributes(i); next != i) {
+          i = next - 1;
         } else if (token.is("*")) {
           result.is_pointer = true;
-        } else if (token.is("[")) {
-          array = true;
-          i = closing(tokens_, i);
-        } else if (token.is("{")) { // members of a structure
-          i = closing(tokens_, i);
+        } else if (token.is("[") || token.is("{")) { // bounds, or members of a structure
+          array |= token.is("[");
+          i = unit_.counterpart(i);
         } else if (token.kind != TokenKind::identifier || token.is("typedef")) {
           continue;
         } else if (const AddressSpace space = address_space(token.text); space != AddressSpace::none) {
@@ -316,8 +275,9 @@ private:
     result.type = named->second.type;
   }
 
-  [[nodiscard]] bool next_is(const char* text) const {
-    return at_ + 1 < tokens_.size() && tokens_[at_ + 1].is(text);
+  Result<std::size_t> close_of(std::size_t open) {
+    const std::size_t close = unit_.counterpart(open);
+    return close == tokens_.size() ? tl::unexpected(unmatched(open)) : Result<std::size_t>(close);
   }
 
   Error unmatched(std::size_t token) {
@@ -327,9 +287,30 @@ private:
   }
 
   TranslationUnit& unit_;
-  const Tokens& tokens_;
+  const std::vector<Token>& tokens_;
   std::size_t at_ = 0;
 };
+
+// Pairs the brackets. Those around one that has no counterpart get none either.
+void match_brackets(TranslationUnit& unit) {
+  const std::vector<Token>& tokens = unit.source.tokens;
+  unit.counterparts.assign(tokens.size(), tokens.size());
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].opens()) {
+      open.push_back(i);
+    } else if (tokens[i].closes() && !open.empty()) {
+      const Token& opening = tokens[open.back()];
+      if (tokens[i].is(opening.is("(") ? ")" : opening.is("[") ? "]" : "}")) {
+        unit.counterparts[i] = open.back();
+        unit.counterparts[open.back()] = i;
+        open.pop_back();
+      } else {
+        open.clear();
+      }
+    }
+  }
+}
 
 // Fills in the properties that depend on the values of enumerators.
 void evaluate_constants(TranslationUnit& unit) {
@@ -369,11 +350,68 @@ const Name* TranslationUnit::meaning(std::size_t token) const {
   return name == no_name ? nullptr : &names[name];
 }
 
+bool TranslationUnit::is(std::size_t token, std::string_view text) const {
+  return token < source.tokens.size() && source.tokens[token].text == text;
+}
+
+std::size_t TranslationUnit::counterpart(std::size_t bracket) const {
+  return bracket < counterparts.size() ? counterparts[bracket] : source.tokens.size();
+}
+
+bool TranslationUnit::is_call(std::size_t token) const {
+  return source.tokens[token].kind == TokenKind::identifier && is(token + 1, "(") && !is_member(token);
+}
+
+bool TranslationUnit::is_member(std::size_t token) const {
+  return token > 0 && (is(token - 1, ".") || is(token - 1, "->"));
+}
+
+std::optional<Argument> TranslationUnit::argument(std::size_t token) const {
+  if (!(is(token + 1, ",") || is(token + 1, ")")) || !(is(token - 1, ",") || is(token - 1, "("))) {
+    return {};
+  }
+  Argument found;
+  std::size_t at = token - 1;
+  while (at > 0 && !source.tokens[at].opens()) {
+    found.index += is(at, ",") ? 1 : 0;
+    at = (source.tokens[at].closes() ? counterpart(at) : at) - 1;
+  }
+  found.function = at - 1;
+  return at > 0 && is(at, "(") && is_call(at - 1) ? std::optional(found) : std::nullopt;
+}
+
+std::size_t TranslationUnit::after_attributes(std::size_t token) const {
+  while (token < source.tokens.size() && is_attribute(source.tokens[token].text) && is(token + 1, "(")) {
+    token = std::min(counterpart(token + 1) + 1, source.tokens.size());
+  }
+  return token;
+}
+
+std::size_t TranslationUnit::find(TokenRange range, std::string_view characters) const {
+  std::size_t i = range.begin;
+  while (i < range.end) {
+    const Token& token = source.tokens[i];
+    if (token.text.size() == 1 && characters.find(token.text[0]) != std::string_view::npos) {
+      return i;
+    }
+    i = token.opens() ? counterpart(i) + 1 : i + 1;
+  }
+  return range.end;
+}
+
+std::vector<TokenRange> TranslationUnit::split(TokenRange range) const {
+  std::vector<TokenRange> parts;
+  for (std::size_t at = range.begin; at < range.end;) {
+    parts.push_back({.begin = at, .end = find({.begin = at, .end = range.end}, ",")});
+    at = parts.back().end + 1;
+  }
+  return parts;
+}
+
 Result<TranslationUnit> parse_translation_unit(TokenStream source) {
   TranslationUnit unit{.source = std::move(source)};
-  if (auto parsed = Parser(unit).run(); !parsed) {
-    return tl::unexpected(std::move(parsed.error()));
-  }
+  match_brackets(unit);
+  TIDEGATE_CHECK(Parser(unit).run());
   resolve_names(unit);
   evaluate_constants(unit);
   return unit;
@@ -411,38 +449,6 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
     error.column = at.column;
   }
   return error;
-}
-
-std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
-  std::string wanted; // closing brackets still expected
-  for (std::size_t i = open; i < tokens.size(); ++i) {
-    if (tokens[i].opens()) {
-      wanted += tokens[i].is("(") ? ')' : tokens[i].is("[") ? ']' : '}';
-    } else if (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}")) {
-      if (wanted.size() <= 1) {
-        return wanted.empty() || tokens[i].text == wanted ? i : tokens.size();
-      }
-      if (tokens[i].text[0] != wanted.back()) {
-        return tokens.size();
-      }
-      wanted.pop_back();
-    }
-  }
-  return tokens.size();
-}
-
-std::vector<std::size_t> closing_brackets(const std::vector<Token>& tokens, TokenRange range) {
-  std::vector<std::size_t> found(range.end - range.begin, tokens.size());
-  std::vector<std::size_t> open;
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    if (tokens[i].opens()) {
-      open.push_back(i);
-    } else if (!open.empty() && (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}"))) {
-      found[open.back() - range.begin] = i;
-      open.pop_back();
-    }
-  }
-  return found;
 }
 
 namespace {

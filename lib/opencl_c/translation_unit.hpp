@@ -58,9 +58,16 @@ enum class NameKind : std::uint8_t { variable, function, type, tag, enumerator, 
 struct Name {
   NameKind kind = NameKind::variable; // parameters are variables
   bool is_file_scope = false;
-  std::size_t token = 0; // the name itself
-  TokenRange specifiers; // shared by all declarators; not set for tags and enumerators
-  TokenRange declarator; // likewise, with the value
+  std::size_t token = 0;     // the name itself
+  TokenRange specifiers;     // shared by all declarators; not set for tags and enumerators
+  TokenRange declarator;     // likewise, with the value
+  std::size_t statement = 0; // first token of the declaration, attributes included
+};
+
+// An argument of a call.
+struct Argument {
+  std::size_t function = 0; // token of the function's name
+  std::size_t index = 0;
 };
 
 inline constexpr std::size_t no_name = static_cast<std::size_t>(-1); // in place of an index into names
@@ -73,6 +80,7 @@ struct TranslationUnit {
   std::map<std::string, Parameter> qualified_typedefs; // of pointers, and of types in an address space
   std::vector<Name> names;                             // of every scope
   std::vector<std::size_t> meanings;                   // by token: index into names, or no_name
+  std::vector<std::size_t> counterparts;               // by token: the bracket that belongs to this one
 
   // The definition of a function, or nullptr.
   [[nodiscard]] const Function* definition(std::string_view name) const;
@@ -80,6 +88,30 @@ struct TranslationUnit {
   // The declaration of an identifier; nullptr for a name of the language and for a member after a dot or an
   // arrow.
   [[nodiscard]] const Name* meaning(std::size_t token) const;
+
+  // True if the token has this text; false past the end.
+  [[nodiscard]] bool is(std::size_t token, std::string_view text) const;
+
+  // The bracket that closes or opens this one; the number of tokens if it has none, or for another token.
+  [[nodiscard]] std::size_t counterpart(std::size_t bracket) const;
+
+  // True for the name of a called function.
+  [[nodiscard]] bool is_call(std::size_t token) const;
+
+  // True for the name of a member: it follows a dot or an arrow.
+  [[nodiscard]] bool is_member(std::size_t token) const;
+
+  // The call that takes the token alone as an argument, if there is one.
+  [[nodiscard]] std::optional<Argument> argument(std::size_t token) const;
+
+  // Passes the attributes that start at the token, if any.
+  [[nodiscard]] std::size_t after_attributes(std::size_t token) const;
+
+  // The first token of the range that is one of these characters and not in brackets of the range; or its end.
+  [[nodiscard]] std::size_t find(TokenRange range, std::string_view characters) const;
+
+  // The parts of the range between its commas, those in brackets excepted; none for an empty range.
+  [[nodiscard]] std::vector<TokenRange> split(TokenRange range) const;
 };
 
 // Error: kernel_source for brackets that do not match; unsupported_kernel for a file-scope variable that
@@ -95,13 +127,6 @@ std::string resolved_text(const TranslationUnit& unit, const Parameter& paramete
 // Makes an error at the position of a token.
 Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, std::string message,
                std::string fix);
-
-// Index of the bracket that closes the one at `open`, or the number of tokens.
-std::size_t closing(const std::vector<Token>& tokens, std::size_t open);
-
-// Closing brackets of a range, each at its opening bracket's distance from `begin`. Linear even for deep
-// nesting.
-std::vector<std::size_t> closing_brackets(const std::vector<Token>& tokens, TokenRange range);
 
 // Pragmas that would affect the sources compiled after this one.
 

@@ -139,7 +139,7 @@ private:
         return uncertain("it has bit-fields");
       }
       if (tokens_[i].is("[")) {
-        const std::size_t close = closing(tokens_, i);
+        const std::size_t close = unit_.counterpart(i);
         const auto bound = constant({.begin = i + 1, .end = close});
         if (!bound || *bound <= 0) {
           return uncertain("it has an array whose bound is no plain constant");
@@ -170,10 +170,11 @@ private:
     Attributes attributes;
   };
   Certain<Tagged> tagged(std::size_t& i, std::size_t end) {
-    const std::string keyword = tokens_[i].text;
+    const std::string& keyword = tokens_[i].text;
     Tagged found;
     std::size_t next = i + 1;
     TIDEGATE_CHECK(attributes(next, found.attributes));
+    const std::size_t tag = next;
     if (next < end && tokens_[next].kind == TokenKind::identifier) {
       found.tag = tokens_[next++].text;
     }
@@ -181,11 +182,10 @@ private:
     if (next < end && tokens_[next].is("{")) {
       TIDEGATE_TRY(next, body(next, found));
     } else {
-      const auto place = definition(keyword, found.tag);
-      if (!place) {
+      std::size_t there = found.tag.empty() ? tokens_.size() : after_keyword(*unit_.meaning(tag));
+      if (there == tokens_.size()) {
         return uncertain(fmt::format("{} {} is declared nowhere", keyword, found.tag));
       }
-      std::size_t there = *place + 1;
       TIDEGATE_CHECK(attributes(there, found.attributes));
       ++there; // the tag
       TIDEGATE_CHECK(attributes(there, found.attributes));
@@ -197,53 +197,35 @@ private:
 
   // Reads from the opening brace past the attributes after the closing one.
   Certain<std::size_t> body(std::size_t open, Tagged& found) {
-    const std::size_t close = closing(tokens_, open);
+    const std::size_t close = unit_.counterpart(open);
     found.body = TokenRange{.begin = open + 1, .end = close};
     std::size_t next = close + 1;
     TIDEGATE_CHECK(attributes(next, found.attributes));
     return next;
   }
 
-  // Finds the file-scope definition of a structure or enumeration.
-  [[nodiscard]] std::optional<std::size_t> definition(const std::string& keyword,
-                                                      const std::string& tag) const {
-    for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
-      const auto inside = std::ranges::find_if(unit_.functions, [i](const Function& function) {
-        return function.body && function.body->begin == i;
-      });
-      if (inside != unit_.functions.end()) {
-        i = inside->body->end - 1;
-        continue;
-      }
-      if (tokens_[i].text != keyword) {
-        continue;
-      }
-      std::size_t next = pass_attributes(i + 1);
-      if (next < tokens_.size() && tokens_[next].text == tag) {
-        next = pass_attributes(next + 1);
-        if (next < tokens_.size() && tokens_[next].is("{")) {
-          return i;
+  // Index after the keyword of the tag's definition; the number of tokens if there is none at file scope.
+  [[nodiscard]] std::size_t after_keyword(const Name& tag) const {
+    for (std::size_t i = tag.is_file_scope ? tag.token : tokens_.size(); i < tokens_.size(); ++i) {
+      if (unit_.meaning(i) == &tag && unit_.is(unit_.after_attributes(i + 1), "{")) {
+        while (unit_.is(i - 1, ")")) { // attributes before the tag
+          i = unit_.counterpart(i - 1) - 1;
         }
+        return i;
       }
     }
-    return {};
-  }
-
-  [[nodiscard]] std::size_t pass_attributes(std::size_t i) const {
-    while (i + 1 < tokens_.size() && is_attribute(tokens_[i].text)) {
-      i = closing(tokens_, i + 1) + 1;
-    }
-    return i;
+    return tokens_.size();
   }
 
   Certain<bool> attributes(std::size_t& i, Attributes& found) {
-    const std::size_t end = pass_attributes(i);
+    const std::size_t end = unit_.after_attributes(i);
     for (; i < end; ++i) {
       if (says(tokens_[i], "packed")) {
         found.packed = true;
       } else if (says(tokens_[i], "aligned")) {
-        const auto value = tokens_[i + 1].is("(") ? constant({.begin = i + 2, .end = closing(tokens_, i + 1)})
-                                                  : std::nullopt;
+        const auto value = tokens_[i + 1].is("(")
+                               ? constant({.begin = i + 2, .end = unit_.counterpart(i + 1)})
+                               : std::nullopt;
         if (!value || *value <= 0 || (*value & (*value - 1)) != 0) {
           return uncertain("it has an alignment that is no plain constant");
         }
@@ -282,7 +264,7 @@ private:
       return uncertain("it is nested too deeply");
     }
     TIDEGATE_TRY(const Tagged found, tagged(i, end));
-    if (under_pragma_pack(found.body->begin)) {
+    if (has_pragma({.begin = 0, .end = found.body->begin}, "pack")) {
       return uncertain("a #pragma pack precedes it");
     }
     TypeLayout type{.kind = TypeLayout::Kind::structure,
@@ -291,12 +273,9 @@ private:
                     .members = {},
                     .enumerators = {}};
     for (std::size_t at = found.body->begin; at < found.body->end; ++at) {
-      std::size_t stop = at;
-      while (!tokens_[stop].is(";")) {
-        if (tokens_[stop].kind == TokenKind::pragma || stop >= found.body->end) {
-          return uncertain("it contains a pragma or lacks a semicolon");
-        }
-        stop = tokens_[stop].is("{") || tokens_[stop].is("(") ? closing(tokens_, stop) + 1 : stop + 1;
+      const std::size_t stop = unit_.find({.begin = at, .end = found.body->end}, ";");
+      if (stop == found.body->end || has_pragma({.begin = at, .end = stop}, "")) {
+        return uncertain("it contains a pragma or lacks a semicolon");
       }
       TIDEGATE_CHECK(members({.begin = at, .end = stop}, found.attributes.packed, type));
       at = stop;
@@ -315,12 +294,8 @@ private:
     if (specified.end == range.end) {
       return uncertain("it has members without a name");
     }
-    for (std::size_t at = specified.end; at < range.end; ++at) {
-      std::size_t stop = at;
-      while (stop < range.end && !tokens_[stop].is(",")) {
-        stop = tokens_[stop].is("[") || tokens_[stop].is("(") ? closing(tokens_, stop) + 1 : stop + 1;
-      }
-      TIDEGATE_TRY(Declarator declarator, this->declarator({.begin = at, .end = stop}));
+    for (const TokenRange part : unit_.split({.begin = specified.end, .end = range.end})) {
+      TIDEGATE_TRY(Declarator declarator, this->declarator(part));
       MemberLayout member{.name = std::move(declarator.name),
                           .dimensions = std::move(declarator.dimensions),
                           .type = specified.type};
@@ -337,16 +312,15 @@ private:
       structure.bytes = member.offset + bytes;
       structure.alignment = std::max(structure.alignment, alignment);
       structure.members.push_back(std::move(member));
-      at = stop;
     }
     return true;
   }
 
-  [[nodiscard]] bool under_pragma_pack(std::size_t token) const {
-    return std::any_of(
-        tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(token), [](const Token& candidate) {
-          return candidate.kind == TokenKind::pragma && candidate.text.find("pack") != std::string::npos;
-        });
+  [[nodiscard]] bool has_pragma(TokenRange range, std::string_view word) const {
+    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                       tokens_.begin() + static_cast<std::ptrdiff_t>(range.end), [word](const Token& token) {
+                         return token.kind == TokenKind::pragma && token.text.find(word) != std::string::npos;
+                       });
   }
 
   static constexpr std::size_t most_depth = 32;
@@ -388,8 +362,7 @@ tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& u
   }
   const std::size_t next = name + 1;
   const bool plain =
-      star ? next == parameter.end
-           : next < parameter.end && tokens[next].is("[") && closing(tokens, next) + 1 == parameter.end;
+      star ? next == parameter.end : unit.is(next, "[") && unit.counterpart(next) + 1 == parameter.end;
   if (!plain || tokens[name].kind != TokenKind::identifier || !found->dimensions.empty()) {
     return tl::unexpected(std::string("it does not point to a plain type"));
   }

@@ -96,26 +96,16 @@ private:
 
   // The function of this file that receives the pointer at `at` unchanged, and the index of the parameter.
   [[nodiscard]] std::optional<Helper> handed_to(std::size_t at) const {
-    if (!(tokens_[at - 1].is("(") || tokens_[at - 1].is(",")) ||
-        !(tokens_[at + 1].is(")") || tokens_[at + 1].is(","))) {
-      return {};
-    }
-    std::size_t index = 0;
-    std::size_t open = at - 1;
-    for (std::size_t depth = 0; depth != 0 || !tokens_[open].opens(); --open) {
-      depth += tokens_[open].closes() ? 1 : 0;
-      depth -= tokens_[open].opens() ? 1 : 0;
-      index += depth == 0 && tokens_[open].is(",") ? 1 : 0;
-    }
-    const Name* const name = tokens_[open].is("(") ? unit_.meaning(open - 1) : nullptr;
+    const auto argument = unit_.argument(at);
+    const Name* const name = argument ? unit_.meaning(argument->function) : nullptr;
     const Function* const function = name != nullptr && name->kind == NameKind::function
-                                         ? unit_.definition(tokens_[open - 1].text)
+                                         ? unit_.definition(tokens_[argument->function].text)
                                          : nullptr;
     const bool takes = function != nullptr && !function->is_kernel && !function->is_overloadable &&
-                       index < function->parameters.size() &&
-                       function->parameters[index].space == AddressSpace::global &&
-                       !function->parameters[index].name.empty();
-    return takes ? std::optional(Helper(function, index)) : std::nullopt;
+                       argument->index < function->parameters.size() &&
+                       function->parameters[argument->index].space == AddressSpace::global &&
+                       !function->parameters[argument->index].name.empty();
+    return takes ? std::optional(Helper(function, argument->index)) : std::nullopt;
   }
 
   // Passes the watch before the pointer in every declaration and call of the function.
@@ -133,13 +123,7 @@ private:
           std::ranges::find(unit_.functions, i, &Function::name_token) != unit_.functions.end()) {
         continue;
       }
-      std::size_t first = i + 2;
-      std::size_t depth = 0;
-      for (std::size_t left = index; left != 0; ++first) {
-        left -= depth == 0 && tokens_[first].is(",") ? 1 : 0;
-        depth += tokens_[first].opens() ? 1 : 0;
-        depth -= tokens_[first].closes() ? 1 : 0;
-      }
+      const std::size_t first = unit_.split({.begin = i + 2, .end = unit_.counterpart(i + 1)})[index].begin;
       const auto found = handed_over_.find(first);
       edits_[first].before =
           (found == handed_over_.end() ? "tg_unwatched()" : found->second) + ", " + edits_[first].before;

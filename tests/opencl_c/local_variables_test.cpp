@@ -19,8 +19,8 @@ std::string describe(const TranslationUnit& unit, const std::vector<HoistedVaria
   for (const HoistedVariable& variable : variables) {
     text += fmt::format("{}{}:", text.empty() ? "" : "; ", text_of(unit, variable.declaration));
     for (const HoistedName& name : variable.names) {
-      CHECK(unit.source.tokens[name.token].text == name.name);
-      text += " " + name.name + (name.unique == name.name ? "" : "=" + name.unique);
+      const std::string& own = unit.source.tokens[name.token].text;
+      text += " " + own + (name.unique == own ? "" : "=" + name.unique);
     }
     for (const TokenRange& range : variable.remaining) {
       text += " stays " + text_of(unit, range);

@@ -493,12 +493,14 @@ TEST_CASE("the counterpart of a bracket") {
     if (tokens[i].is("(") || tokens[i].is("[") || tokens[i].is("{")) {
       open.push_back(i);
     } else if (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}")) {
-      CHECK(closing(tokens, open.back()) == i);
+      CHECK(unit.counterpart(open.back()) == i);
+      CHECK(unit.counterpart(i) == open.back());
       open.pop_back();
     }
   }
   CHECK(open.empty());
-  CHECK(closing(tokens, tokens.size()) == tokens.size());
+  CHECK(unit.counterpart(0) == tokens.size());
+  CHECK(unit.counterpart(tokens.size()) == tokens.size());
 }
 
 TEST_CASE("the corpus declares kernels and nothing is lost between them") {
