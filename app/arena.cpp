@@ -437,7 +437,7 @@ CommandModel arena_command() {
                    {"Offsets that a checker proves:",
                     "tidegate arena examples/stereo_buffers.json | tidegate check arena --lifetimes "
                     "examples/stereo_buffers.json -"}},
-      .run = [settings](bool) { return run_arena(*settings); }};
+      .run = [settings] { return run_arena(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -241,18 +241,18 @@ FileUses files_of(const commands::CheckRequest& request, const std::string& outp
 }
 
 // Prints one verdict to standard error.
-void tell(const auto& verdict, const CheckSettings& /*settings*/, bool errors_as_json) {
+void tell(const auto& verdict, const CheckSettings& /*settings*/) {
   if (verdict.error) {
-    print_error(*verdict.error, errors_as_json);
+    print_error(*verdict.error);
   }
 }
-void tell(const documents::CheckedDocument& checked, const CheckSettings& settings, bool errors_as_json) {
+void tell(const documents::CheckedDocument& checked, const CheckSettings& settings) {
   if (checked.error) {
-    print_error(commands::all_of(checked), errors_as_json);
+    print_error(commands::all_of(checked));
   }
   if (checked.warnings && !settings.quiet) {
     for (const engine::Warning& warning : *checked.warnings) {
-      print_warning(warning, checked.file, errors_as_json);
+      print_warning(warning, checked.file);
     }
   }
 }
@@ -260,9 +260,9 @@ void tell(const documents::CheckedDocument& checked, const CheckSettings& settin
 // The report as it is asked for, the errors in it on standard error as well, and its exit code.
 template <class Report, class Table>
 Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
-                        Table table, bool errors_as_json) {
+                        Table table) {
   for (const auto& verdict : verdicts) {
-    tell(verdict, settings, errors_as_json);
+    tell(verdict, settings);
   }
   const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
   const std::string text =
@@ -273,7 +273,7 @@ Result<ExitCode> answer(const CheckSettings& settings, const Report& report, con
 }
 
 // `check graph FILE...`
-Result<ExitCode> run_graphs(CheckSettings& settings, bool errors_as_json) {
+Result<ExitCode> run_graphs(CheckSettings& settings) {
   commands::CheckRequest& request = settings.request;
   request.files.erase(request.files.begin());
   if (request.files.empty()) {
@@ -286,13 +286,13 @@ Result<ExitCode> run_graphs(CheckSettings& settings, bool errors_as_json) {
   }
   TIDEGATE_CHECK(refuse_overwriting(files_of(request, settings.output)));
   const documents::GraphReport report = commands::check_graphs(request.files);
-  return answer(settings, report, report.graphs, commands::graph_table, errors_as_json);
+  return answer(settings, report, report.graphs, commands::graph_table);
 }
 
-Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
+Result<ExitCode> run_check(CheckSettings& settings) {
   commands::CheckRequest& request = settings.request;
   if (!request.files.empty() && request.files.front() == "graph") {
-    return run_graphs(settings, errors_as_json);
+    return run_graphs(settings);
   }
   TIDEGATE_CHECK(take_type(request));
   if (auto wrong = wrong_words(request); wrong) {
@@ -300,7 +300,7 @@ Result<ExitCode> run_check(CheckSettings& settings, bool errors_as_json) {
   }
   TIDEGATE_CHECK(refuse_overwriting(files_of(request, settings.output)));
   TIDEGATE_TRY(const auto report, commands::check(request));
-  return answer(settings, report, report.documents, commands::check_table, errors_as_json);
+  return answer(settings, report, report.documents, commands::check_table);
 }
 
 OptionModel files_positional(std::vector<std::string>& files) {
@@ -345,7 +345,7 @@ CommandModel check_command() {
                    {"Does a plan keep what it promises?",
                     "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
                     "examples/stereo_camera.json -"}},
-      .run = [settings](bool errors_as_json) { return run_check(*settings, errors_as_json); }};
+      .run = [settings] { return run_check(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -1,6 +1,8 @@
 #include "app/command_line.hpp"
 
 #include "app/options.hpp"
+#include "app/terminal.hpp"
+#include "core/interrupt.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -9,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -298,12 +302,12 @@ Result<Run> parse(std::vector<std::string> arguments) {
   }
   if (!arguments.empty() && arguments.front() == "__complete") {
     arguments.erase(arguments.begin());
-    return [words = std::move(arguments)](bool) {
+    return [words = std::move(arguments)] {
       return commands::write_text("-", commands::complete(command_line(), words));
     };
   }
   if (arguments == std::vector<std::string>{"__manual"}) { // for the build
-    return [](bool) { return commands::write_text("-", commands::manual_commands(command_line())); };
+    return [] { return commands::write_text("-", commands::manual_commands(command_line())); };
   }
   TIDEGATE_TRY(const auto named, named_subcommand(arguments));
   const CommandModel root = command_line(named);
@@ -317,11 +321,42 @@ Result<Run> parse(std::vector<std::string> arguments) {
   } catch (const CLI::Success& help_or_version) {
     std::ostringstream text;
     parser.exit(help_or_version, text, text);
-    return [text = text.str()](bool) { return commands::write_text("-", text); };
+    return [text = text.str()] { return commands::write_text("-", text); };
   } catch (const CLI::ParseError& refusal) {
     return tl::unexpected(usage_error(parser, root, refusal));
   }
   return innermost(parser, root).command->run;
+}
+
+ExitCode run_tidegate(const std::vector<std::string>& arguments) {
+  print_errors_as_json(wants_json_errors(arguments));
+  fill_catalogue();
+  Error error;
+  try {
+    auto result = parse(arguments).and_then([&](const Run& run) { return run(); });
+    if (result) {
+      return *result;
+    }
+    error = std::move(result.error());
+    if (InterruptWatch::interrupted() &&
+        error.code != ErrorCode::interrupted) { // compilers in drivers remove their files then, and fail
+      error = interrupt_error();
+    }
+  } catch (const std::bad_alloc&) {
+    const std::size_t bytes = refused_bytes;
+    error = {.code = ErrorCode::host_out_of_memory,
+             .message = "the host has no memory left" +
+                        (bytes == 0 ? std::string() : " for another " + bytes_text(bytes)),
+             .fix = "give the process more memory, or the program smaller buffers",
+             .requested = bytes == 0 ? std::nullopt : std::optional<std::uint64_t>(bytes)};
+  } catch (const std::exception& exception) {
+    error = {.code = ErrorCode::internal_error,
+             .message = exception.what(),
+             .fix = "this is a bug in tidegate: please report the command and its input"};
+  }
+  const InterruptWatch interrupts;
+  print_error(error);
+  return exit_code(error);
 }
 
 } // namespace tidegate::app

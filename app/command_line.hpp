@@ -3,6 +3,8 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -42,8 +44,7 @@ struct CommandModel {
   std::vector<OptionModel> positionals;
   std::vector<CommandModel> subcommands;
   std::vector<CommandExample> examples;
-  std::function<Result<ExitCode>(bool errors_as_json)>
-      run; // after the options were taken; nothing with subcommands
+  std::function<Result<ExitCode>()> run; // after the options were taken; nothing with subcommands
 };
 
 // Completes the last of the words: a candidate on each line, with a tab and its meaning where it has one, and
@@ -80,7 +81,7 @@ CommandModel version_command();
 CommandModel command_line(std::string_view only = {});
 
 // Parses the arguments into a command with its values, or a help text. Errors name the nearest command or option.
-using Run = std::function<Result<ExitCode>(bool errors_as_json)>;
+using Run = std::function<Result<ExitCode>()>;
 Result<Run> parse(std::vector<std::string> arguments);
 
 // Returns true if the arguments request errors as JSON, also for errors in the arguments themselves.
@@ -88,5 +89,12 @@ bool wants_json_errors(const std::vector<std::string>& arguments);
 
 // Gives core's catalogue the types. To be called before documents are read.
 void fill_catalogue();
+
+// The size of the allocation that failed, which std::bad_alloc does not say; set by main.cpp's operator new.
+inline std::atomic<std::size_t> refused_bytes{0};
+
+// Runs one command line: all that the tool does between the start of its process and its end, with the
+// process's standard streams. Prints the error of a command that fails. Several may follow one another.
+ExitCode run_tidegate(const std::vector<std::string>& arguments);
 
 } // namespace tidegate::app

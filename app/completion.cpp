@@ -362,7 +362,7 @@ CommandModel completion_command() {
           .positionals = {positional(
               "SHELL", index_option("", choose, commands::shell_names, "Shell to print the script for"))},
           .examples = {{"In this shell, at once:", "source <(tidegate completion bash)"}},
-          .run = [settings](bool) { return commands::write_text(settings->output, settings->stub); }};
+          .run = [settings] { return commands::write_text(settings->output, settings->stub); }};
 }
 
 } // namespace tidegate::app

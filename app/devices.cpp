@@ -310,7 +310,7 @@ CommandModel devices_command() {
       .examples = {{"What is there?", "tidegate devices --format table"},
                    {"How many work-groups are resident together, and what does a barrier cost?",
                     "tidegate devices --probe --format table"}},
-      .run = [settings](bool) { return run_devices(*settings); }};
+      .run = [settings] { return run_devices(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -162,7 +162,7 @@ CommandModel init_command() {
                     "tidegate init examples/programs/heat/heat.cl"},
                    {"It runs as it is:",
                     "tidegate init examples/programs/heat/heat.cl -o first.json && tidegate run first.json"}},
-      .run = [settings](bool) { return run_init(*settings); }};
+      .run = [settings] { return run_init(*settings); }};
 }
 
 } // namespace tidegate::app

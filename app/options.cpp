@@ -230,7 +230,7 @@ commands::CommandModel document_command(std::string name, std::string summary, c
                       output_option(settings->route.output)},
           .positionals = {input_positional(settings->route.input, document)},
           .examples = {std::move(example)},
-          .run = [settings, answer = std::move(answer)](bool) -> Result<ExitCode> {
+          .run = [settings, answer = std::move(answer)]() -> Result<ExitCode> {
             const bool table = settings->format == Format::table;
             TIDEGATE_CHECK(refuse_stream(settings->route.stream, table ? "table" : "json"));
             hint_at_terminal(settings->route.input);

@@ -348,7 +348,7 @@ CommandModel plan_command() {
                         "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},
                        {"The waves of one's own program:",
                         "tidegate plan examples/programs/reduction/program.json --format table"}},
-          .run = [settings](bool) { return run_plan(*settings); }};
+          .run = [settings] { return run_plan(*settings); }};
 }
 
 } // namespace tidegate::app

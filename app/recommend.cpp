@@ -282,7 +282,7 @@ CommandModel recommend_command() {
       .examples = {{"How should this launch run, and why?",
                     "tidegate recommend examples/bfs_wave.json --format table"},
                    {"One recommendation per line:", "tidegate recommend --stream < examples/waves.ndjson"}},
-      .run = [settings](bool) { return run_recommend(*settings); }};
+      .run = [settings] { return run_recommend(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -196,11 +196,10 @@ CommandModel run_command() {
                     "tidegate run examples/programs/heat/program.json --dry-run --format table"},
                    {"Which wave writes out of bounds?",
                     "tidegate run examples/programs/reduction/program.json --check-bounds --format table"}},
-      .run = [settings, keys](bool errors_as_json) -> Result<ExitCode> {
+      .run = [settings, keys]() -> Result<ExitCode> {
         if (settings->help_settings) {
           return commands::write_text("-", settings_help("tidegate run", keys));
         }
-        settings->errors_as_json = errors_as_json;
         return run_program(*settings);
       }};
 }
@@ -243,12 +242,12 @@ engine::Fault provoked_fault() {
 
 void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings) {
   for (std::size_t i = 0; i < warnings.size() && !settings.quiet; ++i) {
-    print_warning(warnings[i], settings.program, settings.errors_as_json);
+    print_warning(warnings[i], settings.program);
   }
 }
 
 ProgressStyle progress_style(const RunSettings& settings) {
-  if (settings.errors_as_json || settings.quiet) {
+  if (errors_are_json() || settings.quiet) {
     return ProgressStyle::none;
   }
   return settings.verbose             ? ProgressStyle::lines
@@ -260,7 +259,7 @@ namespace {
 
 // A trace with gaps says so.
 void print_trace_note(const engine::Timeline& timeline, const RunSettings& settings) {
-  if (timeline.left_out != 0 && !settings.errors_as_json && !settings.quiet) {
+  if (timeline.left_out != 0 && !errors_are_json() && !settings.quiet) {
     const engine::RunOptions& options = settings.options;
     std::fputs(
         fmt::format(
@@ -335,7 +334,7 @@ Result<ExitCode> tell(Report report, const RunSettings& settings) {
                                                                                     use_colour(STDOUT_FILENO))
                                                 : documents::encode(document) + '\n');
   if (written && report.error) {
-    print_error(at_program(*report.error, settings), settings.errors_as_json);
+    print_error(at_program(*report.error, settings));
     return exit_code(*report.error);
   }
   return written;

@@ -39,7 +39,6 @@ struct RunSettings {
   bool no_cache = false;
   bool measure = true;
   bool help_settings = false;
-  bool errors_as_json = false;
   bool quiet = false;
   bool verbose = false;
   Format format = Format::json;

@@ -301,7 +301,7 @@ CommandModel schema_command() {
       .examples = {{"Everything that may stand in a program:", "tidegate schema wave_program --format table"},
                    {"For an editor that completes and checks:",
                     "tidegate schema wave_program -o program.schema.json"}},
-      .run = [settings](bool) {
+      .run = [settings] {
         const bool table = settings->format == Format::table;
         return commands::schema_text(settings->name, table).and_then([&](const std::string& text) {
           return commands::write_text(settings->output, text);

@@ -51,7 +51,9 @@ void hint_at_terminal(const std::string& input) {
 
 namespace {
 
-std::string error_text(const Error& error, bool as_json) {
+bool as_json = false; // errors and warnings
+
+std::string error_text(const Error& error) {
   std::string text = as_json ? documents::encode(error, documents::Style::compact) : describe(error);
   if (!as_json && use_colour(STDERR_FILENO)) {
     constexpr std::string_view word = "error:";
@@ -62,11 +64,15 @@ std::string error_text(const Error& error, bool as_json) {
   return text + '\n';
 }
 
-void print_one(const Error& error, bool as_json) {
-  std::fputs(error_text(error, as_json).c_str(), stderr);
+} // namespace
+
+void print_errors_as_json(bool json) {
+  as_json = json;
 }
 
-} // namespace
+bool errors_are_json() {
+  return as_json;
+}
 
 Error interrupt_error() {
   return {.code = ErrorCode::interrupted,
@@ -74,14 +80,15 @@ Error interrupt_error() {
           .fix = "run it again; a file that was not complete is removed"};
 }
 
-void explain_interrupts(bool as_json) {
+void explain_interrupts(bool json) {
+  print_errors_as_json(json);
   Error error = interrupt_error();
-  std::string message = error_text(error, as_json);
+  std::string message = error_text(error);
   error.message = "interrupted again";
-  handle_interrupts(std::move(message), error_text(error, as_json));
+  handle_interrupts(std::move(message), error_text(error));
 }
 
-void print_warning(const engine::Warning& warning, const std::string& program, bool as_json) {
+void print_warning(const engine::Warning& warning, const std::string& program) {
   if (as_json) {
     std::string line = R"({"warning": )";
     documents::encode(documents::Description<engine::Warning>::record, &warning, documents::Style::compact,
@@ -98,10 +105,10 @@ void print_warning(const engine::Warning& warning, const std::string& program, b
              stderr);
 }
 
-void print_error(const Error& error, bool as_json) {
-  print_one(error, as_json);
+void print_error(const Error& error) {
+  std::fputs(error_text(error).c_str(), stderr);
   for (const Error& other : error.others) {
-    print_one(other, as_json);
+    std::fputs(error_text(other).c_str(), stderr);
   }
   if (error.others.size() + 1 == ErrorList::most && !as_json) {
     std::fputs("tidegate: there may be more errors: these are told at once\n", stderr);

@@ -24,18 +24,21 @@ bool is_terminal(int descriptor);
 // Says on standard error what the tool is waiting for when it is about to read from a person.
 void hint_at_terminal(const std::string& input);
 
-// Prints a warning of a program, named by its path, on standard error, as text or as one JSON object on one
-// line.
-void print_warning(const engine::Warning& warning, const std::string& program, bool as_json);
+// From now on errors and warnings of this process are JSON objects, each on one line (--errors json), or text.
+void print_errors_as_json(bool json);
+bool errors_are_json();
+
+// Prints a warning of a program, named by its path, on standard error.
+void print_warning(const engine::Warning& warning, const std::string& program);
 
 // The command was ended by a signal before it had an answer.
 Error interrupt_error();
 
-// From now on SIGINT, SIGTERM and SIGHUP are handled (core/interrupt.hpp), and print an error.
+// From now on SIGINT, SIGTERM and SIGHUP are handled (core/interrupt.hpp), and print an error. Called once, by main().
 void explain_interrupts(bool as_json);
 
-// Prints an error and its others on standard error, each as text or as one JSON object on one line.
-void print_error(const Error& error, bool as_json);
+// Prints an error and its others on standard error.
+void print_error(const Error& error);
 
 // Progress of a long run, on standard error.
 

@@ -379,7 +379,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   measuring.abandon = [&](const Error& error) {
     progress.finish();
     device::PrintsToStandardError::end();
-    print_error(at_program(error, common), common.errors_as_json);
+    print_error(at_program(error, common));
     ::_exit(static_cast<int>(exit_code(error)));
   };
   auto report = std::visit(
@@ -444,10 +444,7 @@ CommandModel tune_measure_command() {
                 "tidegate tune measure examples/programs/reduction/program.json --budget 20s --format table"},
                {"Up to which size of a frontier is one work-group faster than all of them?",
                 "tidegate tune measure examples/graphs/bfs.json --budget 20s --format table"}},
-          .run = [settings](bool errors_as_json) {
-            settings->common.errors_as_json = errors_as_json;
-            return run_measure(*settings);
-          }};
+          .run = [settings] { return run_measure(*settings); }};
 }
 
 } // namespace tidegate::app

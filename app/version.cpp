@@ -130,7 +130,7 @@ CommandModel version_command() {
   const auto settings = std::make_shared<Settings>();
   return {.options = {format_option(settings->format), output_option(settings->output)},
           .examples = {{"What to put into a report of a bug:", "tidegate version --format table"}},
-          .run = [settings](bool) {
+          .run = [settings] {
             documents::VersionReport report = versions();
             add_devices(report);
             return commands::write_text(settings->output, settings->format == Format::table

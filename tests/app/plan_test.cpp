@@ -7,12 +7,10 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace tidegate;
 using namespace tidegate::commands;
-using documents::PlanObjective;
 using documents::PlanStrategy;
 
 namespace {
@@ -34,54 +32,13 @@ PlannedDag planned(std::string_view json, const PlanOptions& options = {}) {
   return *std::move(result);
 }
 
-Error refusal(std::string_view json, const PlanOptions& options = {}) {
-  const auto result = plan_document(json, options);
-  REQUIRE_FALSE(result);
-  return result.error();
-}
-
 std::string plan_json(std::string_view json, const PlanOptions& options) {
   std::string answer;
   REQUIRE(plan(json, options, documents::Style::compact, answer));
   return answer;
 }
 
-// A DAG whose waves have the names and no bytes.
-documents::NamedWaveDag dag_of(const std::vector<std::string>& names,
-                               std::vector<std::pair<Identifier, Identifier>> dependencies = {}) {
-  documents::NamedWaveDag dag;
-  for (const std::string& name : names) {
-    dag.waves.push_back({.name = name, .bytes = {}});
-  }
-  for (auto& [before, after] : dependencies) {
-    dag.dependencies.push_back({.before = std::move(before), .after = std::move(after)});
-  }
-  return dag;
-}
-
-Identifier named(std::string_view name) {
-  return Identifier(name);
-}
-
-Identifier numbered(std::uint64_t number) {
-  return Identifier(number);
-}
-
 } // namespace
-
-TEST_CASE("a DAG becomes a plan") {
-  CHECK(
-      plan_json(four_waves, {}) ==
-      R"({"kind":"frontier_memory_plan","schema_version":1,"strategy":"layered","barriers":{"groups":[)"
-      R"({"waves":[0,1],"fused_bytes":21},{"waves":[2],"fused_bytes":16},{"waves":[3],"fused_bytes":1024}],)"
-      R"("global_barriers":2},"peak_frontier_bytes":1020,"peak_scratch_bytes":2,"peak_output_bytes":5,)"
-      R"("amortized_readback_bytes":5,"max_group_width":2,"lower_bound_groups":3,"optimal":true})");
-  const std::string json = plan_json(four_waves, compact);
-  CHECK(json.find(R"("strategy":"compact","objective":"groups","barriers")") != std::string::npos);
-  const std::string peak =
-      plan_json(four_waves, {.strategy = PlanStrategy::compact, .objective = PlanObjective::peak});
-  CHECK(peak.find(R"("strategy":"compact","objective":"peak","barriers")") != std::string::npos);
-}
 
 TEST_CASE("a plan survives its document") {
   for (const PlanOptions& options : {PlanOptions{}, compact}) {
@@ -89,99 +46,6 @@ TEST_CASE("a plan survives its document") {
     REQUIRE(document);
     CHECK(memory_plan(*document) == planned(four_waves, options).plan);
   }
-}
-
-TEST_CASE("the budget of the options replaces the document's") {
-  CHECK(planned(four_waves, {.budget_bytes = 5000}).named.dag.budget_bytes == 5000);
-  const Error error = refusal(four_waves, {.budget_bytes = 1047});
-  CHECK(describe(error) == "tidegate: error: \"join\" alone needs 1024 bytes and a group may have 1023 "
-                           "[group_over_budget]\n"
-                           "  at: /waves/3\n"
-                           "  fix: raise the budget to 1048 bytes or more, or make the wave smaller");
-  CHECK(error.required_bytes == 1024);
-  CHECK(error.budget_bytes == 1023);
-  CHECK(refusal(four_waves, {.budget_bytes = 0}).pointer == "/resident_graph_bytes");
-}
-
-TEST_CASE("refusals of the document come before those of the planner") {
-  CHECK(refusal("{").code == ErrorCode::syntax_error);
-  CHECK(refusal(R"({"waves":[]})").code == ErrorCode::missing_key);
-  std::string answer = "kept";
-  CHECK_FALSE(plan("[]", {}, documents::Style::compact, answer));
-  CHECK(answer == "kept");
-}
-
-TEST_CASE("the table shows each group, what it leaves, and the bound") {
-  CHECK(plan_table(planned(four_waves), {}, false) ==
-        "layered: 4 waves in 3 groups, 2 barriers, proved to be the fewest\n"
-        "\n"
-        "group  waves  fused bytes  of budget                  left  which\n"
-        "    0      2     21 bytes       2.0%  ▏         1003 bytes  scan, sort\n"
-        "    1      1     16 bytes       1.5%  ▏         1008 bytes  2\n"
-        "    2      1        1 KiB     100.0%  ████████     0 bytes  join\n"
-        "\n"
-        "budget of a group  1 KiB: 1 KiB less the resident graph's 24 bytes\n"
-        "largest group      1 KiB 100.0%\n"
-        "peaks              1020 bytes frontier, 2 bytes scratch, 5 bytes output\n"
-        "readback           5 bytes\n"
-        "widest group       2 waves\n"
-        "lower bound        3 groups\n");
-  const std::string bold_first =
-      "\x1b[1mcompact: 4 waves in 3 groups, 2 barriers, proved to be the fewest\x1b[0m\n";
-  CHECK(plan_table(planned(four_waves, compact), compact, true).starts_with(bold_first));
-  const std::string nothing = plan_table(planned(R"({"waves":[],"budget_bytes":0})"), {}, false);
-  CHECK(
-      nothing.starts_with("layered: 0 waves in 0 groups, 0 barriers, proved to be the fewest\n\nbudget of"));
-}
-
-TEST_CASE("the picture has a cluster per group and one critical path") {
-  const PlannedDag dag = planned(four_waves);
-  const std::string head = R"(digraph tidegate {
-  rankdir=TB; newrank=true; ranksep=0.35; nodesep=0.15;
-  label="layered: 4 waves in 3 groups, 2 barriers, proved to be the fewest\lbudget of a group 1 KiB, )"
-                           R"(critical path of 3 waves in red\l)";
-  const std::string style = R"("; labelloc=t; labeljust=l;
-  fontname="Helvetica"; fontsize=14;
-  node [fontname="Helvetica", fontsize=11, shape=box, style="rounded,filled", fillcolor=white, color="#5b6b7b", height=0.4, margin="0.1,0.05"];
-  edge [color="#7a8a9a", arrowsize=0.6];
-)";
-  const std::string first_group = R"(  subgraph cluster_0 {
-    label=""; style="rounded,filled"; color="#b5c3d1"; fillcolor="#f2f7fb";
-    g0 [shape=plaintext, style="", label="group 0\l21 bytes, 2.0%\l"];
-    w0 [label="scan\n16 bytes", color="#c0392b", penwidth=2];
-)";
-  CHECK(plan_dot(dag, {}, {}) == head + style + first_group + R"(    w1 [label="sort\n5 bytes"];
-    {rank=same; g0; w0; w1};
-  }
-  subgraph cluster_1 {
-    label=""; style="rounded,filled"; color="#b5c3d1"; fillcolor="#f2f7fc";
-    g1 [shape=plaintext, style="", label="group 1\l16 bytes, 1.5%\l"];
-    w2 [label="2\n16 bytes", color="#c0392b", penwidth=2];
-    {rank=same; g1; w2};
-  }
-  subgraph cluster_2 {
-    label=""; style="rounded,filled"; color="#b5c3d1"; fillcolor="#7fb2dd";
-    g2 [shape=plaintext, style="", label="group 2\l1 KiB, 100.0%\l"];
-    w3 [label="join\n1 KiB", color="#c0392b", penwidth=2];
-    {rank=same; g2; w3};
-  }
-  g0 -> g1 [style=invis, weight=100];
-  g1 -> g2 [style=invis, weight=100];
-  w0 -> w2 [color="#c0392b", penwidth=2.2];
-  w1 -> w3;
-  w2 -> w3 [color="#c0392b", penwidth=2.2];
-}
-)");
-  CHECK(plan_dot(dag, {}, {.most_boxes = 0}) == plan_dot(dag, {}, {.most_boxes = 4}));
-  CHECK(plan_dot(dag, {}, {.most_boxes = 1}) ==
-        head + R"(1 of 4 waves are drawn; --most-waves draws more\l)" + style + first_group +
-            R"(    more_of_0 [shape=note, style=filled, fillcolor="#fff7d6", label="1 wave more"];
-    {rank=same; g0; w0; more_of_0};
-  }
-  more [shape=note, style=filled, fillcolor="#fff7d6", label="2 groups more"];
-  g0 -> more [style=invis, weight=1];
-}
-)");
 }
 
 TEST_CASE("what names of waves that are alike have in common") {
@@ -255,65 +119,4 @@ TEST_CASE("a share of the budget is cut, so that only a full group shows all of 
   CHECK(share_text(largest - 1, largest) == "99.9%");
   CHECK(share_text(largest, largest) == "100.0%");
   CHECK(share_text(0, 0).empty());
-}
-
-TEST_CASE("the headline says what is proved") {
-  const std::string_view loose =
-      R"({"waves":[{"frontier_bytes":5,"scratch_bytes":0,"output_bytes":0},
-                   {"frontier_bytes":6,"scratch_bytes":0,"output_bytes":0},
-                   {"frontier_bytes":5,"scratch_bytes":0,"output_bytes":0}],"budget_bytes":10})";
-  CHECK(plan_headline(planned(loose), {}) == "layered: 3 waves in 3 groups, 2 barriers, at least 2 needed");
-  CHECK(plan_headline(planned(loose, compact), compact) ==
-        "compact: 3 waves in 2 groups, 1 barrier, proved to be the fewest");
-}
-
-TEST_CASE("dependencies name waves or give their indices") {
-  const auto result = resolve(dag_of(
-      {"a", "1", "c"}, {{named("a"), numbered(1)}, {named("1"), named("c")}, {numbered(0), numbered(2)}}));
-  REQUIRE(result);
-  CHECK(result->dag.dependencies == std::vector<planning::Dependency>{{0, 1}, {1, 2}, {0, 2}});
-  CHECK(result->names == std::vector<std::string>{"a", "1", "c"});
-}
-
-TEST_CASE("names are kept only where a wave has one") {
-  documents::NamedWaveDag document = dag_of({"a", "b"});
-  document.waves[0].name.reset();
-  const auto result = resolve(std::move(document));
-  REQUIRE(result);
-  CHECK(result->names == std::vector<std::string>{"", "b"});
-  CHECK(result->wave_text(0) == "wave 0");
-  CHECK(result->wave_text(1) == "\"b\"");
-  CHECK(result->wave_text(2) == "wave 2");
-  CHECK(result->wave_label(0) == "0");
-  CHECK(result->wave_label(1) == "b");
-  documents::NamedWaveDag nameless;
-  nameless.waves.resize(3);
-  CHECK(resolve(std::move(nameless))->names.empty());
-  const std::string long_name(40, 'x');
-  CHECK(resolve(dag_of({long_name}))->wave_label(0) == std::string(16, 'x') + "…" + std::string(15, 'x'));
-}
-
-TEST_CASE("names that cannot be resolved") {
-  const auto error = [](documents::NamedWaveDag&& document) {
-    const auto result = resolve(std::move(document));
-    return result ? std::string("accepted") : describe(result.error());
-  };
-  CHECK(error(dag_of({"a", "b", "a"})) ==
-        "tidegate: error: waves 0 and 2 are both called \"a\" [duplicate_name]\n"
-        "  at: /waves/2/name\n"
-        "  fix: rename one of them");
-  CHECK(error(dag_of({"a", ""})) == "tidegate: error: the name of wave 1 is empty [out_of_range]\n"
-                                    "  at: /waves/1/name\n"
-                                    "  fix: give it a name, or leave the key out");
-  CHECK(error(dag_of({"gather", "sort"}, {{numbered(0), named("sort")}, {named("gahter"), numbered(0)}})) ==
-        "tidegate: error: no wave is called \"gahter\" [invalid_wave]\n"
-        "  at: /dependencies/1/before\n"
-        "  fix: did you mean \"gather\"?");
-  const std::uint64_t beyond = std::uint64_t{1} << 32U;
-  CHECK(error(dag_of({"a", "b"}, {{named("a"), named("b")}, {named("b"), numbered(beyond)}})) ==
-        "tidegate: error: there is no wave 4294967296 [invalid_wave]\n"
-        "  at: /dependencies/1/after\n"
-        "  fix: waves are counted from 0 to 1");
-  CHECK(error(dag_of({"a", "b"}, {{named("a"), named("a")}, {named("b"), numbered(beyond)}}))
-            .find("\"a\" depends on itself [self_dependency]") != std::string::npos);
 }

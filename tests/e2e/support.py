@@ -38,21 +38,6 @@ def unplaced(text: str) -> str:
     return re.sub(r"(\.json|standard input):\d+:\d+: (error.*\n)(  \d+ \| .*\n +\| +\^\n)?", r"\1: \2", text)
 
 
-def with_excerpts(errors: str, document: str) -> str:
-    """Errors as text, each with the line of the document that it stands in and a caret below its column."""
-    lines = document.split("\n")
-
-    def add(error: re.Match[str]) -> str:
-        number, column = int(error[1]), int(error[2])
-        before, behind = lines[number - 1][:column - 1], lines[number - 1][column - 1:]
-        before = before if len(before) <= 80 else "…" + before[-79:]
-        behind = behind if len(behind) <= 60 else behind[:60] + "…"
-        margin = " " * len(error[1])
-        return f"{error[0]}\n" + f"  {number} | {before}{behind}".rstrip(" ") + f"\n  {margin} | {' ' * len(before)}^"
-
-    return re.sub(r"(?m)^tidegate: .*?:(\d+):(\d+): error: .*$", add, errors)
-
-
 def catches_interrupts(process: int) -> bool:
     status = Path(f"/proc/{process}/status").read_text()
     caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))

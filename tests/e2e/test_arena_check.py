@@ -167,24 +167,6 @@ class Premises(ArenaCheck):
         odd = lifetimes(buffer("a", 0, 2, 3, 3), *FULL["buffers"][1:])
         self.found(self.plan, "the alignment 3 of buffer 0 is not a power of two", odd)
 
-    def test_bad_lifetimes(self) -> None:
-        plan = self.file("plan.json", self.plan)
-        self.assertEqual(run("check", "arena", "--lifetimes", str(self.folder / "missing.json"), plan).rc, 3)
-        broken = self.file("broken.json", '{"buffers": [')
-        result = run("check", "arena", "--lifetimes", broken, plan)
-        self.assertEqual((result.rc, result.stdout), (3, ""))
-        self.assertTrue(result.stderr.startswith(f"tidegate: {broken}:1:14: error: not JSON"), result.stderr)
-        twice = self.check(self.plan, lifetimes(FULL["buffers"][0], *FULL["buffers"]))
-        self.assertEqual(twice.rc, 3)
-        self.assertIn("[duplicate_name]", twice.stderr)
-
-    def test_usage(self) -> None:
-        file = self.file("lifetimes.json", FULL)
-        for words in (["arena", file], ["arena", "--lifetimes", "-", "-"], ["plan", "--lifetimes", file, file],
-                      ["arena", "--dag", file, "--lifetimes", file, file]):
-            result = run("check", *words, input="{}")
-            self.assertEqual((result.rc, result.stdout), (2, ""), words)
-
     def test_pipes(self) -> None:
         file = self.file("lifetimes.json", FULL)
         answer = run("arena", file).stdout

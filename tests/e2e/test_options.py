@@ -1,4 +1,4 @@
-"""What each command prints: options of recommend, tables, help, version, colour."""
+"""Help, versions, terminals and colour of real processes; tests/app/transcripts has what commands print."""
 
 from __future__ import annotations
 
@@ -46,59 +46,6 @@ def on_a_terminal(*arguments: str, **variables: str) -> str:
 
 
 class Recommend(unittest.TestCase):
-    def test_shape(self) -> None:
-        answer = document("recommend")
-        self.assertEqual(list(answer), ["kind", "schema_version", "recommendation"])
-        self.assertEqual(list(answer["recommendation"]), [
-            "geometry", "worker_groups", "hit_capacity", "pressure", "execution_mode", "topology",
-            "promote_hot_opcodes", "promote_hot_windows", "age_priority_work", "estimated_peak_device_bytes",
-            "device_memory_budget_bytes"])
-
-    def test_evidence(self) -> None:
-        self.assertEqual(list(document("recommend", "--evidence", "all")["evidence"]),
-                         ["topology", "promotion", "complete"])
-        self.assertEqual(document("recommend", "--evidence", "topology,promotion"),
-                         document("recommend", "--evidence", "all"))
-        self.assertEqual(document("recommend", "--evidence", "promotion")["evidence"]["complete"],
-                         {"promotion": True})
-
-    def test_explanation(self) -> None:
-        steps = document("recommend", "--explain")["explanation"]
-        self.assertEqual([step["step"] for step in steps], [
-            "frontier_density_bps", "memory_pressure_bps", "promotion", "topology", "worker_groups", "geometry",
-            "pressure", "hit_capacity", "estimated_peak_device_bytes", "execution_mode", "age_priority_work"])
-        self.assertTrue(all(step["because"] for step in steps))
-
-    def test_previous_topology(self) -> None:
-        held = document("recommend", "--previous-topology", "hybrid_frontier")
-        self.assertEqual(held["recommendation"]["topology"], "hybrid_frontier")
-
-    def test_policy(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            policy = Path(folder) / "policy.json"
-            policy.write_text('{"min_hit_capacity": 5000}')
-            answer = document("recommend", "--policy", str(policy))
-        self.assertEqual(answer["recommendation"]["hit_capacity"], 5000)
-
-    def test_cache_statistics(self) -> None:
-        result = run("recommend", "--stream", "--cache-stats", input=(REQUEST + "\n") * 3)
-        self.assertEqual(result.stderr, '{"entries":1,"hits":2,"misses":1}\n')
-        self.assertEqual(len(set(result.stdout.splitlines())), 1)
-
-    def test_table(self) -> None:
-        result = run("recommend", "--format", "table", "--evidence", "all", input=REQUEST)
-        text = result.stdout
-        self.assertTrue(text.startswith(
-            "sparse_frontier in interpreter mode, 8 work-groups of 38, queue light\n\n"), text)
-        self.assertIn("topology                     sparse_frontier  density 3% is at or below the sparse threshold 5%",
-                      text)
-        self.assertTrue(text.endswith("\ntopology evidence: complete\npromotion evidence: complete\n"))
-        self.assertLessEqual(max(map(len, text.splitlines())), 110)
-
-    def test_same_input_same_bytes(self) -> None:
-        self.assertEqual(run("recommend", "--evidence", "all", "--explain", input=REQUEST).stdout,
-                         run("recommend", "--evidence", "all", "--explain", input=REQUEST).stdout)
-
     def test_file_and_standard_input(self) -> None:
         request = EXAMPLES / "bfs_wave.json"
         from_file = run("recommend", str(request))
@@ -108,22 +55,6 @@ class Recommend(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
-    def test_examples(self) -> None:
-        for command, example, key in (
-                (["recommend"], "memory_pressure", "recommendation"), (["priority", "drain"], "requeue_accounting", "fix"),
-                (["priority", "diffuse"], "sibling_diffusion", "output"),
-                (["tune", "choose"], "measured_costs", "value"), (["tune", "step"], "natural_gradient", "output")):
-            with self.subTest(example):
-                self.assertIn(key, document(*command, str(EXAMPLES / f"{example}.json")))
-
-    def test_not_finite(self) -> None:
-        step = '{"m_inv_sqrt": [1e308], "grad": [1e10], "n": 1, "learning_rate": -1}'
-        answer = document("tune", "step", input=step)
-        self.assertEqual(answer["output"], [None])
-        self.assertEqual(answer["diagnostics"], [{
-            "code": "non_finite", "pointer": "/output/0",
-            "message": "the value is +infinity, which JSON cannot hold"}])
-
     def test_version(self) -> None:
         report = document("version")
         self.assertEqual(list(report)[:3], ["kind", "schema_version", "tidegate"])
@@ -141,19 +72,6 @@ class Documents(unittest.TestCase):
         self.assertEqual([device["name"] for device in report["devices"]], names)
         table = run("version", "--format", "table", env=env).stdout
         self.assertIn("environment    TIDEGATE_DEVICE=cpu\n", table)
-
-    def test_every_document_as_a_table(self) -> None:
-        for command, name, table in (
-                (("priority", "drain"), "requeue_accounting", r"fix +yes|fix +no|fix +\S+"),
-                (("tune", "choose"), "measured_costs", r"value +\d"), (("tune", "step"), "natural_gradient", r"output +\["),
-                (("priority", "diffuse"), "sibling_diffusion", r"output +\[[0-9.]+, ")):
-            result = run(*command, "--format", "table", str(EXAMPLES / f"{name}.json"))
-            self.assertEqual((result.rc, result.stderr), (0, ""))
-            self.assertRegex(result.stdout, rf"(?m)^({table})")
-            refused = run(*command, "--format", "table", "--stream", str(EXAMPLES / f"{name}.json"))
-            self.assertEqual((refused.rc, refused.stderr), (
-                2, "tidegate: error: --format table shows one answer, not a stream [invalid_usage]\n"
-                   "  fix: leave --stream or --format out\n"))
 
     def test_examples_of_the_help_texts(self) -> None:
         """Each command has one, the manual has them too, and each does what it says, in the repository's folder."""

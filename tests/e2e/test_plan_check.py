@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import support
 from planning_support import (COMPACT, LAYERED, PEAK, SEED, Planning, dag, edges_of, figures, fused, groups_of,
                               random_dag, scaled, wave)
-from support import Document, parse, run, unplaced
+from support import Document, parse, run
 
 # a -> b -> d -> e and a -> c -> d; f stands alone. Layered: [a f] [b c] [d] [e], which is the fewest.
 DAG = dag([wave(10, 1, 2), wave(20, 2, 3), wave(30, 3, 4), wave(40, 4, 5), wave(50, 5, 6), wave(6, 0, 1, name="f")],
@@ -230,23 +230,6 @@ class Premises(PlanCheck):
         reader = self.file("reader.json", {**DAG, "readback_bytes": 8})
         self.inconsistent(self.check(self.plan, given=reader), "amortized_readback_bytes is 7, but the groups have 8")
 
-    def test_bad_dags(self) -> None:
-        self.assertEqual(self.check(self.plan, given=str(self.folder / "missing.json")).rc, 3)
-        unknown = self.file("unknown.json", dag([wave(1, name="scan")], [("scan", "scam")]))
-        result = self.check(self.plan, given=unknown)
-        self.assertEqual((result.rc, result.stdout), (1, ""))
-        self.assertIn(f'tidegate: {unknown}: error: no wave is called "scam" [invalid_wave]', unplaced(result.stderr))
-        result = self.check(self.plan, given=self.file("plan_as_dag.json", self.plan))
-        self.assertEqual(result.rc, 3)
-        self.assertIn("[wrong_kind]", result.stderr)
-
-    def test_usage(self) -> None:
-        plan = self.file("plan.json", self.plan)
-        for words in (["plan", plan], ["plan", "--dag", "-", "-"], ["arena", "--dag", self.dag, plan],
-                      ["plan", "--lifetimes", self.dag, "--dag", self.dag, plan]):
-            result = run("check", *words, input="{}")
-            self.assertEqual((result.rc, result.stdout), (2, ""), words)
-
     def test_pipes(self) -> None:
         for words, input in ((["--dag", self.dag], self.plan), (["--dag", self.dag, "-"], self.plan),
                              (["--dag", "-", self.file("plan.json", self.plan)], DAG)):
@@ -254,13 +237,6 @@ class Premises(PlanCheck):
         self.assertEqual(run("check", "--dag", self.dag, input=json.dumps({**self.plan, "max_group_width": 3})).rc, 1)
         self.assertEqual(run("check", input=json.dumps({**self.plan, "max_group_width": 3})).rc, 0)
 
-    def test_table(self) -> None:
-        good, bad = self.file("good.json", self.plan), self.file("bad.json", {**self.plan, "max_group_width": 3})
-        result = run("check", "plan", "--dag", self.dag, "--format", "table", good, bad)
-        self.assertEqual(result.rc, 1)
-        self.assertRegex(result.stdout, r"good.json +frontier_memory_plan +valid\n")
-        self.assertRegex(result.stdout, r"bad.json +frontier_memory_plan +inconsistent +max_group_width is 3, but")
-        self.assertTrue(result.stdout.endswith("2 checked, 1 valid, 1 not\n"))
 
 
 if __name__ == "__main__":
