@@ -6,7 +6,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/generate.hpp"
 #include "engine/plain_waves.hpp"
-#include "opencl_c/watched_accesses.hpp"
+#include "opencl_c/accesses.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
 #include "work/halos.hpp"

@@ -10,8 +10,13 @@
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace tidegate::opencl_c {
@@ -54,5 +59,59 @@ struct OwnElements {
 // size. Holds for ids below 2^31 and buffers of at most 2^31 elements: in larger buffers a 32-bit subscript
 // wraps around to an existing element.
 std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel);
+
+// Rewrites a source so that its kernels report the elements that they access, with kernels/wave/halo_check.cl:
+//
+//   kernel void k(global const float* a, global float* b) { b[i] = a[i + 1]; }
+//   kernel void k(global const float* a, global float* b, global const ulong* tg_rows, …) {
+//     b[tg_touch(…, TG_WRITES, sizeof(*b), (i))] = a[tg_touch(…, TG_READS, sizeof(*a), (i + 1))]; }
+//
+// Watches subscripts of the parameters, also in functions that receive them unchanged; reports every other
+// use of a pointer as unwatched.
+
+// A use of a pointer that cannot be watched.
+struct UnwatchedUse {
+  std::string kernel;
+  std::string parameter;
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+struct WatchedUnit {
+  std::string text;
+  std::set<std::string> kernels; // kernels with the added parameters: those that no function calls
+  std::vector<UnwatchedUse> unwatched;
+};
+
+// `watched`: by kernel, the indices of parameters.
+WatchedUnit watch_accesses(const TranslationUnit& unit,
+                           const std::map<std::string, std::set<std::size_t>>& watched);
+
+// Facts about a kernel's parameters and NDRange that its tokens prove, for `draft`, which guesses a program
+// from a kernel. Anything unproven is left open.
+
+// Uses of a parameter. A pointer that the analysis cannot follow (its address is taken, or an unknown
+// function receives it) counts as read and written.
+struct ParameterUse {
+  bool read = false;
+  bool written = false;
+  bool atomic = false; // through atomic functions
+  bool factor = false; // a scalar: a factor, such as the width of rows
+  bool bound = false;  // a scalar: compared with something, such as an index with a count
+};
+
+// Extents of a local array, outermost first.
+using LocalArray = std::vector<std::uint64_t>;
+
+struct KernelUses {
+  std::vector<ParameterUse> parameters;
+  std::uint32_t dimensions = 1;     // of the NDRange, as far as the kernel queries ids
+  std::uint64_t largest_factor = 1; // largest literal that something is multiplied by
+  bool meets = false;               // work-items meet at barriers or share local memory
+  std::vector<LocalArray> arrays;   // local arrays of known size
+};
+
+// Includes functions that the kernel calls, directly or indirectly.
+KernelUses uses_of(const TranslationUnit& unit, const Function& kernel);
 
 } // namespace tidegate::opencl_c

@@ -1,8 +1,7 @@
 // Flow-insensitive analysis: a pointer's declaration changes to global memory if any value assigned to it may
 // come from a constant argument.
-#include "opencl_c/constant_pointers.hpp"
-
 #include "opencl_c/call_graph.hpp"
+#include "opencl_c/rewriting.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>

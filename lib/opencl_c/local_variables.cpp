@@ -1,6 +1,5 @@
 // Finds the declarations by their address space, and the types and values that they need outside the kernel.
-#include "opencl_c/local_variables.hpp"
-
+#include "opencl_c/rewriting.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 

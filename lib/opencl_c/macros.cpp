@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -106,113 +107,111 @@ Result<Token> macro_name(std::span<const Token> line, std::string_view path) {
 }
 
 Result<Macro> parse_macro(std::span<const Token> line, std::string_view path) {
-  const auto name = macro_name(line, path);
-  if (!name) {
-    return tl::unexpected(name.error());
-  }
-  Macro macro{.name = name->text};
+  TIDEGATE_TRY(const auto name, macro_name(line, path));
+  Macro macro{.name = name.text};
   std::span<const Token> rest = line.subspan(3);
   if (!rest.empty() && rest[0].is("(") && !rest[0].space_before) {
     macro.kind = MacroKind::function;
-    const auto count = parse_parameters(rest.subspan(1), *name, path, macro);
-    if (!count) {
-      return tl::unexpected(count.error());
-    }
-    rest = rest.subspan(1 + *count);
+    TIDEGATE_TRY(const auto count, parse_parameters(rest.subspan(1), name, path, macro));
+    rest = rest.subspan(1 + count);
   }
-  if (const auto body = parse_body(rest, path, macro); !body) {
-    return tl::unexpected(body.error());
-  }
+  TIDEGATE_CHECK(parse_body(rest, path, macro));
   return macro;
 }
 
+namespace {
+
+constexpr std::array<const char*, 85> plain_macros{"NULL",
+                                                   "INFINITY",
+                                                   "NAN",
+                                                   "HUGE_VAL",
+                                                   "HUGE_VALF",
+                                                   "MAXFLOAT",
+                                                   "CHAR_BIT",
+                                                   "CHAR_MAX",
+                                                   "CHAR_MIN",
+                                                   "SCHAR_MAX",
+                                                   "SCHAR_MIN",
+                                                   "UCHAR_MAX",
+                                                   "SHRT_MAX",
+                                                   "SHRT_MIN",
+                                                   "USHRT_MAX",
+                                                   "INT_MAX",
+                                                   "INT_MIN",
+                                                   "UINT_MAX",
+                                                   "LONG_MAX",
+                                                   "LONG_MIN",
+                                                   "ULONG_MAX",
+                                                   "FP_ILOGB0",
+                                                   "FP_ILOGBNAN",
+                                                   "FP_FAST_FMA",
+                                                   "FP_FAST_FMAF",
+                                                   "FP_FAST_FMA_HALF",
+                                                   "FLT_EVAL_METHOD",
+                                                   "FLT_RADIX",
+                                                   "printf",
+                                                   "kernel_exec",
+                                                   "CL_VERSION_1_0",
+                                                   "CL_VERSION_1_1",
+                                                   "CL_VERSION_1_2",
+                                                   "CL_VERSION_2_0",
+                                                   "CL_VERSION_3_0",
+                                                   "__OPENCL_VERSION__",
+                                                   "__OPENCL_C_VERSION__",
+                                                   "__OPENCL_CPP_VERSION__",
+                                                   "__OPENCL_C__",
+                                                   "__ENDIAN_LITTLE__",
+                                                   "__IMAGE_SUPPORT__",
+                                                   "__FAST_RELAXED_MATH__",
+                                                   "__kernel_exec",
+                                                   "__clang__",
+                                                   "__clang_major__",
+                                                   "__GNUC__",
+                                                   "__NVCC__",
+                                                   "__NV_CL_C_VERSION",
+                                                   "__CUDA_ARCH__",
+                                                   "__SPIR__",
+                                                   "__SPIRV__",
+                                                   "__POCL__",
+                                                   "__CPU__",
+                                                   "__GPU__",
+                                                   "__AMD__",
+                                                   "__INTEL__",
+                                                   "__x86_64__",
+                                                   "__LP64__",
+                                                   "__has_builtin",
+                                                   "__has_extension",
+                                                   "__has_feature",
+                                                   "__has_attribute",
+                                                   "__has_include",
+                                                   "__cplusplus",
+                                                   "__STDC__",
+                                                   "__STDC_VERSION__",
+                                                   "__APPLE__",
+                                                   "__linux__",
+                                                   "__OPTIMIZE__",
+                                                   "__NO_SIGNED_ZEROS__",
+                                                   "__SIZEOF_POINTER__",
+                                                   "ATOMIC_VAR_INIT",
+                                                   "ATOMIC_FLAG_INIT",
+                                                   "CLK_LOCAL_MEM_FENCE",
+                                                   "CLK_GLOBAL_MEM_FENCE",
+                                                   "CLK_IMAGE_MEM_FENCE",
+                                                   "CLK_NORMALIZED_COORDS_TRUE",
+                                                   "CLK_NORMALIZED_COORDS_FALSE",
+                                                   "CLK_ADDRESS_NONE",
+                                                   "CLK_ADDRESS_CLAMP",
+                                                   "CLK_ADDRESS_CLAMP_TO_EDGE",
+                                                   "CLK_ADDRESS_REPEAT",
+                                                   "CLK_ADDRESS_MIRRORED_REPEAT",
+                                                   "CLK_FILTER_NEAREST",
+                                                   "CLK_FILTER_LINEAR"};
+
+} // namespace
+
 const std::set<std::string, std::less<>>& standard_macros() {
   static const std::set<std::string, std::less<>> names = [] {
-    std::set<std::string, std::less<>> all{"NULL",
-                                           "INFINITY",
-                                           "NAN",
-                                           "HUGE_VAL",
-                                           "HUGE_VALF",
-                                           "MAXFLOAT",
-                                           "CHAR_BIT",
-                                           "CHAR_MAX",
-                                           "CHAR_MIN",
-                                           "SCHAR_MAX",
-                                           "SCHAR_MIN",
-                                           "UCHAR_MAX",
-                                           "SHRT_MAX",
-                                           "SHRT_MIN",
-                                           "USHRT_MAX",
-                                           "INT_MAX",
-                                           "INT_MIN",
-                                           "UINT_MAX",
-                                           "LONG_MAX",
-                                           "LONG_MIN",
-                                           "ULONG_MAX",
-                                           "FP_ILOGB0",
-                                           "FP_ILOGBNAN",
-                                           "FP_FAST_FMA",
-                                           "FP_FAST_FMAF",
-                                           "FP_FAST_FMA_HALF",
-                                           "FLT_EVAL_METHOD",
-                                           "FLT_RADIX",
-                                           "printf",
-                                           "kernel_exec",
-                                           "CL_VERSION_1_0",
-                                           "CL_VERSION_1_1",
-                                           "CL_VERSION_1_2",
-                                           "CL_VERSION_2_0",
-                                           "CL_VERSION_3_0",
-                                           "__OPENCL_VERSION__",
-                                           "__OPENCL_C_VERSION__",
-                                           "__OPENCL_CPP_VERSION__",
-                                           "__OPENCL_C__",
-                                           "__ENDIAN_LITTLE__",
-                                           "__IMAGE_SUPPORT__",
-                                           "__FAST_RELAXED_MATH__",
-                                           "__kernel_exec",
-                                           "__clang__",
-                                           "__clang_major__",
-                                           "__GNUC__",
-                                           "__NVCC__",
-                                           "__NV_CL_C_VERSION",
-                                           "__CUDA_ARCH__",
-                                           "__SPIR__",
-                                           "__SPIRV__",
-                                           "__POCL__",
-                                           "__CPU__",
-                                           "__GPU__",
-                                           "__AMD__",
-                                           "__INTEL__",
-                                           "__x86_64__",
-                                           "__LP64__",
-                                           "__has_builtin",
-                                           "__has_extension",
-                                           "__has_feature",
-                                           "__has_attribute",
-                                           "__has_include",
-                                           "__cplusplus",
-                                           "__STDC__",
-                                           "__STDC_VERSION__",
-                                           "__APPLE__",
-                                           "__linux__",
-                                           "__OPTIMIZE__",
-                                           "__NO_SIGNED_ZEROS__",
-                                           "__SIZEOF_POINTER__",
-                                           "ATOMIC_VAR_INIT",
-                                           "ATOMIC_FLAG_INIT",
-                                           "CLK_LOCAL_MEM_FENCE",
-                                           "CLK_GLOBAL_MEM_FENCE",
-                                           "CLK_IMAGE_MEM_FENCE",
-                                           "CLK_NORMALIZED_COORDS_TRUE",
-                                           "CLK_NORMALIZED_COORDS_FALSE",
-                                           "CLK_ADDRESS_NONE",
-                                           "CLK_ADDRESS_CLAMP",
-                                           "CLK_ADDRESS_CLAMP_TO_EDGE",
-                                           "CLK_ADDRESS_REPEAT",
-                                           "CLK_ADDRESS_MIRRORED_REPEAT",
-                                           "CLK_FILTER_NEAREST",
-                                           "CLK_FILTER_LINEAR"};
+    std::set<std::string, std::less<>> all(plain_macros.begin(), plain_macros.end());
     for (const char* type : {"FLT", "DBL", "HALF"}) {
       for (const char* limit : {"DIG", "MANT_DIG", "MAX_10_EXP", "MAX_EXP", "MIN_10_EXP", "MIN_EXP", "RADIX",
                                 "MAX", "MIN", "EPSILON"}) {
@@ -253,7 +252,30 @@ bool is_condition_operator(std::string_view name) {
   return name.starts_with("__has_") || name == "__is_identifier" || name == "__building_module";
 }
 
+struct MacroArgument {
+  std::vector<MacroItem> items;
+  std::optional<std::vector<MacroItem>> expanded; // set if the body uses the expanded argument
+  bool omitted = false; // a missing variadic argument, which differs from an empty one
+};
+
 namespace {
+
+struct MacroExpansion {
+  std::vector<MacroItem> items;
+  bool trailing_space = false; // a blank left by an empty replacement at the end
+};
+
+// Returns the text as a string literal.
+std::string string_literal(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+    }
+    result += c;
+  }
+  return result + '"';
+}
 
 Token stringized(const MacroArgument& argument) {
   Token result{.kind = TokenKind::string, .text = "\""};
@@ -262,7 +284,7 @@ Token stringized(const MacroArgument& argument) {
       result.text += ' ';
     }
     const bool literal = token.kind == TokenKind::string || token.kind == TokenKind::character;
-    const std::string text = literal ? opencl_c::quoted(token.text) : token.text;
+    const std::string text = literal ? string_literal(token.text) : token.text;
     result.text += literal ? std::string_view(text).substr(1, text.size() - 2) : std::string_view(text);
   }
   // A single trailing backslash would escape the closing quote.
@@ -296,19 +318,7 @@ std::size_t size_of(std::span<const MacroItem> items) {
   return bytes;
 }
 
-} // namespace
-
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-    }
-    result += c;
-  }
-  return result + '"';
-}
-
+// Estimate of the memory that substitute() needs.
 std::size_t bytes_of(const Macro& macro, std::span<const MacroArgument> arguments) {
   std::vector<std::size_t> as_written, expanded;
   for (const MacroArgument& argument : arguments) {
@@ -324,6 +334,9 @@ std::size_t bytes_of(const Macro& macro, std::span<const MacroArgument> argument
   return bytes;
 }
 
+// Expands the call of `macro` at `name`: puts the arguments into the body and applies # and ## (C99 6.10.3.1
+// to 6.10.3.3). Every token gets the position of `name`. Takes one argument for each parameter. Error:
+// kernel_source in the file `path` for a ## whose result is no token.
 Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgument> arguments,
                                   const Token& name, std::string_view path) {
   std::vector<MacroItem> result, operand;
@@ -351,12 +364,9 @@ Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgum
         operand.front().token.space_before = std::exchange(space_pending, false);
       }
     } else if (!operand.empty() && !left_is_empty && !after_comma) {
-      auto token = joined(result.back().token, operand.front().token, name, path);
-      if (!token) {
-        return tl::unexpected(std::move(token.error()));
-      }
+      TIDEGATE_TRY(auto token, joined(result.back().token, operand.front().token, name, path));
       result.pop_back();
-      operand.front() = {.token = std::move(*token)};
+      operand.front() = {.token = std::move(token)};
     }
     left_is_empty = operand.empty() && (!joining || left_is_empty || after_comma);
     joining = body.pasted;
@@ -374,8 +384,6 @@ Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgum
   }
   return MacroExpansion{.items = std::move(result), .trailing_space = space_pending};
 }
-
-namespace {
 
 constexpr std::size_t most_bytes = std::size_t{256} << 20U; // of text and tokens: macros can double them
 constexpr std::size_t most_depth = 256;                     // nested calls in arguments, which recurse
@@ -444,19 +452,14 @@ Result<bool> MacroExpander::enter_predefined(const Token& name) {
   if (text == nullptr || *text == name.text) {
     return false;
   }
-  auto tokens = Lexer(*text, "the device's compiler").next_line();
-  if (!tokens) {
-    return tl::unexpected(std::move(tokens.error()));
-  }
-  const bool number = tokens->size() == 1 && tokens->front().kind == TokenKind::number;
+  TIDEGATE_TRY(auto tokens, Lexer(*text, "the device's compiler").next_line());
+  const bool number = tokens.size() == 1 && tokens.front().kind == TokenKind::number;
   if (!in_condition_ && depth_ == 0 && !number) {
     return false;
   }
-  if (auto spent = spend(text->size() + sizeof(MacroItem) * tokens->size(), name); !spent) {
-    return tl::unexpected(std::move(spent.error()));
-  }
+  TIDEGATE_CHECK(spend(text->size() + sizeof(MacroItem) * tokens.size(), name));
   Context& context = contexts_.emplace_back();
-  for (Token& token : *tokens) {
+  for (Token& token : tokens) {
     token.file = name.file;
     token.line = name.line;
     token.column = name.column;
@@ -490,14 +493,11 @@ bool MacroExpander::is_disabled(const Token& token) const {
 Result<std::optional<MacroItem>> MacroExpander::read(bool past_directives) {
   while (true) {
     if (contexts_.empty()) {
-      auto line = next_line_();
-      if (!line) {
-        return tl::unexpected(std::move(line.error()));
-      }
-      if (!*line || ((*line)->empty() && !past_directives)) {
+      TIDEGATE_TRY(auto line, next_line_());
+      if (!line || (line->empty() && !past_directives)) {
         return std::nullopt;
       }
-      push(std::move(**line), false);
+      push(std::move(*line), false);
     }
     Context& top = contexts_.back();
     if (top.at < top.items.size()) {
@@ -538,11 +538,8 @@ Result<std::optional<MacroItem>> MacroExpander::scan() {
     }
     const auto found = macros_.find(token.text);
     if (found == macros_.end()) {
-      const auto entered = enter_predefined(token);
-      if (!entered) {
-        return tl::unexpected(entered.error());
-      }
-      if (*entered) {
+      TIDEGATE_TRY(const auto entered, enter_predefined(token));
+      if (entered) {
         continue;
       }
       return item;
@@ -552,11 +549,8 @@ Result<std::optional<MacroItem>> MacroExpander::scan() {
       (*item)->painted = true;
       return item;
     }
-    const auto entered = enter(macro, token);
+    TIDEGATE_TRY(const auto entered, enter(macro, token));
     if (!entered) {
-      return tl::unexpected(entered.error());
-    }
-    if (!*entered) {
       return item;
     }
   }
@@ -581,22 +575,14 @@ Result<bool> MacroExpander::enter(const std::shared_ptr<Macro>& macro, const Tok
       }
       return false;
     }
-    auto given = read_arguments(*macro, name);
-    if (!given) {
-      return tl::unexpected(std::move(given.error()));
-    }
-    arguments = std::move(*given);
+    TIDEGATE_TRY(auto given, read_arguments(*macro, name));
+    arguments = std::move(given);
   }
-  if (const auto spent = spend(bytes_of(*macro, arguments), name); !spent) {
-    return tl::unexpected(spent.error());
-  }
-  auto expansion = substitute(*macro, arguments, name, files_[name.file]);
-  if (!expansion) {
-    return tl::unexpected(std::move(expansion.error()));
-  }
+  TIDEGATE_CHECK(spend(bytes_of(*macro, arguments), name));
+  TIDEGATE_TRY(auto expansion, substitute(*macro, arguments, name, files_[name.file]));
   macro->disabled = true;
   contexts_.push_back(
-      {.items = std::move(expansion->items), .macro = macro, .trailing_space = expansion->trailing_space});
+      {.items = std::move(expansion.items), .macro = macro, .trailing_space = expansion.trailing_space});
   return true;
 }
 
@@ -605,23 +591,20 @@ Result<std::vector<MacroArgument>> MacroExpander::read_arguments(const Macro& ma
   const std::size_t wanted = macro.parameters.size();
   std::vector<MacroArgument> arguments(1);
   for (std::size_t open = 1; open > 0;) {
-    auto item = read();
+    TIDEGATE_TRY(auto item, read());
     if (!item) {
-      return tl::unexpected(std::move(item.error()));
-    }
-    if (!*item) {
       return tl::unexpected(error(name,
                                   fmt::format("the call of macro {} does not end", in_quotes(name.text)),
                                   "close its parentheses"));
     }
-    const Token& token = (*item)->token;
+    const Token& token = item->token;
     open += token.is("(") ? 1 : 0;
     open -= token.is(")") ? 1 : 0;
     if (open == 1 && token.is(",") && !(macro.variadic && arguments.size() == wanted)) {
       arguments.emplace_back();
     } else if (open > 0) {
-      (*item)->painted |= is_disabled(token); // it may leave the expansion that disables it
-      arguments.back().items.push_back(std::move(**item));
+      item->painted |= is_disabled(token); // it may leave the expansion that disables it
+      arguments.back().items.push_back(std::move(*item));
     }
   }
   if (wanted == 0 && arguments.size() == 1 && arguments[0].items.empty()) {
@@ -643,11 +626,8 @@ Result<std::vector<MacroArgument>> MacroExpander::read_arguments(const Macro& ma
     if (!body.takes_expanded || arguments[*body.parameter].expanded) {
       continue;
     }
-    auto expanded = expand_argument(arguments[*body.parameter].items, name);
-    if (!expanded) {
-      return tl::unexpected(std::move(expanded.error()));
-    }
-    arguments[*body.parameter].expanded = std::move(*expanded);
+    TIDEGATE_TRY(auto expanded, expand_argument(arguments[*body.parameter].items, name));
+    arguments[*body.parameter].expanded = std::move(expanded);
   }
   return arguments;
 }
@@ -665,14 +645,11 @@ Result<std::vector<MacroItem>> MacroExpander::expand_argument(const std::vector<
   contexts_.push_back({.items = items, .last = true});
   std::vector<MacroItem> result;
   while (true) {
-    auto item = scan();
+    TIDEGATE_TRY(auto item, scan());
     if (!item) {
-      return tl::unexpected(std::move(item.error()));
-    }
-    if (!*item) {
       break;
     }
-    result.push_back(std::move(**item));
+    result.push_back(std::move(*item));
   }
   contexts_.pop_back();
   space_pending_ = space_pending_outside;
@@ -689,17 +666,14 @@ Token MacroExpander::special(MacroKind kind, const Token& name) {
     token.text = fmt::format("{}", counter_++);
   } else {
     token.kind = TokenKind::string;
-    token.text = opencl_c::quoted(files_[name.file]);
+    token.text = string_literal(files_[name.file]);
   }
   return token;
 }
 
 Result<std::optional<Token>> MacroExpander::next() {
-  auto item = scan();
-  if (!item) {
-    return tl::unexpected(std::move(item.error()));
-  }
-  return *item ? std::optional(std::move((*item)->token)) : std::nullopt;
+  TIDEGATE_TRY(auto item, scan());
+  return item ? std::optional(std::move(item->token)) : std::nullopt;
 }
 
 Result<std::vector<Token>> MacroExpander::expand(std::vector<Token> tokens, bool evaluate_defined) {
@@ -728,14 +702,11 @@ Result<std::vector<Token>> MacroExpander::expand(std::vector<Token> tokens, bool
 Result<std::optional<Token>> MacroExpander::read_defined(const Token& defined) {
   std::vector<Token> operand;
   do {
-    auto item = read();
+    TIDEGATE_TRY(auto item, read());
     if (!item) {
-      return tl::unexpected(std::move(item.error()));
-    }
-    if (!*item) {
       break;
     }
-    operand.push_back(std::move((*item)->token));
+    operand.push_back(std::move(item->token));
   } while (operand[0].is("(") && operand.size() < 3);
   const bool enclosed = operand.size() == 3 && operand[2].is(")");
   const std::size_t name = enclosed ? 1 : 0;

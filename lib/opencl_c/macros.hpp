@@ -79,28 +79,7 @@ struct MacroItem {
   bool painted = false; // a macro's name that is never replaced again
 };
 
-struct MacroArgument {
-  std::vector<MacroItem> items;
-  std::optional<std::vector<MacroItem>> expanded; // set if the body uses the expanded argument
-  bool omitted = false; // a missing variadic argument, which differs from an empty one
-};
-
-struct MacroExpansion {
-  std::vector<MacroItem> items;
-  bool trailing_space = false; // a blank left by an empty replacement at the end
-};
-
-// Returns the text as a string literal.
-std::string quoted(std::string_view text);
-
-// Estimate of the memory that substitute() needs.
-std::size_t bytes_of(const Macro& macro, std::span<const MacroArgument> arguments);
-
-// Expands the call of `macro` at `name`: puts the arguments into the body and applies # and ## (C99 6.10.3.1
-// to 6.10.3.3). Every token gets the position of `name`. Takes one argument for each parameter. Error:
-// kernel_source in the file `path` for a ## whose result is no token.
-Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgument> arguments,
-                                  const Token& name, std::string_view path);
+struct MacroArgument;
 
 // Replaces macros (C99 6.10.3) in text that arrives line by line.
 //

@@ -1,4 +1,4 @@
-// A cursor tracks scopes over the tokens; a walk over statements and declarations drives it.
+// Walks over statements and declarations, and keeps the scopes.
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/words.hpp"
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 namespace tidegate::opencl_c {
+namespace {
 
 // Nested scopes of C (C99 6.2.1), the file's outermost. Names are indices into TranslationUnit::names.
 class Scopes {
@@ -60,19 +61,64 @@ private:
   std::vector<std::vector<std::string>> opened_;                // keys declared by each open scope
 };
 
-// Moves over the tokens of a unit and records what they declare and name.
-class NameCursor {
-protected:
-  explicit NameCursor(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {
+// Walks over declarations and statements. An explicit stack holds the open constructs, so deep nesting uses
+// memory instead of the call stack.
+class NameResolver {
+public:
+  explicit NameResolver(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {
     unit.names.clear();
     unit.meanings.assign(tokens_.size(), no_name);
   }
 
+  void run() {
+    frames_.push_back({.in = In::block});
+    while (!ended()) {
+      step();
+    }
+    for (const Name& name : unit_.names) {
+      if (name.is_file_scope && name.kind != NameKind::member) {
+        unit_.file_scope_names.insert(tokens_[name.token].text);
+      }
+    }
+  }
+
+private:
+  enum class In : std::uint8_t {
+    block,        // statements; the first one is the file
+    condition,    // of if: its condition is next, then its statement
+    loop,         // of for, likewise; it is a scope
+    do_statement, // the statement after do
+    substatement, // of while, switch and else
+    members,
+    enumerators,
+    brackets,
+    expression, // ends at a semicolon
+    case_label, // ends at a colon
+    declaration,
+    parameters,
+  };
+  enum class Part : std::uint8_t { specifiers, declarator, value };
+
+  // One entry of the walk's stack: a construct that is open around the current token.
+  struct Frame {
+    In in = In::block;
+    bool has_scope = false; // a scope that ends with it
+    // For declarations, parameters and enumerators:
+    Part part = Part::specifiers;
+    bool is_typedef = false;
+    bool is_member = false;
+    bool has_type = false;           // a word of the specifiers names one
+    std::size_t open = 0;            // open parentheses of the declarator; open ? of a case label
+    TokenRange specifiers;           // shared by the declarators that follow
+    std::size_t declarator = 0;      // its first token
+    std::optional<std::size_t> name; // token of the declarator's name
+    bool is_declared = false;        // the name has been declared
+    std::size_t declared = no_name;  // index of the name if that was new
+  };
+
   [[nodiscard]] bool ended() const { return at_ >= tokens_.size(); }
   [[nodiscard]] const Token& token() const { return tokens_[at_]; }
-  [[nodiscard]] bool is(std::size_t i, const char* text) const {
-    return i < tokens_.size() && tokens_[i].is(text);
-  }
+  [[nodiscard]] bool is(std::size_t i, const char* text) const { return unit_.is(i, text); }
   [[nodiscard]] bool is_word(std::size_t i) const {
     return i < tokens_.size() && tokens_[i].kind == TokenKind::identifier;
   }
@@ -141,72 +187,6 @@ protected:
     }
     ++at_;
   }
-
-  TranslationUnit& unit_;
-  const std::vector<Token>& tokens_;
-  Scopes scopes_;
-  std::size_t at_ = 0;
-  std::size_t statement_ = 0; // first token of the declaration that the token is part of
-};
-
-// One entry of the walk's stack: a construct that is open around the current token.
-
-struct SyntaxFrame {
-  enum class In : std::uint8_t {
-    block,        // statements; the first one is the file
-    condition,    // of if: its condition is next, then its statement
-    loop,         // of for, likewise; it is a scope
-    do_statement, // the statement after do
-    substatement, // of while, switch and else
-    members,
-    enumerators,
-    brackets,
-    expression, // ends at a semicolon
-    case_label, // ends at a colon
-    declaration,
-    parameters,
-  };
-  enum class Part : std::uint8_t { specifiers, declarator, value };
-
-  In in = In::block;
-  bool has_scope = false; // a scope that ends with it
-  // For declarations, parameters and enumerators:
-  Part part = Part::specifiers;
-  bool is_typedef = false;
-  bool is_member = false;
-  bool has_type = false;           // a word of the specifiers names one
-  std::size_t open = 0;            // open parentheses of the declarator; open ? of a case label
-  TokenRange specifiers;           // shared by the declarators that follow
-  std::size_t declarator = 0;      // its first token
-  std::optional<std::size_t> name; // token of the declarator's name
-  bool is_declared = false;        // the name has been declared
-  std::size_t declared = no_name;  // index of the name if that was new
-};
-
-namespace {
-
-// Walks over declarations and statements. An explicit stack holds the open constructs, so deep nesting uses
-// memory instead of the call stack.
-class NameResolver : private NameCursor {
-public:
-  explicit NameResolver(TranslationUnit& unit) : NameCursor(unit) {}
-
-  void run() {
-    frames_.push_back({.in = In::block});
-    while (!ended()) {
-      step();
-    }
-    for (const Name& name : unit_.names) {
-      if (name.is_file_scope && name.kind != NameKind::member) {
-        unit_.file_scope_names.insert(tokens_[name.token].text);
-      }
-    }
-  }
-
-private:
-  using Frame = SyntaxFrame;
-  using In = SyntaxFrame::In;
-  using Part = SyntaxFrame::Part;
 
   Frame& frame() { return frames_.back(); }
 
@@ -558,6 +538,11 @@ private:
     frame().declared = no_name;
   }
 
+  TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
+  Scopes scopes_;
+  std::size_t at_ = 0;
+  std::size_t statement_ = 0; // first token of the declaration that the token is part of
   std::vector<Frame> frames_;
   bool follows_attribute_ = false; // a statement that starts after its attributes
 };

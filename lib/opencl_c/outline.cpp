@@ -3,9 +3,7 @@
 
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
-#include "opencl_c/constant_pointers.hpp"
-#include "opencl_c/local_variables.hpp"
-#include "opencl_c/token_writer.hpp"
+#include "opencl_c/rewriting.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
@@ -13,10 +11,94 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 #include <vector>
 
 namespace tidegate::opencl_c {
+namespace {
+
+constexpr std::uint32_t most_empty_lines = 4; // for a larger gap a #line directive is shorter
+
+bool is_word(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return std::isalnum(byte) != 0 || c == '_' || c == '.' || c == '$' || byte >= 0x80;
+}
+
+// Escapes a path for the quotes of a #line directive.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    text += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  }
+  return text;
+}
+
+} // namespace
+
+void TokenWriter::go_to(const Token& token) {
+  const bool near =
+      started_ && token.file == file_ && token.line >= line_ && token.line - line_ <= most_empty_lines;
+  if (near) {
+    out_.append(token.line - line_, '\n');
+  } else {
+    out_ += fmt::format("\n#line {} \"{}\"\n", token.line, escaped(unit_.source.files[token.file]));
+  }
+  started_ = true;
+  file_ = token.file;
+  line_ = token.line;
+}
+
+void TokenWriter::text(std::string_view text) {
+  if (!out_.empty() && !text.empty() && is_word(out_.back()) && is_word(text.front())) {
+    out_ += ' ';
+  }
+  out_ += text;
+  started_ = started_ && text.find('\n') == std::string_view::npos; // the line numbers no longer agree
+}
+
+void TokenWriter::write(TokenRange range, const Edits& edits) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const Token& token = unit_.source.tokens[i];
+    const auto found = edits.find(i);
+    const Edit* const edit = found == edits.end() ? nullptr : &found->second;
+    if (edit != nullptr && edit->replaced && edit->text.empty() && edit->before.empty() &&
+        edit->after.empty()) {
+      continue;
+    }
+    const std::size_t length = out_.size();
+    if (!started_ || token.file != file_ || token.line != line_) {
+      go_to(token);
+    }
+    if (token.kind == TokenKind::pragma) {
+      out_ += (out_.empty() || out_.back() == '\n' ? "" : "\n") + token.text + "\n";
+      started_ = false; // the line numbers no longer agree
+      continue;
+    }
+    // A space keeps two tokens apart where they would merge or where the source had one.
+    const bool same_line = out_.size() == length;
+    const bool punctuators = token.kind == TokenKind::punctuator && i > range.begin &&
+                             unit_.source.tokens[i - 1].kind == TokenKind::punctuator &&
+                             std::string_view("()[]{};,").find(token.text[0]) == std::string_view::npos;
+    // 0x1e and + would form one number, L and 'c' one character.
+    const bool joins =
+        i > range.begin && ((unit_.source.tokens[i - 1].kind == TokenKind::number &&
+                             (token.text[0] == '+' || token.text[0] == '-')) ||
+                            token.kind == TokenKind::character || token.kind == TokenKind::string);
+    if (same_line && !out_.empty() && out_.back() != ' ' && out_.back() != '\n' &&
+        (token.space_before || punctuators || joins)) {
+      out_ += ' ';
+    }
+    if (edit == nullptr) {
+      text(token.text);
+      continue;
+    }
+    text(edit->before);
+    text(edit->replaced ? edit->text : token.text);
+    text(edit->after);
+  }
+}
+
 namespace {
 
 constexpr std::string_view item_parameter = "tg_item tg_self";
@@ -47,9 +129,7 @@ public:
   }
 
   Result<OutlinedUnit> run() {
-    if (auto checked = refuse_unsupported(); !checked) {
-      return tl::unexpected(std::move(checked.error()));
-    }
+    TIDEGATE_CHECK(refuse_unsupported());
     std::size_t at = 0;
     for (const Function& function : unit_.functions) {
       declarations({.begin = at, .end = function.begin});
@@ -182,9 +262,7 @@ private:
     if (function.is_kernel) { // a prototype, for another kernel that calls it
       Edits edits;
       rename(function.parameter_list, edits);
-      if (auto changed = constants_to_global(unit_, function, edits); !changed) {
-        return changed;
-      }
+      TIDEGATE_CHECK(constants_to_global(unit_, function, edits));
       writer_.text(fmt::format("\nstatic void {}({}{}", new_name(function.name), item_parameter,
                                function.parameters.empty() ? "" : ", "));
       writer_.write(function.parameters.empty() ? TokenRange{} : function.parameter_list, edits);
@@ -231,9 +309,7 @@ private:
       before += "__attribute__((overloadable)) ";
     }
     if (constants_are_global) {
-      if (auto changed = constants_to_global(unit_, function, edits); !changed) {
-        return changed;
-      }
+      TIDEGATE_CHECK(constants_to_global(unit_, function, edits));
     }
     writer_.write({.begin = function.begin, .end = function.end}, edits);
     return {};
@@ -242,10 +318,7 @@ private:
   // Writes the kernel or a copy of it.
   Result<void> kernel(const Function& function, const RegisterCopy* copy) {
     const std::string name = copy == nullptr ? new_name(function.name) : copy->function;
-    auto variables = find_local_variables(unit_, function);
-    if (!variables) {
-      return tl::unexpected(std::move(variables.error()));
-    }
+    TIDEGATE_TRY(auto variables, find_local_variables(unit_, function));
     OutlinedKernel& outlined = outlined_.kernels[copy == nullptr ? function.name : name];
     outlined.function = name;
     const Needs needs = graph_.needs(function.name);
@@ -253,10 +326,10 @@ private:
     outlined.loop_depth = needs.loop_depth;
     outlined.accesses = graph_.accesses(function.name);
     outlined.sub_group_functions = needs.sub_group_functions;
-    const auto bytes = local_bytes(unit_, *variables);
+    const auto bytes = local_bytes(unit_, variables);
     outlined.packs = !needs.more_than_barriers && bytes;
     outlined.local_bytes = bytes.value_or(0);
-    outlined.needs_whole_group = needs.whole_group || !variables->locals.empty() ||
+    outlined.needs_whole_group = needs.whole_group || !variables.locals.empty() ||
                                  std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
                                    return parameter.space == AddressSpace::local;
                                  });
@@ -264,23 +337,19 @@ private:
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
     pass_item(*function.body, edits);
-    if (auto changed = constants_to_global(unit_, function, edits); !changed) {
-      return tl::unexpected(std::move(changed.error()));
-    }
-    move_types(*variables, function, name, edits);
-    if (!variables->locals.empty()) {
+    TIDEGATE_CHECK(constants_to_global(unit_, function, edits));
+    move_types(variables, function, name, edits);
+    if (!variables.locals.empty()) {
       if (graph_.is_called(function.name, reachable_)) {
-        return tl::unexpected(error_at(unit_, variables->locals.front().declaration.begin,
+        return tl::unexpected(error_at(unit_, variables.locals.front().declaration.begin,
                                        ErrorCode::unsupported_kernel,
                                        "this kernel has local variables and is called by another function",
                                        "pass the local memory as an argument"));
       }
       outlined.locals = "tg_locals_" + name;
-      if (auto moved = move_locals(*variables, function, outlined.locals, edits); !moved) {
-        return moved;
-      }
+      TIDEGATE_CHECK(move_locals(variables, function, outlined.locals, edits));
     }
-    move_constants(*variables, function, name, edits);
+    move_constants(variables, function, name, edits);
 
     if (distinct_.contains(function.name) && !graph_.is_called(function.name, reachable_)) {
       add_restrict(function, edits);

@@ -1,6 +1,4 @@
 // Combines pointer_uses() with patterns of tokens around scalars, and follows calls.
-#include "opencl_c/parameter_uses.hpp"
-
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/constant_expression.hpp"

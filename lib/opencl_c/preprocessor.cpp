@@ -29,6 +29,7 @@
 #include <vector>
 
 namespace tidegate::opencl_c {
+namespace {
 
 // Nested groups of #if ... #endif in a file.
 
@@ -58,18 +59,55 @@ private:
   std::vector<Conditional> open_;
 };
 
+Result<bool> ConditionStack::carry_out(const Token& name, std::string_view path,
+                                       const std::function<Result<bool>()>& evaluate) {
+  if (name.is("if") || name.is("ifdef") || name.is("ifndef")) {
+    const bool skipping = is_skipping();
+    const auto holds = skipping ? false : evaluate();
+    if (!holds) {
+      return holds;
+    }
+    open_.push_back({.opening = name, .inside_skipped = skipping, .taken = *holds, .active = *holds});
+    return true;
+  }
+  if (!name.is("elif") && !name.is("else") && !name.is("endif")) {
+    return false;
+  }
+  if (open_.empty()) {
+    return tl::unexpected(
+        source_error(path, name, fmt::format("#{} without #if", name.text), "remove it, or add the #if"));
+  }
+  Conditional& innermost = open_.back();
+  if (name.is("endif")) {
+    open_.pop_back();
+    return true;
+  }
+  if (innermost.else_seen) {
+    return tl::unexpected(
+        source_error(path, name, fmt::format("#{} after #else", name.text), "put #else last before #endif"));
+  }
+  innermost.else_seen = name.is("else");
+  innermost.active = false;
+  if (!innermost.taken && !innermost.inside_skipped) {
+    const auto holds = innermost.else_seen ? true : evaluate();
+    if (!holds) {
+      return holds;
+    }
+    innermost.active = innermost.taken = *holds;
+  }
+  return true;
+}
+
 // Here "-" is an ordinary file, not standard input.
-inline std::string in_folder(const std::string& folder, const std::string& name) {
+std::string in_folder(const std::string& folder, const std::string& name) {
   const std::string path = (std::filesystem::path(folder) / name).string();
   return path == standard_stream ? "./-" : path;
 }
 
 // One spelling for all lexically equal paths.
-inline std::string identity(const std::string& path) {
+std::string identity(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
-
-namespace {
 
 constexpr std::size_t most_open_files = 64;
 constexpr std::size_t cost_of_a_file = 4096; // bytes charged by MacroExpander::spend, against many tiny files
@@ -145,28 +183,16 @@ private:
 };
 
 Result<TokenStream> Preprocessor::run(const std::string& path) {
-  auto text = read(path);
-  if (!text) {
-    return tl::unexpected(std::move(text.error()));
-  }
-  if (auto opened = open(path, std::move(*text), {}); !opened) {
-    return tl::unexpected(std::move(opened.error()));
-  }
-  if (auto applied = apply_definitions(); !applied) {
-    return tl::unexpected(std::move(applied.error()));
-  }
+  TIDEGATE_TRY(auto text, read(path));
+  TIDEGATE_CHECK(open(path, std::move(text), {}));
+  TIDEGATE_CHECK(apply_definitions());
   while (true) {
-    auto token = expander_.next();
+    TIDEGATE_TRY(auto token, expander_.next());
     if (!token) {
-      return tl::unexpected(std::move(token.error()));
-    }
-    if (!*token) {
       stream_.own_macros = own_macros();
       return std::move(stream_);
     }
-    if (auto written = write(std::move(**token)); !written) {
-      return tl::unexpected(std::move(written.error()));
-    }
+    TIDEGATE_CHECK(write(std::move(*token)));
   }
 }
 
@@ -232,11 +258,8 @@ Result<void> Preprocessor::apply_definitions() {
 }
 
 Result<void> Preprocessor::define(const Line& line, const std::string& source) {
-  auto macro = parse_macro(line, source);
-  if (!macro) {
-    return tl::unexpected(std::move(macro.error()));
-  }
-  expander_.define(std::move(*macro));
+  TIDEGATE_TRY(auto macro, parse_macro(line, source));
+  expander_.define(std::move(macro));
   return {};
 }
 
@@ -255,9 +278,7 @@ std::uint32_t Preprocessor::index_of_file(const std::string& name) {
 
 Result<void> Preprocessor::open(const std::string& path, std::string text, const Token& place) {
   const std::uint32_t index = index_of_file(path);
-  if (auto spent = expander_.spend(text.size() + cost_of_a_file, place); !spent) {
-    return spent;
-  }
+  TIDEGATE_CHECK(expander_.spend(text.size() + cost_of_a_file, place));
   open_.push_back(std::make_unique<OpenFile>(path, std::move(text), index));
   return {};
 }
@@ -273,22 +294,17 @@ Result<void> Preprocessor::close() {
 // Implements MacroExpander::NextLine; carries out directives on the way.
 Result<std::optional<std::vector<Token>>> Preprocessor::next_line() {
   while (!open_.empty()) {
-    auto line = file().lexer.next_line();
-    if (!line) {
-      return tl::unexpected(std::move(line.error()));
-    }
-    for (Token& token : *line) {
+    TIDEGATE_TRY(auto line, file().lexer.next_line());
+    for (Token& token : line) {
       token.file = file().file;
       token.line += file().line_shift;
     }
-    const bool directive = !line->empty() && line->front().is("#");
-    if (!directive && !line->empty() && file().conditions.is_skipping()) {
+    const bool directive = !line.empty() && line.front().is("#");
+    if (!directive && !line.empty() && file().conditions.is_skipping()) {
       continue;
     }
-    if (auto done = line->empty() ? close() : directive ? carry_out(*line) : check_literals(*line); !done) {
-      return tl::unexpected(std::move(done.error()));
-    }
-    return std::move(*line);
+    TIDEGATE_CHECK(line.empty() ? close() : directive ? carry_out(line) : check_literals(line));
+    return line;
   }
   return std::nullopt;
 }
@@ -314,13 +330,10 @@ Result<void> Preprocessor::write(Token token) {
     return {};
   }
   const std::string text = "#pragma " + unquoted(call[2].text);
-  auto line = Lexer(text, stream_.files[call[0].file]).next_line();
-  auto whole = line ? pragma(std::move(*line), call[0]) : tl::unexpected(std::move(line.error()));
-  if (!whole) {
-    return tl::unexpected(std::move(whole.error()));
-  }
+  TIDEGATE_TRY(auto line, Lexer(text, stream_.files[call[0].file]).next_line());
+  TIDEGATE_TRY(auto whole, pragma(std::move(line), call[0]));
   tokens.resize(tokens.size() - 3);
-  tokens.back() = std::move(*whole);
+  tokens.back() = std::move(whole);
   return {};
 }
 
@@ -339,12 +352,10 @@ Result<Token> Preprocessor::pragma(Line line, const Token& place) {
                         is(2, "pop_macro") || (is(2, "clang") && (is(3, "diagnostic") || is(3, "poison")));
   const std::size_t words = is(2, "clang") || is(2, "omp") ? 4 : 3;
   if (!as_it_is && line.size() > words) {
-    auto expanded = expander_.expand({line.begin() + static_cast<std::ptrdiff_t>(words), line.end()}, false);
-    if (!expanded) {
-      return tl::unexpected(std::move(expanded.error()));
-    }
+    TIDEGATE_TRY(auto expanded,
+                 expander_.expand({line.begin() + static_cast<std::ptrdiff_t>(words), line.end()}, false));
     line.resize(words);
-    line.insert(line.end(), expanded->begin(), expanded->end());
+    line.insert(line.end(), expanded.begin(), expanded.end());
   }
   Token whole = place;
   whole.kind = TokenKind::pragma;
@@ -371,11 +382,8 @@ Result<void> Preprocessor::carry_out(Line& line) {
     if (directive.size() == 3 && directive[2].is("once")) {
       only_once_.insert(identity(file().path));
     } else {
-      auto whole = pragma(directive, directive[0]);
-      if (!whole) {
-        return tl::unexpected(std::move(whole.error()));
-      }
-      line.push_back(std::move(*whole));
+      TIDEGATE_TRY(auto whole, pragma(directive, directive[0]));
+      line.push_back(std::move(whole));
     }
     return {};
   }
@@ -386,18 +394,13 @@ Result<void> Preprocessor::carry_out(Line& line) {
   if (name.is("warning")) {
     return {};
   }
-  if (auto checked = check_literals(directive); !checked) {
-    return checked;
-  }
+  TIDEGATE_CHECK(check_literals(directive));
   if (name.is("define")) {
     return define(directive, stream_.files[name.file]);
   }
   if (name.is("undef")) {
-    const auto macro = macro_name(directive, stream_.files[name.file]);
-    if (!macro) {
-      return tl::unexpected(macro.error());
-    }
-    expander_.undefine(macro->text);
+    TIDEGATE_TRY(const auto macro, macro_name(directive, stream_.files[name.file]));
+    expander_.undefine(macro.text);
     return {};
   }
   if (name.is("include")) {
@@ -423,42 +426,34 @@ Result<bool> Preprocessor::evaluate(const Line& line) {
   const Token& directive = line[1];
   const std::string& path = stream_.files[directive.file];
   if (directive.is("ifdef") || directive.is("ifndef")) {
-    const auto name = macro_name(line, path);
-    if (!name) {
-      return tl::unexpected(name.error());
-    }
-    return expander_.is_defined(name->text) == directive.is("ifdef");
+    TIDEGATE_TRY(const auto name, macro_name(line, path));
+    return expander_.is_defined(name.text) == directive.is("ifdef");
   }
-  auto expanded = expander_.expand({line.begin() + 2, line.end()}, true);
-  if (!expanded) {
-    return tl::unexpected(expanded.error());
-  }
-  const auto tokens = std::optional(with_includes_answered(std::move(*expanded)));
+  TIDEGATE_TRY(auto expanded, expander_.expand({line.begin() + 2, line.end()}, true));
+  const Line tokens = with_includes_answered(std::move(expanded));
   // Only the compiler can expand its macros with arguments and decide where compilers differ.
   bool asks = false;
-  for (std::size_t i = 0; i + 1 < tokens->size(); ++i) {
-    asks |= (*tokens)[i].kind == TokenKind::identifier && (*tokens)[i + 1].is("(") &&
-            expander_.predefined((*tokens)[i].text) != nullptr;
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    asks |= tokens[i].kind == TokenKind::identifier && tokens[i + 1].is("(") &&
+            expander_.predefined(tokens[i].text) != nullptr;
   }
-  const auto value = asks ? Result<std::optional<bool>>() : evaluate_condition(*tokens, directive, path);
-  if (!value) {
-    return tl::unexpected(value.error());
-  }
-  if (*value) {
-    return **value;
+  TIDEGATE_TRY(const auto value,
+               asks ? Result<std::optional<bool>>() : evaluate_condition(tokens, directive, path));
+  if (value) {
+    return *value;
   }
   if (options_.predefined == nullptr) {
-    return evaluate_condition_as_clang(*tokens, directive, path);
+    return evaluate_condition_as_clang(tokens, directive, path);
   }
-  const auto found = options_.predefined->conditions.find(spelling(*tokens));
+  const auto found = options_.predefined->conditions.find(spelling(tokens));
   if (found == options_.predefined->conditions.end()) {
-    options_.predefined->unknown_conditions.insert(spelling(*tokens));
+    options_.predefined->unknown_conditions.insert(spelling(tokens));
     return false;
   }
   if (!found->second) {
     return refused(
         directive, "the device's compiler refuses this condition",
-        fmt::format("it is `#if {}`, with the program's own macros replaced", printable(spelling(*tokens))));
+        fmt::format("it is `#if {}`, with the program's own macros replaced", printable(spelling(tokens))));
   }
   return *found->second;
 }
@@ -492,22 +487,19 @@ Preprocessor::Line Preprocessor::with_includes_answered(Line tokens) {
 Result<void> Preprocessor::set_line(const Line& line) {
   const Token& directive = line[1];
   const std::ptrdiff_t first = directive.is("line") ? 2 : 1;
-  const auto tokens = expander_.expand({line.begin() + first, line.end()}, false);
-  if (!tokens) {
-    return tl::unexpected(tokens.error());
-  }
+  TIDEGATE_TRY(const auto tokens, expander_.expand({line.begin() + first, line.end()}, false));
   std::uint32_t number = 0;
-  const std::string digits = tokens->empty() ? "" : tokens->front().text;
+  const std::string digits = tokens.empty() ? "" : tokens.front().text;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool named = tokens->size() > 1;
+  const bool named = tokens.size() > 1;
   if (failure != std::errc() || end != digits.data() + digits.size() ||
-      (named && (*tokens)[1].kind != TokenKind::string)) {
+      (named && tokens[1].kind != TokenKind::string)) {
     return refused(directive, "#line needs a number and may name a file",
                    "write it as in #line 12 \"file.cl\"");
   }
   file().line_shift = number - file().lexer.line();
   if (named) {
-    file().file = index_of_file(unquoted((*tokens)[1].text));
+    file().file = index_of_file(unquoted(tokens[1].text));
   }
   return {};
 }
@@ -516,11 +508,8 @@ Result<void> Preprocessor::set_line(const Line& line) {
 Result<std::string> Preprocessor::included_name(const Line& line) {
   std::vector<Token> tokens(line.begin() + 2, line.end());
   if (tokens.empty() || tokens[0].kind != TokenKind::string) {
-    auto expanded = expander_.expand(std::move(tokens), false);
-    if (!expanded) {
-      return tl::unexpected(std::move(expanded.error()));
-    }
-    tokens = std::move(*expanded);
+    TIDEGATE_TRY(auto expanded, expander_.expand(std::move(tokens), false));
+    tokens = std::move(expanded);
   }
   std::string name;
   if (!tokens.empty() && tokens[0].kind == TokenKind::string) {
@@ -546,16 +535,13 @@ std::vector<std::string> Preprocessor::folders_of(const std::string& delimited) 
 
 Result<void> Preprocessor::include(const Line& line) {
   const Token& directive = line[1];
-  const auto delimited = included_name(line);
-  if (!delimited) {
-    return tl::unexpected(delimited.error());
-  }
+  TIDEGATE_TRY(const auto delimited, included_name(line));
   if (open_.size() == most_open_files) {
     return refused(directive, fmt::format("files include each other more than {} deep", most_open_files),
                    "look for a file that includes itself without an include guard");
   }
-  const std::string name = delimited->substr(1, delimited->size() - 2);
-  const std::vector<std::string> folders = folders_of(*delimited);
+  const std::string name = delimited.substr(1, delimited.size() - 2);
+  const std::vector<std::string> folders = folders_of(delimited);
   for (const std::string& folder : folders) {
     const std::string path = in_folder(folder, name);
     if (only_once_.contains(identity(path))) {
@@ -587,45 +573,6 @@ Result<void> Preprocessor::include(const Line& line) {
 
 Result<TokenStream> preprocess(const std::string& path, const PreprocessorOptions& options) {
   return Preprocessor(options).run(path);
-}
-
-Result<bool> ConditionStack::carry_out(const Token& name, std::string_view path,
-                                       const std::function<Result<bool>()>& evaluate) {
-  if (name.is("if") || name.is("ifdef") || name.is("ifndef")) {
-    const bool skipping = is_skipping();
-    const auto holds = skipping ? false : evaluate();
-    if (!holds) {
-      return holds;
-    }
-    open_.push_back({.opening = name, .inside_skipped = skipping, .taken = *holds, .active = *holds});
-    return true;
-  }
-  if (!name.is("elif") && !name.is("else") && !name.is("endif")) {
-    return false;
-  }
-  if (open_.empty()) {
-    return tl::unexpected(
-        source_error(path, name, fmt::format("#{} without #if", name.text), "remove it, or add the #if"));
-  }
-  Conditional& innermost = open_.back();
-  if (name.is("endif")) {
-    open_.pop_back();
-    return true;
-  }
-  if (innermost.else_seen) {
-    return tl::unexpected(
-        source_error(path, name, fmt::format("#{} after #else", name.text), "put #else last before #endif"));
-  }
-  innermost.else_seen = name.is("else");
-  innermost.active = false;
-  if (!innermost.taken && !innermost.inside_skipped) {
-    const auto holds = innermost.else_seen ? true : evaluate();
-    if (!holds) {
-      return holds;
-    }
-    innermost.active = innermost.taken = *holds;
-  }
-  return true;
 }
 
 namespace {
@@ -668,22 +615,19 @@ Result<std::vector<std::string>> split_into_words(std::string_view options) {
 } // namespace
 
 Result<CompilerOptions> parse_compiler_options(std::string_view options) {
-  const auto words = split_into_words(options);
-  if (!words) {
-    return tl::unexpected(words.error());
-  }
+  TIDEGATE_TRY(const auto words, split_into_words(options));
   constexpr std::string_view standard = "-cl-std=";
   CompilerOptions result;
-  for (std::size_t i = 0; i < words->size(); ++i) {
-    const std::string& word = (*words)[i];
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (word.size() < 2 || word[0] != '-') {
       return refused_options(fmt::format("{} is no compiler option", in_quotes(word)),
                              "options begin with -; put quotes around a value with blanks");
     }
     const bool takes_value = word[1] == 'D' || word[1] == 'I' || word[1] == 'U';
     std::string value = takes_value ? word.substr(2) : "";
-    if (takes_value && value.empty() && i + 1 < words->size()) {
-      value = (*words)[++i];
+    if (takes_value && value.empty() && i + 1 < words.size()) {
+      value = words[++i];
     }
     if ((takes_value && value.empty()) || word == standard) {
       return refused_options(fmt::format("the compiler option {} needs a value", word),

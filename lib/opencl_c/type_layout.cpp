@@ -335,14 +335,11 @@ private:
 } // namespace
 
 tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, TokenRange declaration) {
-  auto found = Reader(unit).specifiers(declaration);
-  if (!found) {
-    return tl::unexpected(std::move(found.error()));
-  }
-  if (!found->dimensions.empty()) {
+  TIDEGATE_TRY(auto found, Reader(unit).specifiers(declaration));
+  if (!found.dimensions.empty()) {
     return tl::unexpected(std::string("it is an array"));
   }
-  return std::move(found->type);
+  return std::move(found.type);
 }
 
 tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Name& variable) {
@@ -351,11 +348,8 @@ tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, c
 
 tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit, TokenRange parameter) {
   const std::vector<Token>& tokens = unit.source.tokens;
-  auto found = Reader(unit).specifiers(parameter);
-  if (!found) {
-    return tl::unexpected(std::move(found.error()));
-  }
-  std::size_t name = found->end;
+  TIDEGATE_TRY(auto found, Reader(unit).specifiers(parameter));
+  std::size_t name = found.end;
   const bool star = name < parameter.end && tokens[name].is("*");
   for (name += star ? 1 : 0; name < parameter.end && is_qualifier(tokens[name].text);) {
     ++name;
@@ -363,10 +357,10 @@ tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& u
   const std::size_t next = name + 1;
   const bool plain =
       star ? next == parameter.end : unit.is(next, "[") && unit.counterpart(next) + 1 == parameter.end;
-  if (!plain || tokens[name].kind != TokenKind::identifier || !found->dimensions.empty()) {
+  if (!plain || tokens[name].kind != TokenKind::identifier || !found.dimensions.empty()) {
     return tl::unexpected(std::string("it does not point to a plain type"));
   }
-  return std::move(found->type);
+  return std::move(found.type);
 }
 
 } // namespace tidegate::opencl_c

@@ -1,9 +1,7 @@
 // Wraps subscripts in tg_touch(), and passes watches on through calls of helper functions.
-#include "opencl_c/watched_accesses.hpp"
-
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
-#include "opencl_c/token_writer.hpp"
+#include "opencl_c/rewriting.hpp"
 #include "opencl_c/type_layout.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Guesses sizes, arguments and buffers for kernels; the rule is in draft.hpp.
 #include "work/draft.hpp"
 
-#include "opencl_c/parameter_uses.hpp"
+#include "opencl_c/accesses.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"

@@ -1,5 +1,5 @@
 // Uses of kernel parameters, where the analysis is certain.
-#include "opencl_c/parameter_uses.hpp"
+#include "opencl_c/accesses.hpp"
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>

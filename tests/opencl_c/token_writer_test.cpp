@@ -1,5 +1,5 @@
 // Tokens written as text: reading it again yields the same tokens on the same lines.
-#include "opencl_c/token_writer.hpp"
+#include "opencl_c/rewriting.hpp"
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>

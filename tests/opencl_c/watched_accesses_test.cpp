@@ -1,5 +1,5 @@
 // Kernels rewritten to report the elements that they access.
-#include "opencl_c/watched_accesses.hpp"
+#include "opencl_c/accesses.hpp"
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>

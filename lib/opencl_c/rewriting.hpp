@@ -1,0 +1,100 @@
+// The parts that outline() is made of: edits of tokens, pointers that move from constant to global memory, and
+// variables that leave their kernel.
+#pragma once
+#include "opencl_c/translation_unit.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::opencl_c {
+
+// Text that replaces or surrounds a token.
+struct Edit {
+  std::string before;
+  bool replaced = false;
+  std::string text; // if replaced
+  std::string after;
+};
+using Edits = std::map<std::size_t, Edit>; // by token
+
+class TokenWriter {
+public:
+  TokenWriter(const TranslationUnit& unit, std::string& out) : unit_(unit), out_(out) {}
+
+  // Writes each token on its original line, so that compilers report the user's file and line.
+  void write(TokenRange range, const Edits& edits);
+
+  // Writes generated text on the current line.
+  void text(std::string_view text);
+
+private:
+  void go_to(const Token& token);
+
+  const TranslationUnit& unit_;
+  std::string& out_;
+  bool started_ = false;
+  std::uint32_t file_ = 0;
+  std::uint32_t line_ = 0;
+};
+
+// The arguments of an outlined kernel are in global memory, so pointers move from constant to global memory.
+
+inline bool is_constant_pointer(const Parameter& parameter) {
+  return parameter.is_pointer && parameter.space == AddressSpace::constant;
+}
+
+// Changes parameters that point into constant memory to global memory, and with them the variables, casts and
+// results that receive their values. `edits` already has the new names. Error: unsupported_kernel for a
+// pointer that would need both address spaces.
+Result<void> constants_to_global(const TranslationUnit& unit, const Function& function, Edits& edits);
+
+// Adds a global version after each typedef of the range that is in the constant address space, for
+// constants_to_global(). `edits` already has the new names.
+void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& edits);
+
+// Kernels may declare variables in local and in constant memory, and functions may not: these variables move.
+
+struct HoistedName {
+  std::string unique; // the name, numbered when the kernel declares several of that name
+  std::size_t token = 0;
+};
+
+// A declaration, possibly of several names. Its pointers are private and stay in the kernel.
+struct HoistedVariable {
+  TokenRange declaration;            // without the semicolon
+  std::vector<HoistedName> names;    // names that move
+  std::vector<TokenRange> moving;    // declarators that move, each with the comma after it
+  std::vector<TokenRange> remaining; // declarators of pointers, likewise
+};
+
+// A statement that declares only types, which variables that move use.
+struct HoistedType {
+  TokenRange statement;           // with its semicolon
+  std::vector<std::size_t> names; // tokens of its types, tags and enumerators
+};
+
+struct LocalVariables {
+  std::vector<HoistedVariable> locals;
+  std::vector<HoistedVariable> constants;
+  std::vector<HoistedType> types; // in source order
+  std::set<std::size_t> inlined;  // tokens of constant variables replaced by their values
+};
+
+// Error: unsupported_kernel for a declaration that needs more of the kernel than its types, enumerators and
+// constants.
+Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
+
+// Upper bound on the bytes of the variables in local memory; empty if a type or bound is not known.
+std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables);
+
+// The tokens of VALUE in "const TYPE NAME = VALUE"; empty without one.
+TokenRange value_of(const TranslationUnit& unit, const Name& name);
+
+} // namespace tidegate::opencl_c
