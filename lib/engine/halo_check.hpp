@@ -1,5 +1,5 @@
 // Checks on a device that waves stay within the halos that the program states. The program runs wave by wave,
-// as plain launches of kernels that report every subscript (lib/opencl_c/watched_accesses.hpp). The earlier
+// as plain launches of kernels that report every subscript (lib/opencl_c/accesses.hpp). The earlier
 // wave of a dependency records the tiles that touched each element, and the later wave checks that they are
 // near enough.
 #pragma once

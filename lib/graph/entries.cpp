@@ -1,7 +1,8 @@
 // Scans blocks of entries in parallel; faults become errors only after the loop over the lines.
+#include "graph/entries.hpp"
+
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/graph/entries.hpp>
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/rows.hpp>
 

@@ -4,10 +4,10 @@
 // the entries by them. After a faulty line the other threads still finish their earlier blocks, so the
 // reported error is always the first in the file.
 #pragma once
+#include "graph/text_blocks.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 #include <tidegate/graph/graph.hpp>
-#include <tidegate/graph/text_blocks.hpp>
+#include <tidegate/graph/load.hpp>
 
 #include <array>
 #include <cstdint>
@@ -18,10 +18,6 @@
 #include <vector>
 
 namespace tidegate::graphs {
-
-// Type of the value after the two vertices of a line.
-enum class ValueColumn : std::uint8_t { none, integer, real };
-inline constexpr std::array<std::string_view, 3> value_column_names{"none", "integer", "real"};
 
 struct EntryRules {
   char keyword = '\0';                                      // the word that begins an entry; '\0' for none
@@ -36,12 +32,6 @@ struct EntryRules {
   bool skew = false;                     // the opposite edge has the negated weight
   WeightType weights = WeightType::none; // stored type; an edge without a value gets the weight 1
   std::uint64_t most_entries = std::numeric_limits<std::uint64_t>::max(); // scanning stops above this count
-};
-
-// Range of all values in the file, including those that are not stored.
-struct ValueRange {
-  std::optional<Number> least, greatest;
-  std::uint64_t negative = 0; // number of values below 0
 };
 
 struct Entries {

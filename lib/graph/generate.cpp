@@ -1,7 +1,7 @@
 // Computes each edge and each weight from its number by counter-based random numbers.
 #include "core/npy.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/graph/generate.hpp>
+#include <tidegate/graph/load.hpp>
 #include <tidegate/graph/rows.hpp>
 
 #include <fmt/format.h>

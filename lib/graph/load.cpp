@@ -1,24 +1,387 @@
-// Loads a graph, and checks stated sizes before allocating memory for them.
+// Reads the headers of graph files, one function per format; the body of every format is read by the rules
+// that its header yields. Stated sizes are checked before memory is allocated for them.
 #include "core/files.hpp"
+#include "graph/entries.hpp"
+#include "graph/text_blocks.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/load.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace tidegate::graphs {
 namespace {
 
-Result<FileHeader> read_header(HeaderLines& lines, const std::string& path) {
-  TIDEGATE_TRY(const FileFormat format, recognise_format(lines, path));
+struct FileHeader {
+  FileFormat format = FileFormat::edge_list;
+  EntryRules rules;
+  std::optional<std::uint64_t> vertices; // if stated; otherwise the greatest vertex plus one
+  std::optional<std::uint64_t> entries;  // if stated
+  std::uint64_t stated_at = 0;           // the line that states the counts
+  bool both_directions = false;          // each entry is an edge in both directions
+};
+
+// Reads a file word by word until its header ends; threads read the rest of it.
+class HeaderReader {
+public:
+  explicit HeaderReader(TextBlocks& blocks) : blocks_(blocks) {}
+
+  // Moves to the next line; false at the end of the file.
+  Result<bool> next_line() {
+    line_ = {};
+    if (at_ == block_.size) {
+      at_ = last_ = 0;
+      TIDEGATE_TRY(const bool more, blocks_.next(block_));
+      if (!more) {
+        return false;
+      }
+    }
+    last_ = at_;
+    line_ = block_.text().substr(at_);
+    line_ = line_.substr(0, line_.find('\n')); // every line of a block ends with one
+    at_ += line_.size() + 1;
+    ++number_;
+    if (line_.ends_with('\r')) {
+      line_.remove_suffix(1);
+    }
+    left_ = line_;
+    return true;
+  }
+
+  // Returns the first word of the next line that is not blank and does not begin with a character of
+  // `comments`; an empty word at the end of the file.
+  Result<std::string_view> first_word(std::string_view comments) {
+    while (true) {
+      TIDEGATE_TRY(const bool more, next_line());
+      const std::string_view word = more ? next_word() : std::string_view();
+      if (!more || (!word.empty() && comments.find(word[0]) == std::string_view::npos)) {
+        return word;
+      }
+    }
+  }
+
+  // Returns the next word of the line; an empty one at its end.
+  std::string_view next_word() {
+    constexpr std::string_view blanks = " \t\r";
+    left_.remove_prefix(std::min(left_.find_first_not_of(blanks), left_.size()));
+    const std::string_view word = left_.substr(0, left_.find_first_of(blanks));
+    left_.remove_prefix(word.size());
+    return word;
+  }
+
+  // Reads `word` as a number; `missing` is the message for an empty one.
+  [[nodiscard]] Result<std::uint64_t> number(std::string_view word, std::string missing,
+                                             std::string_view fix) const {
+    std::uint64_t value = 0;
+    const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (word.empty() || code != std::errc() || end != word.data() + word.size()) {
+      return refused_at(word,
+                        word.empty()
+                            ? std::move(missing)
+                            : fmt::format("expected a whole number of 64 bits, got {}", in_quotes(word)),
+                        fix);
+    }
+    return value;
+  }
+
+  // Makes an error of the current line, or of a word in it.
+  [[nodiscard]] tl::unexpected<Error> refused(std::string message, std::string_view fix) const {
+    return tl::unexpected(Error{.code = ErrorCode::bad_graph,
+                                .message = std::move(message),
+                                .fix = std::string(fix),
+                                .line = number_});
+  }
+  [[nodiscard]] tl::unexpected<Error> refused_at(std::string_view word, std::string message,
+                                                 std::string_view fix) const {
+    auto error = refused(std::move(message), fix);
+    const auto before = static_cast<std::size_t>(word.data() - line_.data());
+    error.value().column = character_count(line_.substr(0, before)) + 1;
+    return error;
+  }
+
+  // Makes the next call return the current line again.
+  void back() {
+    at_ = last_;
+    --number_;
+  }
+
+  [[nodiscard]] std::string_view line() const { return line_; }
+  [[nodiscard]] std::uint64_t line_number() const { return number_; } // of the last line read
+  // The unread lines of the current block; the following blocks continue from there.
+  [[nodiscard]] std::string_view rest() const { return block_.text().substr(at_); }
+
+private:
+  TextBlocks& blocks_;
+  TextBlock block_;
+  std::size_t at_ = 0, last_ = 0; // offsets in the block of the next line and of the last one
+  std::string_view line_, left_;  // the current line, and its unread words
+  std::uint64_t number_ = 0;
+};
+
+bool has_extension(std::string_view path, std::string_view extension) {
+  if (path.ends_with(".gz")) {
+    path.remove_suffix(3);
+  }
+  return path.ends_with(extension);
+}
+
+// Recognises the format by the first line that is not blank, or by the file name extension. Consumes no line.
+Result<FileFormat> recognise_format(HeaderReader& header, const std::string& path) {
+  TIDEGATE_TRY(const std::string_view word, header.first_word(""));
+  if (word.empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::bad_graph,
+                                .message = "the file is empty",
+                                .fix = "give a Matrix Market file, a DIMACS .gr file or a list of edges"});
+  }
+  if (word.starts_with("%%MatrixMarket") || has_extension(path, ".mtx")) {
+    header.back();
+    return FileFormat::matrix_market;
+  }
+  if (word == "c" || word == "p" || has_extension(path, ".gr")) {
+    header.back();
+    return FileFormat::dimacs;
+  }
+  if (word[0] == '#' || word[0] == '%' || (word[0] >= '0' && word[0] <= '9')) {
+    header.back();
+    return FileFormat::edge_list;
+  }
+  return header.refused(fmt::format("unknown graph format; the first line is {}", in_quotes(header.line())),
+                        "give a Matrix Market file, a DIMACS .gr file or a list of edges (two numbers a "
+                        "line, a blank between them), plain or compressed by gzip");
+}
+
+std::string too_many(std::uint64_t vertices) {
+  return fmt::format("the graph has {} vertices, more than {}", vertices, most_vertices);
+}
+
+Result<FileHeader> read_dimacs_header(HeaderReader& header) {
+  constexpr std::string_view fix =
+      "write \"p sp VERTICES ARCS\" before the arcs, and begin comment lines with c";
+  constexpr std::string_view incomplete = "the problem line has no vertices or no arcs";
+  TIDEGATE_TRY(const std::string_view word, header.first_word("c"));
+  if (word.empty()) {
+    return header.refused_at(header.line(), "the file ends before the problem line", fix);
+  }
+  if (word != "p") {
+    return header.refused_at(word, fmt::format("expected the problem line, got {}", in_quotes(header.line())),
+                             fix);
+  }
+  if (const std::string_view problem = header.next_word(); problem != "sp") {
+    return header.refused_at(
+        problem,
+        fmt::format("the problem type {} is not supported; use sp (shortest paths)", in_quotes(problem)),
+        fix);
+  }
+  const std::string_view vertices_word = header.next_word();
+  TIDEGATE_TRY(const std::uint64_t vertices, header.number(vertices_word, std::string(incomplete), fix));
+  if (vertices > most_vertices) {
+    return header.refused_at(vertices_word, too_many(vertices), fix);
+  }
+  TIDEGATE_TRY(const std::uint64_t arcs, header.number(header.next_word(), std::string(incomplete), fix));
+  if (const std::string_view surplus = header.next_word(); !surplus.empty()) {
+    return header.refused_at(surplus, fmt::format("unexpected {} after the problem line", in_quotes(surplus)),
+                             fix);
+  }
+  return FileHeader{.format = FileFormat::dimacs,
+                    .rules = {.keyword = 'a',
+                              .comments = "c",
+                              .ends = {"tail", "head"},
+                              .first_vertex = 1,
+                              .last_vertex = vertices,
+                              .values = ValueColumn::integer},
+                    .vertices = vertices,
+                    .entries = arcs,
+                    .stated_at = header.line_number()};
+}
+
+Result<FileHeader> read_edge_list_header(HeaderReader& header) {
+  FileHeader found{.format = FileFormat::edge_list, .rules = {.comments = "#%"}};
+  TIDEGATE_TRY(const std::string_view word, header.first_word("#%"));
+  if (word.empty()) {
+    return found; // no edges
+  }
+  header.next_word();
+  if (const std::string_view weight = header.next_word(); !weight.empty()) {
+    found.rules.values =
+        weight.find_first_of(".eEnN") == std::string_view::npos ? ValueColumn::integer : ValueColumn::real;
+  }
+  header.back(); // the first edge belongs to the body
+  return found;
+}
+
+constexpr std::string_view banner_fix =
+    "begin with \"%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric|skew-symmetric\"";
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+// One word of the banner: the supported values, and those that the format defines but we do not support.
+struct BannerWord {
+  std::string_view what;
+  std::span<const std::string_view> read;
+  std::span<const std::string_view> other;
+};
+
+constexpr std::array<std::string_view, 1> objects{"matrix"}, storages{"coordinate"}, dense{"array"},
+    other_objects{"vector"}, other_fields{"complex"}, other_symmetries{"hermitian"};
+constexpr std::array<std::string_view, 4> fields{"pattern", "integer", "real", "double"};
+constexpr std::array<std::string_view, 3> symmetries{"general", "symmetric", "skew-symmetric"};
+constexpr std::array<BannerWord, 4> banner_words{
+    BannerWord{"object", objects, other_objects}, BannerWord{"format", storages, dense},
+    BannerWord{"field", fields, other_fields}, BannerWord{"symmetry", symmetries, other_symmetries}};
+
+// Returns the four words after %%MatrixMarket in lower case.
+Result<std::array<std::string, 4>> read_banner(HeaderReader& header) {
+  TIDEGATE_CHECK(header.next_line()); // exists: recognise_format() has seen it
+  if (lower_case(header.next_word()) != "%%matrixmarket") {
+    return header.refused(fmt::format("expected the banner %%MatrixMarket, got {}", in_quotes(header.line())),
+                          banner_fix);
+  }
+  std::array<std::string, 4> banner;
+  for (std::size_t i = 0; i < banner.size(); ++i) {
+    const auto& [what, read, other] = banner_words[i];
+    const std::string_view word = header.next_word();
+    banner[i] = lower_case(word);
+    if (std::ranges::find(read, banner[i]) != read.end()) {
+      continue;
+    }
+    const bool known = std::ranges::find(other, banner[i]) != other.end();
+    return header.refused_at(word,
+                             word.empty() ? fmt::format("the banner ends before its {}", what)
+                             : known      ? fmt::format("the {} {} is not supported", what, in_quotes(word))
+                                          : fmt::format("unknown {} {}", what, in_quotes(word)),
+                             known ? fmt::format("write it with {} {}", what, one_of(read))
+                                   : std::string(banner_fix));
+  }
+  if (const std::string_view word = header.next_word(); !word.empty()) {
+    return header.refused_at(word, fmt::format("unexpected {} after the banner", in_quotes(word)),
+                             banner_fix);
+  }
+  if (banner[2] == "pattern" && banner[3] == "skew-symmetric") {
+    return header.refused("a pattern matrix has no values, so it cannot be skew-symmetric",
+                          "make it symmetric, or give values");
+  }
+  return banner;
+}
+
+// Value types of SuiteSparse:GraphBLAS, with the range of the integer types.
+struct ValueType {
+  std::string_view name;
+  std::string_view meaning;
+  ValueColumn column;
+  std::int64_t least = 0, greatest = 0;
+};
+
+template <class T>
+constexpr ValueType integer_type(std::string_view name, std::string_view meaning) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return {
+      name, meaning, ValueColumn::integer, static_cast<std::int64_t>(std::numeric_limits<T>::min()),
+      static_cast<std::int64_t>(std::min(static_cast<std::uint64_t>(std::numeric_limits<T>::max()), most))};
+}
+
+constexpr std::array value_types{
+    integer_type<bool>("bool", "a bool"),
+    integer_type<std::int8_t>("int8_t", "an int8_t"),
+    integer_type<std::int16_t>("int16_t", "an int16_t"),
+    integer_type<std::int32_t>("int32_t", "an int32_t"),
+    integer_type<std::int64_t>("int64_t", "an int64_t"),
+    integer_type<std::uint8_t>("uint8_t", "a uint8_t"),
+    integer_type<std::uint16_t>("uint16_t", "a uint16_t"),
+    integer_type<std::uint32_t>("uint32_t", "a uint32_t"),
+    integer_type<std::uint64_t>("uint64_t", "a uint64_t below 2^63"),
+    ValueType{"float", "a float", ValueColumn::real},
+    ValueType{"double", "a double", ValueColumn::real},
+};
+
+// Applies the rest of "%%GraphBLAS type T", which narrows the banner's field: fewer bits, or integers instead of
+// reals.
+Result<void> take_type_line(HeaderReader& header, EntryRules& rules) {
+  if (header.next_word() != "type") {
+    return {}; // an ordinary comment
+  }
+  const std::string_view name = header.next_word();
+  const auto* const type = std::ranges::find(value_types, name, &ValueType::name);
+  if (type == value_types.end()) {
+    return header.refused_at(
+        name, fmt::format("unknown value type {}", in_quotes(name)),
+        "give one of bool, int8_t to int64_t, uint8_t to uint64_t, float and double, or leave the line out");
+  }
+  if (rules.values != ValueColumn::none && type->column == ValueColumn::integer) {
+    rules.values = ValueColumn::integer;
+    rules.value_type = type->meaning;
+    rules.least_value = type->least;
+    rules.greatest_value = type->greatest;
+  }
+  return {};
+}
+
+Result<FileHeader> read_matrix_market_header(HeaderReader& header) {
+  constexpr std::string_view fix = "write ROWS COLUMNS ENTRIES after the comments";
+  TIDEGATE_TRY(const auto banner, read_banner(header));
+  FileHeader found{.format = FileFormat::matrix_market,
+                   .rules = {.comments = "%", .ends = {"row", "column"}, .first_vertex = 1}};
+  found.rules.values = banner[2] == "pattern"   ? ValueColumn::none
+                       : banner[2] == "integer" ? ValueColumn::integer
+                                                : ValueColumn::real;
+  found.both_directions = banner[3] != "general";
+  found.rules.skew = banner[3] == "skew-symmetric";
+
+  std::string_view word = "%"; // the first line after the comments states the size
+  while (word.starts_with('%')) {
+    TIDEGATE_TRY(word, header.first_word(""));
+    if (word.empty()) {
+      return header.refused("the file ends before the size line", fix);
+    }
+    if (word == "%%GraphBLAS") {
+      TIDEGATE_CHECK(take_type_line(header, found.rules));
+    }
+  }
+  std::array<std::uint64_t, 3> sizes{};
+  for (std::size_t i = 0; i < sizes.size(); ++i, word = header.next_word()) {
+    TIDEGATE_TRY(sizes[i], header.number(word, fmt::format("the size line has {} of 3 numbers", i), fix));
+  }
+  if (!word.empty()) {
+    return header.refused_at(word, fmt::format("unexpected {} after the size line", in_quotes(word)), fix);
+  }
+  if (sizes[0] != sizes[1]) {
+    return header.refused(
+        fmt::format("the matrix has {} and {}; an adjacency matrix is square", plural(sizes[0], "row"),
+                    plural(sizes[1], "column")),
+        "pad it with empty rows or columns; in a bipartite graph, number the second side after the first");
+  }
+  if (sizes[0] > most_vertices) {
+    return header.refused(too_many(sizes[0]), "vertices are numbers of 32 bits");
+  }
+  found.vertices = found.rules.last_vertex = sizes[0];
+  found.entries = sizes[2];
+  found.stated_at = header.line_number();
+  return found;
+}
+
+Result<FileHeader> read_header(HeaderReader& header, const std::string& path) {
+  TIDEGATE_TRY(const FileFormat format, recognise_format(header, path));
   switch (format) {
-  case FileFormat::matrix_market: return read_matrix_market_header(lines);
-  case FileFormat::dimacs: return read_dimacs_header(lines);
+  case FileFormat::matrix_market: return read_matrix_market_header(header);
+  case FileFormat::dimacs: return read_dimacs_header(header);
   case FileFormat::edge_list: break;
   }
-  return read_edge_list_header(lines);
+  return read_edge_list_header(header);
 }
 
 // Scanning stops at a count that cannot fit: two lists of edges fill the memory.
@@ -43,7 +406,7 @@ Result<void> check_count(const FileHeader& header, const Entries& entries) {
 
 Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options) {
   TIDEGATE_TRY(TextBlocks blocks, TextBlocks::open(path, options.block_bytes));
-  HeaderLines lines(blocks);
+  HeaderReader lines(blocks);
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
   const WeightType weights = kept_weights(options.weights, header.rules.values);
   const bool both_directions = header.both_directions || options.undirected;
@@ -53,7 +416,7 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
   header.rules.weights = weights;
   header.rules.most_entries = most_entries(options.build);
   TIDEGATE_TRY(Entries entries,
-               read_entries(blocks, lines.rest(), lines.number(), header.rules, options.build.threads));
+               read_entries(blocks, lines.rest(), lines.line_number(), header.rules, options.build.threads));
   const std::uint64_t vertices =
       header.vertices.value_or(entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0);
   TIDEGATE_CHECK(check_memory(vertices, entries.count * (both_directions ? 2 : 1), weights, options.build));

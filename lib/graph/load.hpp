@@ -1,7 +1,24 @@
-// Loads a graph from its file: recognise the format, read the header, scan the entries, build the rows.
+// Where graphs come from: files in three formats, and generators.
+//
+//   Matrix Market  %%MatrixMarket matrix coordinate real general / 3 3 2 / 1 2 0.5 / …   vertices from 1
+//   DIMACS .gr     p sp 3 2 / a 1 2 7 / …                                                vertices from 1
+//   edge list      # comment / 0 1 / 1 2 / …                                             vertices from 0
+//
+// Matrix Market files are read as adjacency matrices: entry (i, j) is an edge from i to j. The fields are
+// pattern, integer and real, the symmetries general, symmetric and skew-symmetric; an entry 0 is an edge, and
+// entries of a symmetric matrix may be on either side of the diagonal. A second line "%%GraphBLAS type T"
+// narrows the range of values. Array, complex, Hermitian and non-square matrices are refused. Sources:
+// Boisvert, Pozo, Remington, The Matrix Market Exchange Formats (NISTIR 5935, 1996); the type line:
+// SuiteSparse:GraphBLAS.
+//
+// DIMACS files have the arcs with integer weights of the 9th implementation challenge (shortest paths): "p sp
+// VERTICES ARCS", then lines "a TAIL HEAD WEIGHT"; comment lines begin with c.
+//
+// Edge lists are those of the SNAP collection: two vertices on each line, or two and a weight; comment lines
+// begin with # or %. The first edge determines whether there are weights and whether they are integers.
 #pragma once
 #include <tidegate/core/error.hpp>
-#include <tidegate/graph/format.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/rows.hpp>
 
@@ -13,6 +30,19 @@
 #include <string_view>
 
 namespace tidegate::graphs {
+
+enum class FileFormat : std::uint8_t { matrix_market, dimacs, edge_list };
+inline constexpr std::array<std::string_view, 3> file_format_names{"matrix_market", "dimacs", "edge_list"};
+
+// Type of the value after the two vertices of a line.
+enum class ValueColumn : std::uint8_t { none, integer, real };
+inline constexpr std::array<std::string_view, 3> value_column_names{"none", "integer", "real"};
+
+// Range of all values in the file, including those that are not stored.
+struct ValueRange {
+  std::optional<Number> least, greatest;
+  std::uint64_t negative = 0; // number of values below 0
+};
 
 // Weights of the loaded graph. Edges of a file without values get the weight 1. Negative weights are refused
 // unless weights are ignored: no algorithm here supports them.
@@ -27,7 +57,7 @@ struct LoadOptions {
   WeightUse weights = WeightUse::ignored;
   bool undirected = false; // each edge of the file also counts as its opposite
   BuildOptions build;
-  std::size_t block_bytes = TextBlocks::usual_block_bytes; // of text per thread at a time
+  std::size_t block_bytes = std::size_t{1} << 20U; // of text per thread at a time
 };
 
 struct FileFacts {
@@ -50,5 +80,54 @@ Result<LoadedGraph> load_graph(const std::string& path, const LoadOptions& optio
 
 // Returns the type that weights are stored as.
 WeightType kept_weights(WeightUse use, ValueColumn given);
+
+// Generators compute each edge from its number and the seed, so a graph is the same on every machine and with
+// any number of threads.
+
+// R-MAT: 2^scale vertices and edge_factor times as many directed edges. Each edge picks a quadrant of the
+// adjacency matrix with the probabilities a, b, c and 1-a-b-c, recursively, until one entry remains; then a
+// permutation renumbers the vertices, so that numbers do not correlate with degrees. The defaults are
+// Graph500's. Source: Chakrabarti, Zhan, Faloutsos, R-MAT: A Recursive Model for Graph Mining (SDM 2004).
+struct RmatSpec {
+  std::uint32_t scale = 0; // at most 31
+  std::uint32_t edge_factor = 16;
+  double a = 0.57, b = 0.19, c = 0.19; // rounded down to multiples of 2^-32
+  std::uint64_t seed = 0;
+  std::uint32_t max_weight = 0; // weights are uniform from 1 to this; 0: no weights
+};
+
+// A grid: vertex y * width + x has edges to and from each of its four neighbours.
+struct GridSpec {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  std::uint64_t seed = 0; // of the weights, which are equal in both directions
+  std::uint32_t max_weight = 0;
+};
+
+// Edges with independent, uniformly distributed ends (Erdős–Rényi with repetition).
+struct UniformSpec {
+  std::uint32_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t max_weight = 0;
+};
+
+// Exactly one member is set.
+struct GeneratorSpec {
+  std::optional<RmatSpec> rmat;
+  std::optional<GridSpec> grid;
+  std::optional<UniformSpec> uniform;
+};
+
+// Returns the number of vertices and edges, before opposite edges are added. Errors: invalid_program with the
+// JSON pointer below the specification.
+struct GeneratedSize {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+};
+Result<GeneratedSize> generated_size(const GeneratorSpec& spec);
+
+// Errors: invalid_program, input_too_large. Ignores options.block_bytes.
+Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& options);
 
 } // namespace tidegate::graphs

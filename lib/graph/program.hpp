@@ -3,7 +3,6 @@
 #pragma once
 #include "core/files.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/graph/generate.hpp>
 #include <tidegate/graph/load.hpp>
 #include <tidegate/graph/serial.hpp>
 #include <tidegate/policy/launch_request.hpp>

@@ -1,7 +1,8 @@
 // Reads or inflates a file, and cuts it into blocks at the last newline.
+#include "graph/text_blocks.hpp"
+
 #include "core/files.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/graph/text_blocks.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 // of several readings, with processor time, as the machine may have other work.
 //   graph_reading FOLDER [THREADS]      writes its files, about 700 MB, into the folder
 #include "core/duration.hpp"
-#include <tidegate/graph/generate.hpp>
 #include <tidegate/graph/load.hpp>
 
 #include <sys/resource.h>

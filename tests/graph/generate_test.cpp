@@ -1,6 +1,6 @@
 // Generated graphs are the same everywhere.
 #include "graph_support.hpp"
-#include <tidegate/graph/generate.hpp>
+#include <tidegate/graph/load.hpp>
 
 using namespace tidegate;
 using namespace tidegate::test;

@@ -1,6 +1,6 @@
 // gzip files: several members, damaged or cut off anywhere.
+#include "graph/text_blocks.hpp"
 #include "temporary_folder.hpp"
-#include <tidegate/graph/text_blocks.hpp>
 
 #include <doctest/doctest.h>
 #include <zlib.h>

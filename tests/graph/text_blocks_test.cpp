@@ -1,6 +1,6 @@
 // Files as blocks of whole lines, plain and gzip.
+#include "graph/text_blocks.hpp"
 #include "graph_support.hpp"
-#include <tidegate/graph/text_blocks.hpp>
 
 #include <zlib.h>
 

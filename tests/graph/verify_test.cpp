@@ -1,7 +1,7 @@
 // The checks accept correct results on random graphs, and name the fault in modified ones.
 #include "../test_scale.hpp"
 #include "graph_support.hpp"
-#include <tidegate/graph/generate.hpp>
+#include <tidegate/graph/load.hpp>
 #include <tidegate/graph/verify.hpp>
 
 #include <limits>

@@ -5,7 +5,7 @@
 #include "engine/traversal/report.hpp"
 #include "graph/program.hpp"
 #include <tidegate/core/describe.hpp>
-#include <tidegate/graph/format.hpp>
+#include <tidegate/graph/load.hpp>
 #include <tidegate/graph/serial.hpp>
 
 #include <cstdint>
