@@ -1,9 +1,6 @@
 // Combines list schedules, bounds and searches into the strategy `compact`.
-#include "planning/compact/bounds.hpp"
-#include "planning/compact/branch_and_bound.hpp"
-#include "planning/compact/list_schedule.hpp"
-#include "planning/compact/local_search.hpp"
 #include "planning/compact/problem.hpp"
+#include "planning/compact/searches.hpp"
 #include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -106,14 +103,12 @@ void branch(CompactSearch& search, std::uint64_t& effort) {
   if (!search.is_open() || effort == 0 || search.problem.count() > most_items_with_closure) {
     return;
   }
-  const Replacements forwards(search.problem, search.reverse);
-  const Replacements backwards(search.reverse, search.problem);
   SearchLimits limits{.loads_per_node = first_loads};
   for (bool back = false; search.is_open() && effort > 0; back = !back) {
     limits.effort = std::min(effort, std::max(effort / 4, least_pass));
     SearchResult result =
         branch_and_bound(back ? search.reverse : search.problem, back ? search.reverse_bounds : search.bounds,
-                         back ? backwards : forwards, search.best.groups, limits);
+                         search.best.groups, limits);
     spend(effort, std::max<std::uint64_t>(result.effort, 1));
     if (result.packing.groups > 0) {
       search.consider(back ? mirrored(result.packing) : std::move(result.packing));

@@ -1,8 +1,7 @@
 // Saving groups by ejection.
 #include "packing_support.hpp"
-#include "planning/compact/bounds.hpp"
-#include "planning/compact/list_schedule.hpp"
-#include "planning/compact/local_search.hpp"
+#include "planning/compact/problem.hpp"
+#include "planning/compact/searches.hpp"
 
 #include <doctest/doctest.h>
 

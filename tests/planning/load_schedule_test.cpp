@@ -1,6 +1,6 @@
 // Schedules by load, and the search through many of them.
 #include "packing_support.hpp"
-#include "planning/compact/list_schedule.hpp"
+#include "planning/compact/searches.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,8 @@
-// The parts of `compact` one by one: the problem and its mirror, lower bounds, list schedules, local search,
-// the peak and branch and bound.
+// The parts of `compact` one by one: the problem and its mirror, lower bounds, list schedules, overfull
+// groups, the peak and branch and bound.
 #include "packing_support.hpp"
-#include "planning/compact/bounds.hpp"
-#include "planning/compact/branch_and_bound.hpp"
-#include "planning/compact/list_schedule.hpp"
-#include "planning/compact/local_search.hpp"
 #include "planning/compact/problem.hpp"
+#include "planning/compact/searches.hpp"
 
 #include <doctest/doctest.h>
 
@@ -98,22 +95,24 @@ TEST_CASE("list schedules respect everything and take the preferred first") {
   }
 }
 
-TEST_CASE("repairing keeps the dependencies and makes the groups fit") {
+TEST_CASE("items leave overfull groups for others") {
   Random random(seed());
-  int repaired = 0;
+  int fitted = 0;
   for (int i = 0; i < 300; ++i) {
     PackingProblem problem = random_problem(i, 40, random);
     const LowerBounds bounds = lower_bounds(problem, mirrored(problem));
-    Packing packing = schedule_by_item(problem, by_tail_then_size(problem, bounds.groups.tail));
+    const Packing packing = schedule_by_item(problem, by_tail_then_size(problem, bounds.groups.tail));
     const std::uint64_t largest = *std::max_element(problem.size.begin(), problem.size.end());
     problem.capacity = std::max(largest, peak_bytes(problem, packing) / 10 * 9);
     std::uint64_t effort = 20'000;
-    const bool fits = repair(problem, packing, effort);
-    check_packing(problem, packing, false);
-    CHECK(fits == (peak_bytes(problem, packing) <= problem.capacity));
-    repaired += fits ? 1 : 0;
+    const auto found = with_groups_fitted(problem, packing, effort);
+    if (found) {
+      check_packing(problem, *found);
+      CHECK(found->groups <= packing.groups);
+      ++fitted;
+    }
   }
-  CHECK(repaired > 30);
+  CHECK(fitted > 30);
 }
 
 TEST_CASE("the peak falls to the mean where the sizes allow it") {
@@ -129,40 +128,28 @@ TEST_CASE("branch and bound") {
   // First fit, longest tail first, needs four groups; three suffice: {5 5} {4 6} and the waves that depend on
   // them.
   const PackingProblem problem = problem_of(dag_of({6, 5, 5, 4, 10}, {{0, 4}, {1, 4}, {2, 4}, {3, 4}}, 10));
-  const PackingProblem reverse = mirrored(problem);
-  const LowerBounds bounds = lower_bounds(problem, reverse);
-  const Replacements replacements(problem, reverse);
+  const LowerBounds bounds = lower_bounds(problem, mirrored(problem));
   SUBCASE("finds the best packing and stops at the bound") {
     const SearchResult result =
-        branch_and_bound(problem, bounds, replacements, 5, {.loads_per_node = 100, .effort = 10'000});
+        branch_and_bound(problem, bounds, 5, {.loads_per_node = 100, .effort = 10'000});
     CHECK(result.packing.groups == 3);
     CHECK(result.exhausted);
     check_packing(problem, result.packing);
   }
   SUBCASE("has nothing to do below the bound") {
-    const SearchResult result = branch_and_bound(problem, bounds, replacements, 3, {});
+    const SearchResult result = branch_and_bound(problem, bounds, 3, {});
     CHECK(result.packing.groups == 0);
     CHECK(result.exhausted);
   }
   SUBCASE("gives up without effort") {
-    const SearchResult result =
-        branch_and_bound(problem, bounds, replacements, 5, {.loads_per_node = 100, .effort = 0});
+    const SearchResult result = branch_and_bound(problem, bounds, 5, {.loads_per_node = 100, .effort = 0});
     CHECK(result.packing.groups == 0);
     CHECK_FALSE(result.exhausted);
   }
   SUBCASE("a search cut short proves nothing") {
-    const SearchResult result =
-        branch_and_bound(problem, bounds, replacements, 5, {.loads_per_node = 0, .effort = 10'000});
+    const SearchResult result = branch_and_bound(problem, bounds, 5, {.loads_per_node = 0, .effort = 10'000});
     CHECK_FALSE(result.exhausted);
   }
-}
-
-TEST_CASE("an item is replaced by a larger one that more waits for") {
-  const PackingProblem problem = problem_of(dag_of({2, 3, 3, 1}, {{0, 3}, {1, 3}}, 10));
-  const Replacements replacements(problem, mirrored(problem));
-  CHECK(std::ranges::equal(replacements.of(0), Numbers{1}));
-  CHECK(replacements.of(1).empty());
-  CHECK(std::ranges::equal(replacements.of(2), Numbers{1}));
 }
 
 } // namespace

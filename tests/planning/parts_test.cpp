@@ -1,7 +1,7 @@
 // The parts of a packing problem, compared with their definitions by plain walks over the dependencies.
 #include "packing_support.hpp"
-#include "planning/compact/list_schedule.hpp"
 #include "planning/compact/problem.hpp"
+#include "planning/compact/searches.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The nodes wait in one queue per depth; a hash table remembers the sets of items seen.
-#include "planning/compact/branch_and_bound.hpp"
+#include "planning/compact/searches.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,6 @@ namespace tidegate::planning {
 namespace {
 
 constexpr std::uint32_t no_node = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t no_place = std::numeric_limits<std::uint32_t>::max();
 
 // splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a set's hash is the exclusive or of its items' numbers.
 std::uint64_t scrambled(std::uint64_t value) {
@@ -40,8 +39,8 @@ struct Waiting {
 };
 using WaitingQueue = std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>;
 
-// The loads that branch and bound tries for one group: maximal sets of ready items that no other load
-// obviously dominates, heavy enough that the remaining groups can hold the rest.
+// The loads that branch and bound tries for one group: maximal sets of ready items, heavy enough that
+// the remaining groups can hold the rest.
 
 // A ready item.
 struct Candidate {
@@ -74,15 +73,14 @@ private:
       open_weight_;                      // by measure and tail; after close(), suffix sums over tails
   std::vector<Candidate> candidates_;    // forced first, then by tail and size
   std::vector<std::uint64_t> size_from_; // bytes of the candidates from each one on
-  std::vector<std::uint32_t> place_of_;  // index among the candidates, by item; or none
 };
 
 // Enumerates loads by depth-first search, taking the candidates in order where they fit.
 class LoadEnumeration {
 public:
-  LoadEnumeration(const LoadChoice& choice, const Replacements& replacements, std::uint64_t most_steps)
-      : choice_(choice), replacements_(replacements), state_(choice.candidates_.size(), State::skipped),
-        room_(choice.problem_->capacity), most_steps_(most_steps) {}
+  LoadEnumeration(const LoadChoice& choice, std::uint64_t most_steps)
+      : choice_(choice), state_(choice.candidates_.size(), State::skipped), room_(choice.problem_->capacity),
+        most_steps_(most_steps) {}
 
   bool next(); // false after the last load, or after too many steps
   bool gave_up() const { return steps_ >= most_steps_; }
@@ -95,13 +93,10 @@ private:
 
   void take_what_fits(std::size_t from);
   bool retreat();
-  bool is_blocked(std::size_t candidate) const;
   bool is_maximal() const;
-  bool is_dominated() const;
   bool leaves_what_fits();
 
   const LoadChoice& choice_;
-  const Replacements& replacements_;
   std::vector<State> state_;
   std::vector<std::uint32_t> taken_;   // candidates, in order
   std::vector<std::uint32_t> refused_; // candidates, in order
@@ -123,7 +118,6 @@ void LoadChoice::reset(const PackingProblem& problem, const LowerBounds& bounds,
   for (std::vector<std::uint64_t>& weights : open_weight_) {
     weights.clear();
   }
-  place_of_.assign(problem.count(), no_place);
   candidates_.clear();
 }
 
@@ -150,7 +144,6 @@ bool LoadChoice::close() {
   });
   size_from_.assign(candidates_.size() + 1, 0);
   for (std::size_t i = candidates_.size(); i-- > 0;) {
-    place_of_[candidates_[i].item] = static_cast<std::uint32_t>(i);
     // Saturates; it is only compared with the room of a group.
     if (__builtin_add_overflow(size_from_[i + 1], candidates_[i].size, &size_from_[i])) {
       size_from_[i] = std::numeric_limits<std::uint64_t>::max();
@@ -183,7 +176,7 @@ bool LoadEnumeration::next() {
                std::all_of(state_.begin(), state_.begin() + forced,
                            [](State state) { return state == State::taken; });
   }
-  while (going_on && !(is_maximal() && !is_dominated() && leaves_what_fits())) {
+  while (going_on && !(is_maximal() && leaves_what_fits())) {
     going_on = !gave_up() && retreat();
   }
   if (going_on) {
@@ -198,7 +191,7 @@ bool LoadEnumeration::next() {
 void LoadEnumeration::take_what_fits(std::size_t from) {
   for (std::size_t i = from; i < choice_.candidates_.size(); ++i) {
     state_[i] = State::skipped;
-    if (choice_.candidates_[i].size <= room_ && !is_blocked(i)) {
+    if (choice_.candidates_[i].size <= room_) {
       state_[i] = State::taken;
       room_ -= choice_.candidates_[i].size;
       taken_.push_back(static_cast<std::uint32_t>(i));
@@ -232,32 +225,9 @@ bool LoadEnumeration::retreat() {
   return false;
 }
 
-// An item is blocked if an item of the same size that can replace it was refused.
-bool LoadEnumeration::is_blocked(std::size_t candidate) const {
-  const std::span<const std::uint32_t> others = replacements_.of(choice_.candidates_[candidate].item);
-  return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
-    const std::uint32_t place = choice_.place_of_[other];
-    return place < candidate && state_[place] == State::refused &&
-           choice_.candidates_[place].size == choice_.candidates_[candidate].size;
-  });
-}
-
 bool LoadEnumeration::is_maximal() const {
   return std::all_of(refused_.begin(), refused_.end(),
                      [&](std::uint32_t candidate) { return choice_.candidates_[candidate].size > room_; });
-}
-
-// Returns true if a better item that was left out can replace an item of the load.
-bool LoadEnumeration::is_dominated() const {
-  return std::any_of(taken_.begin(), taken_.end(), [&](std::uint32_t candidate) {
-    const Candidate& own = choice_.candidates_[candidate];
-    const std::span<const std::uint32_t> others = replacements_.of(own.item);
-    return !own.forced && std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
-      const std::uint32_t place = choice_.place_of_[other];
-      return place != no_place && state_[place] != State::taken &&
-             choice_.candidates_[place].size - own.size <= room_;
-    });
-  });
 }
 
 // Tests the lower bounds of the remaining items, and computes the score.
@@ -292,10 +262,10 @@ bool LoadEnumeration::leaves_what_fits() {
 
 class Search {
 public:
-  Search(const PackingProblem& problem, const LowerBounds& bounds, const Replacements& replacements,
-         std::uint32_t groups, const SearchLimits& limits)
-      : problem_(problem), known_(bounds), bounds_(bounds.groups), replacements_(replacements),
-        limits_(limits), best_groups_(groups), words_((problem.count() + 63) / 64), queues_(groups) {}
+  Search(const PackingProblem& problem, const LowerBounds& bounds, std::uint32_t groups,
+         const SearchLimits& limits)
+      : problem_(problem), known_(bounds), bounds_(bounds.groups), limits_(limits), best_groups_(groups),
+        words_((problem.count() + 63) / 64), queues_(groups) {}
 
   SearchResult run() {
     add_root();
@@ -363,7 +333,7 @@ private:
       return;
     }
     const std::uint64_t steps_per_node = (limits_.loads_per_node + 16) * (problem_.count() + 64);
-    LoadEnumeration loads(choice_, replacements_, std::min(steps_per_node, limits_.effort - effort_));
+    LoadEnumeration loads(choice_, std::min(steps_per_node, limits_.effort - effort_));
     std::uint64_t taken = 0;
     while (loads.next()) {
       if (++taken > limits_.loads_per_node) {
@@ -423,7 +393,6 @@ private:
   const PackingProblem& problem_;
   const LowerBounds& known_;
   const GroupBounds& bounds_;
-  const Replacements& replacements_;
   SearchLimits limits_;
   std::uint32_t best_groups_;
   std::uint32_t best_node_ = no_node;
@@ -439,43 +408,12 @@ private:
 
 } // namespace
 
-SearchResult branch_and_bound(const PackingProblem& problem, const LowerBounds& bounds,
-                              const Replacements& replacements, std::uint32_t groups,
+SearchResult branch_and_bound(const PackingProblem& problem, const LowerBounds& bounds, std::uint32_t groups,
                               const SearchLimits& limits) {
   if (problem.count() == 0 || groups <= bounds.groups.groups) {
     return {.exhausted = true};
   }
-  return Search(problem, bounds, replacements, groups, limits).run();
-}
-
-Replacements::Replacements(const PackingProblem& problem, const PackingProblem& reverse) {
-  constexpr std::uint32_t most_items = 1500;
-  constexpr std::size_t most_replacements = 32;
-  const std::uint32_t count = problem.count();
-  if (count > most_items) {
-    return;
-  }
-  // Descendants are ancestors in the mirror, with both indices counted from the other end.
-  const BitMatrix mirrored_descendants = ancestors(reverse);
-  const auto descendants = [&](std::uint32_t item) { return mirrored_descendants.row(count - 1 - item); };
-  for (std::uint32_t item = 0; item < count; ++item) {
-    const std::span<const std::uint64_t> own = descendants(item);
-    for (std::uint32_t other = 0; other < count; ++other) {
-      const std::span<const std::uint64_t> others = descendants(other);
-      const bool large_enough = problem.size[other] >= problem.size[item] && other != item;
-      if (!large_enough || lists_.items.size() - lists_.begin.back() >= most_replacements ||
-          !std::equal(own.begin(), own.end(), others.begin(),
-                      [](std::uint64_t a, std::uint64_t b) { return (a & ~b) == 0; })) {
-        continue;
-      }
-      const bool equals = problem.size[other] == problem.size[item] &&
-                          std::equal(own.begin(), own.end(), others.begin(), others.end());
-      if (!equals || other < item) {
-        lists_.items.push_back(other);
-      }
-    }
-    lists_.begin.push_back(static_cast<std::uint32_t>(lists_.items.size()));
-  }
+  return Search(problem, bounds, groups, limits).run();
 }
 
 } // namespace tidegate::planning

@@ -1,7 +1,6 @@
 // List schedules with a tournament tree over the ready items or over the groups.
-#include "planning/compact/list_schedule.hpp"
-
 #include "planning/compact/problem.hpp"
+#include "planning/compact/searches.hpp"
 
 #include <algorithm>
 #include <bit>
