@@ -1,4 +1,4 @@
-// Parses the declarations of file scope; function bodies are skipped, and names are resolved afterwards.
+// Matches the brackets, resolves the names, and parses the declarations of file scope without function bodies.
 #include "opencl_c/translation_unit.hpp"
 
 #include "opencl_c/constant_expression.hpp"
@@ -36,119 +36,76 @@ public:
   }
 
 private:
-  // Properties of a declaration found in one scan.
-  struct Declaration {
-    std::size_t begin = 0;
-    bool is_typedef = false;
-    bool is_constant = false;
-    bool is_aggregate = false; // struct, union or enum
-    bool has_initialiser = false;
-    std::vector<std::size_t> names; // tokens of declarators
-  };
-
   Result<void> declaration() {
-    Declaration declared{.begin = at_};
+    const std::size_t begin = at_;
+    bool may_be_function = true; // not a typedef, and before any value
     for (; at_ < tokens_.size(); ++at_) {
       const Token& token = tokens_[at_];
       if (const std::size_t next = unit_.after_attributes(at_); next != at_) {
         at_ = next - 1;
-      } else if (token.kind == TokenKind::identifier) {
-        if (unit_.is(at_ + 1, "(") && !declared.has_initialiser && !declared.is_typedef &&
-            !is_type_word(token.text)) {
-          return function(declared.begin);
-        }
-        word(declared);
-      } else if (token.is("=")) {
-        declared.has_initialiser = true;
-      } else if (token.opens()) {
-        TIDEGATE_TRY(at_, close_of(at_));
       } else if (token.is(";")) {
-        ++at_;
-        return finish(declared);
-      } else if (token.closes()) {
-        return tl::unexpected(unmatched(at_));
+        return names({.begin = begin, .end = ++at_});
+      } else if (token.opens()) {
+        at_ = unit_.counterpart(at_);
+      } else if (token.is("=") || token.is("typedef")) {
+        may_be_function = false;
+      } else if (may_be_function && token.kind == TokenKind::identifier && unit_.is(at_ + 1, "(") &&
+                 !is_type_word(token.text)) {
+        return function(begin);
       }
     }
-    return tl::unexpected(error_at(unit_, declared.begin, ErrorCode::kernel_source,
-                                   "this declaration does not end", "end it with a semicolon"));
+    return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source, "this declaration does not end",
+                                   "end it with a semicolon"));
   }
 
-  void word(Declaration& declared) {
-    const std::string& text = tokens_[at_].text;
-    declared.is_typedef |= text == "typedef";
-    // A sampler of file scope is constant even without const or constant.
-    declared.is_constant |= address_space(text) == AddressSpace::constant || text == "sampler_t";
-    if (text == "struct" || text == "union" || text == "enum") {
-      declared.is_aggregate = true;
-      const std::size_t tag = unit_.after_attributes(at_ + 1);
-      if (tag < tokens_.size() && tokens_[tag].kind == TokenKind::identifier) {
-        at_ = tag;
-      }
-    } else if (!declared.has_initialiser || (at_ > 0 && tokens_[at_ - 1].is(","))) {
-      if (is_declarator_name(at_)) {
-        declared.names.push_back(at_);
-      }
+  // Records the typedefs of a declaration, and refuses its variables.
+  Result<void> names(TokenRange declaration) {
+    bool is_constant = false;
+    bool attributed = false;
+    for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
+      // A sampler of file scope is constant even without const or constant.
+      is_constant |= address_space(tokens_[i].text) == AddressSpace::constant || tokens_[i].is("sampler_t");
+      attributed |= is_attribute(tokens_[i].text) && !aligns(i);
+      i = tokens_[i].is("{") ? unit_.counterpart(i) : i;
     }
-  }
-
-  // True for a name that bounds, a value or another declarator follow, attributes apart.
-  [[nodiscard]] bool is_declarator_name(std::size_t i) const {
-    const std::size_t next = unit_.after_attributes(i + 1);
-    return tokens_[i].kind == TokenKind::identifier &&
-           (unit_.is(next, "[") || unit_.is(next, ",") || unit_.is(next, "=") || unit_.is(next, ";"));
-  }
-
-  Result<void> finish(const Declaration& declared) {
-    if (declared.is_typedef) {
-      typedefs(declared);
-    }
-    const bool variable = !declared.is_typedef && !declared.names.empty() &&
-                          !(declared.is_aggregate && declared.names.size() == 1 && is_tag_alone(declared));
-    if (variable && !declared.is_constant) {
-      return tl::unexpected(
-          error_at(unit_, declared.names.front(), ErrorCode::unsupported_kernel,
-                   fmt::format("{} is a variable of file scope outside constant memory",
-                               in_quotes(tokens_[declared.names.front()].text)),
-                   fmt::format("pass it as a buffer: a persistent kernel and a plain one would each have a "
-                               "separate copy; {}",
-                               see_unsupported)));
+    for (; next_name_ < unit_.names.size() && unit_.names[next_name_].token < declaration.end; ++next_name_) {
+      const Name& name = unit_.names[next_name_];
+      if (name.token < declaration.begin || !name.is_file_scope) {
+        continue;
+      }
+      if (name.kind == NameKind::type) {
+        add_typedef(name, attributed);
+      } else if (name.kind == NameKind::variable && !is_constant) {
+        return tl::unexpected(
+            error_at(unit_, name.token, ErrorCode::unsupported_kernel,
+                     fmt::format("{} is a variable of file scope outside constant memory",
+                                 in_quotes(tokens_[name.token].text)),
+                     fmt::format("pass it as a buffer: a persistent kernel and a plain one would each have a "
+                                 "separate copy; {}",
+                                 see_unsupported)));
+      }
     }
     return {};
   }
 
-  // Records the type that each declarator defines.
-  void typedefs(const Declaration& declared) {
-    bool has_members = false; // a structure without another name
-    std::size_t i = declared.begin;
-    for (; i < at_ && !tokens_[i].is("*") && !tokens_[i].is("("); ++i) {
-      if (const std::size_t next = unit_.after_attributes(i); next != i) {
-        i = next - 1;
-      } else if (tokens_[i].is("{")) {
-        has_members = true;
-        i = unit_.counterpart(i);
-      } else if (std::ranges::find(declared.names, i) != declared.names.end()) {
-        break;
-      }
+  void add_typedef(const Name& typedef_name, bool attributed) {
+    const std::string& name = tokens_[typedef_name.token].text;
+    const std::size_t next = typedef_name.token + 1;
+    if (unit_.is(next, "(") || unit_.is(next, ")")) {
+      return; // a function, or a pointer to one or to an array
     }
-    const TokenRange specifiers{.begin = declared.begin, .end = i};
-    bool attributed = false;
-    for (std::size_t k = declared.begin; k < at_; ++k) {
-      attributed |= is_attribute(tokens_[k].text) && !aligns(k);
+    Parameter named =
+        parameter(typedef_name.specifiers, {.begin = typedef_name.declarator.begin, .end = next});
+    const bool other_type = attributed || unit_.is(next, "["); // a vector, for example
+    if (other_type) {
+      named.type = name;
     }
-    for (const std::size_t token : declared.names) {
-      Parameter named = parameter(specifiers, {.begin = i, .end = token + 1});
-      const std::string& name = tokens_[token].text;
-      const bool other_type = attributed || tokens_[token + 1].is("["); // a vector, for example
-      if (other_type) {
-        named.type = name;
-      }
-      if (named.is_pointer || named.space != AddressSpace::none) {
-        unit_.qualified_typedefs[name] = named;
-      }
-      if (!named.is_pointer && !has_members && !other_type) {
-        unit_.typedefs[name] = named.type;
-      }
-      i = unit_.find({.begin = i, .end = at_}, ",") + 1;
+    if (named.is_pointer || named.space != AddressSpace::none) {
+      unit_.qualified_typedefs[name] = named;
+    }
+    const bool has_members = unit_.find(typedef_name.specifiers, "{") != typedef_name.specifiers.end;
+    if (!named.is_pointer && !has_members && !other_type) {
+      unit_.typedefs[name] = named.type;
     }
   }
 
@@ -160,18 +117,12 @@ private:
            tokens_[attribute + 4].is("(");
   }
 
-  // True for "struct point;", which declares a tag and no variable.
-  [[nodiscard]] bool is_tag_alone(const Declaration& declared) const {
-    const std::size_t name = declared.names.front();
-    return name > 0 && (tokens_[name - 1].is("struct") || tokens_[name - 1].is("union"));
-  }
-
   Result<void> function(std::size_t begin) {
     Function found{.name = tokens_[at_].text, .begin = begin, .name_token = at_};
     for (std::size_t i = begin; i < at_; ++i) {
       found.is_kernel |= tokens_[i].is("kernel") || tokens_[i].is("__kernel");
     }
-    TIDEGATE_TRY(const std::size_t close, close_of(at_ + 1));
+    const std::size_t close = unit_.counterpart(at_ + 1);
     found.parameter_list = {.begin = at_ + 2, .end = close};
     at_ = unit_.find({.begin = close + 1, .end = tokens_.size()}, ";{");
     if (at_ >= tokens_.size()) {
@@ -180,7 +131,7 @@ private:
     }
     const std::size_t signature_end = at_;
     if (tokens_[at_].is("{")) {
-      TIDEGATE_TRY(const std::size_t end, close_of(at_));
+      const std::size_t end = unit_.counterpart(at_);
       found.body = TokenRange{.begin = at_, .end = end + 1};
       at_ = end;
     }
@@ -275,24 +226,13 @@ private:
     result.type = named->second.type;
   }
 
-  Result<std::size_t> close_of(std::size_t open) {
-    const std::size_t close = unit_.counterpart(open);
-    return close == tokens_.size() ? tl::unexpected(unmatched(open)) : Result<std::size_t>(close);
-  }
-
-  Error unmatched(std::size_t token) {
-    return error_at(unit_, token, ErrorCode::kernel_source,
-                    fmt::format("this {} has no counterpart", in_quotes(tokens_[token].text)),
-                    "close what is open, or remove it");
-  }
-
   TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
   std::size_t at_ = 0;
+  std::size_t next_name_ = 0; // index of the next name to look at
 };
 
-// Pairs the brackets. Those around one that has no counterpart get none either.
-void match_brackets(TranslationUnit& unit) {
+Result<void> match_brackets(TranslationUnit& unit) {
   const std::vector<Token>& tokens = unit.source.tokens;
   unit.counterparts.assign(tokens.size(), tokens.size());
   std::vector<std::size_t> open;
@@ -306,10 +246,20 @@ void match_brackets(TranslationUnit& unit) {
         unit.counterparts[open.back()] = i;
         open.pop_back();
       } else {
-        open.clear();
+        break;
       }
+    } else if (tokens[i].closes()) {
+      open.push_back(i);
+      break;
     }
   }
+  if (open.empty()) {
+    return {};
+  }
+  return tl::unexpected(
+      error_at(unit, open.front(), ErrorCode::kernel_source,
+               fmt::format("this {} has no counterpart", in_quotes(tokens[open.front()].text)),
+               "close what is open, or remove it"));
 }
 
 // Fills in the properties that depend on the values of enumerators.
@@ -410,9 +360,9 @@ std::vector<TokenRange> TranslationUnit::split(TokenRange range) const {
 
 Result<TranslationUnit> parse_translation_unit(TokenStream source) {
   TranslationUnit unit{.source = std::move(source)};
-  match_brackets(unit);
-  TIDEGATE_CHECK(Parser(unit).run());
+  TIDEGATE_CHECK(match_brackets(unit));
   resolve_names(unit);
+  TIDEGATE_CHECK(Parser(unit).run());
   evaluate_constants(unit);
   return unit;
 }

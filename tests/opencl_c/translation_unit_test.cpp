@@ -415,7 +415,7 @@ TEST_CASE("declarations without an end are named") {
         "3:3 kernel_source: this declaration does not end");
   CHECK(refusal(try_parse("int f(int x)")) == "1:1 kernel_source: this declaration does not end");
   CHECK(refusal(try_parse("int f(int x) __attribute__((noinline")) ==
-        "1:1 kernel_source: this declaration does not end");
+        "1:27 kernel_source: this \"(\" has no counterpart");
   CHECK(refusal(try_parse("__attribute__")) == "1:1 kernel_source: this declaration does not end");
   CHECK(refusal(try_parse("struct")) == "1:1 kernel_source: this declaration does not end");
   CHECK(refusal(try_parse("enum __attribute__((packed))")) ==
