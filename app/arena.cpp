@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using planning::ArenaError;
@@ -177,9 +177,7 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
   return PlannedArena{.lifetimes = std::move(lifetimes), .plan = std::move(*plan)};
 }
 
-Result<void> arena(std::string_view json, const ArenaOptions& options, documents::Style style,
-                   std::string& answer) {
-  TIDEGATE_TRY(auto planned, arena_document(json, options));
+static void encode_arena(PlannedArena planned, documents::Style style, std::string& answer) {
   const planning::ArenaPlan& plan = planned.plan;
   documents::ArenaPlanDocument document{.height_bytes = plan.height_bytes,
                                         .lower_bound_bytes = plan.lower_bound_bytes,
@@ -193,7 +191,6 @@ Result<void> arena(std::string_view json, const ArenaOptions& options, documents
     document.buffers.push_back({.id = std::move(planned.lifetimes.buffers[i].id), .offset = plan.offsets[i]});
   }
   documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style, answer);
-  return {};
 }
 
 std::string arena_table(const PlannedArena& planned, bool colour) {
@@ -382,10 +379,6 @@ std::string arena_picture(const PlannedArena& planned) {
   return ArenaPicture(planned).draw(arena_headline(planned.plan));
 }
 
-} // namespace tidegate::commands
-
-namespace tidegate::app {
-
 // tidegate arena
 
 namespace {
@@ -393,30 +386,26 @@ namespace {
 constexpr std::array<std::string_view, 3> arena_formats{"json", "table", "svg"};
 
 struct ArenaSettings {
-  commands::Route route;
-  commands::ArenaOptions arena;
-  std::optional<std::string_view> format;
+  Route route{.format = ""};
+  ArenaOptions arena;
 };
 
 Result<ExitCode> run_arena(ArenaSettings& settings) {
-  const std::string_view format = picture_format(settings.format, settings.route.output, arena_formats);
-  TIDEGATE_CHECK(refuse_stream(settings.route.stream, format));
-  hint_at_terminal(settings.route.input);
+  Route& route = settings.route;
+  route.format = picture_format(route.format, route.output);
   // The threads of a stream take a problem each.
-  settings.arena.threads = settings.route.stream ? 1 : std::max(std::thread::hardware_concurrency(), 1U);
-  if (format != "json") {
-    const bool colour = settings.route.output == "-" && use_colour(STDOUT_FILENO);
-    return commands::serve_text(settings.route, [&](std::string_view json) {
-      return commands::arena_document(json, settings.arena).map([&](const commands::PlannedArena& planned) {
-        return format == "svg" ? commands::arena_picture(planned) : commands::arena_table(planned, colour);
-      });
-    });
-  }
-  const auto answer = [&options = settings.arena](std::string_view json, documents::Style style,
-                                                  std::string& text) {
-    return commands::arena(json, options, style, text);
+  settings.arena.threads = route.stream ? 1 : std::max(std::thread::hardware_concurrency(), 1U);
+  const Answer answer = [&](std::string_view json, documents::Style style,
+                            std::string& text) -> Result<void> {
+    TIDEGATE_TRY(PlannedArena planned, arena_document(json, settings.arena));
+    if (route.format == "json") {
+      encode_arena(std::move(planned), style, text);
+    } else {
+      text += route.format == "svg" ? arena_picture(planned) : arena_table(planned, use_colour(route.output));
+    }
+    return {};
   };
-  return commands::serve(settings.route, [&] { return answer; });
+  return serve(route, [&] { return answer; });
 }
 
 } // namespace
@@ -424,14 +413,15 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
 CommandModel arena_command() {
   const auto settings = std::make_shared<ArenaSettings>();
   return {
-      .options =
-          {bytes_option("--capacity", settings->arena.capacity_bytes, "Capacity instead of the document's"),
-           count_option("--effort", settings->arena.effort,
-                        "Nodes of the exact search, 0 for none; equal effort, equal plan"),
-           picture_option(settings->format, arena_formats,
-                          "JSON for programs (default), a table for people, or a picture: time across, "
-                          "offsets up; -o x.svg means that"),
-           stream_option(settings->route.stream), output_option(settings->route.output, {"json", "svg"})},
+      .options = {bytes_option("--capacity", settings->arena.capacity_bytes,
+                               "Capacity instead of the document's"),
+                  count_option("--effort", settings->arena.effort,
+                               "Nodes of the exact search, 0 for none; equal effort, equal plan"),
+                  format_option(settings->route.format, arena_formats,
+                                "JSON for programs (default), a table for people, or a picture: time across, "
+                                "offsets up; -o x.svg means that"),
+                  stream_option(settings->route.stream),
+                  output_option(settings->route.output, {"json", "svg"})},
       .positionals = {input_positional(settings->route.input, "Buffer lifetimes")},
       .examples = {{"A picture of the arena:", "tidegate arena examples/stereo_buffers.json -o arena.svg"},
                    {"Offsets that a checker proves:",

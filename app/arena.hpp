@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 struct ArenaOptions {
   std::uint64_t effort = planning::ArenaOptions{}.effort;
@@ -59,4 +59,4 @@ std::string arena_headline(const planning::ArenaPlan& plan);
 // The number, or the name, which has quotes when it could be taken for a number.
 std::string arena_label(const Identifier& id);
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

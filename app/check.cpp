@@ -1,10 +1,14 @@
+// `tidegate check`: is a document well formed, does its evidence hold, and is a plan right?
 #include "app/check.hpp"
 
 #include "app/arena.hpp"
+#include "app/command_line.hpp"
 #include "app/lint.hpp"
+#include "app/options.hpp"
 #include "app/plan.hpp"
 #include "app/run.hpp"
 #include "app/serve.hpp"
+#include "app/terminal.hpp"
 #include "core/catalogue.hpp"
 #include "core/files.hpp"
 #include "core/table.hpp"
@@ -20,13 +24,15 @@
 #include <tidegate/policy/evidence.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using documents::CheckedDocument;
@@ -424,47 +430,6 @@ Result<void> judge(const Document& document, std::string_view json, const Premis
   return {};
 }
 
-// Reads a premise from a file.
-template <class Read>
-auto read_premise(const std::string& file, Read read) -> decltype(read(std::string())) {
-  TIDEGATE_TRY(const auto text, read_document(file));
-  auto premise = read(text);
-  if (!premise) {
-    return tl::unexpected(at_document(std::move(premise.error()), file, text));
-  }
-  return premise;
-}
-
-Result<planning::WaveDag> read_sound_dag(const std::string& json, const CheckRequest& request) {
-  TIDEGATE_TRY(NamedDag named, read_dag(json, {.budget_bytes = request.budget_bytes,
-                                               .folder = program_folder(*request.dag),
-                                               .scope = request.scope}));
-  return std::move(named.dag);
-}
-
-Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
-                                                        const CheckRequest& request) {
-  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, read_lifetimes(json));
-  TIDEGATE_CHECK(index_buffers(lifetimes));
-  lifetimes.capacity_bytes = request.capacity_bytes ? request.capacity_bytes : lifetimes.capacity_bytes;
-  return lifetimes;
-}
-
-Result<Premises> read_premises(const CheckRequest& request) {
-  Premises premises{.scope = request.scope};
-  if (request.dag) {
-    TIDEGATE_TRY(premises.dag, read_premise(*request.dag, [&](const std::string& json) {
-                   return read_sound_dag(json, request);
-                 }));
-  }
-  if (request.lifetimes) {
-    TIDEGATE_TRY(premises.lifetimes, read_premise(*request.lifetimes, [&](const std::string& json) {
-                   return read_sound_lifetimes(json, request);
-                 }));
-  }
-  return premises;
-}
-
 Verdict verdict_of(ErrorCode code) {
   switch (code) {
   case ErrorCode::incomplete_evidence: return Verdict::incomplete;
@@ -481,19 +446,6 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
   entry.document = document->kind;
   TIDEGATE_CHECK(as_result(idle_premise(*document, premises)));
   return judge(*document, json, premises, entry);
-}
-
-// Calls `visit` for every line that is not blank, with its number from 1.
-template <class Visit>
-void for_each_line(std::string_view text, Visit visit) {
-  for (std::uint64_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
-      visit(line, number);
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
 }
 
 } // namespace
@@ -519,13 +471,83 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
   return checked;
 }
 
-Result<documents::CheckReport> check(const CheckRequest& request) {
+namespace {
+
+struct CheckSettings {
+  std::optional<std::string> document;         // the type of every document; without it each says its own
+  std::vector<std::string> files;              // paths, or - for standard input
+  bool stream = false;                         // each line of a file is a document
+  std::optional<std::string> dag;              // path of a wave_dag, or of a wave_program
+  std::optional<std::uint64_t> budget_bytes;   // instead of that document's
+  std::optional<std::string> lifetimes;        // path of buffer_lifetimes
+  std::optional<std::uint64_t> capacity_bytes; // instead of that document's
+  engine::PathScope scope = engine::PathScope::folder; // of the paths of programs
+  std::string output = "-";
+  std::string_view format = "json";
+  bool quiet = false;
+};
+
+// Reads a premise from a file.
+template <class Read>
+auto read_premise(const std::string& file, Read read) -> decltype(read(std::string())) {
+  TIDEGATE_TRY(const auto text, read_document(file));
+  auto premise = read(text);
+  if (!premise) {
+    return tl::unexpected(at_document(std::move(premise.error()), file, text));
+  }
+  return premise;
+}
+
+Result<planning::WaveDag> read_sound_dag(const std::string& json, const CheckSettings& request) {
+  TIDEGATE_TRY(NamedDag named, read_dag(json, {.budget_bytes = request.budget_bytes,
+                                               .folder = program_folder(*request.dag),
+                                               .scope = request.scope}));
+  return std::move(named.dag);
+}
+
+Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
+                                                        const CheckSettings& request) {
+  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, read_lifetimes(json));
+  TIDEGATE_CHECK(index_buffers(lifetimes));
+  lifetimes.capacity_bytes = request.capacity_bytes ? request.capacity_bytes : lifetimes.capacity_bytes;
+  return lifetimes;
+}
+
+Result<Premises> read_premises(const CheckSettings& request) {
+  Premises premises{.scope = request.scope};
+  if (request.dag) {
+    TIDEGATE_TRY(premises.dag, read_premise(*request.dag, [&](const std::string& json) {
+                   return read_sound_dag(json, request);
+                 }));
+  }
+  if (request.lifetimes) {
+    TIDEGATE_TRY(premises.lifetimes, read_premise(*request.lifetimes, [&](const std::string& json) {
+                   return read_sound_lifetimes(json, request);
+                 }));
+  }
+  return premises;
+}
+
+// Calls `visit` for every line that is not blank, with its number from 1.
+template <class Visit>
+void for_each_line(std::string_view text, Visit visit) {
+  for (std::uint64_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
+      visit(line, number);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+// Checks every document of every file. A file that cannot be read is a verdict like any other; premises that cannot
+// be read are an error.
+Result<documents::CheckReport> check_documents(const CheckSettings& request) {
   TIDEGATE_TRY(const auto premises, read_premises(request));
   documents::CheckReport report;
   const auto add = [&report](CheckedDocument checked) {
-    ++report.checked;
-    ++(checked.verdict == Verdict::valid ? report.valid : report.failed);
-    report.documents.push_back(std::move(checked));
+    count_verdict(report, report.documents, std::move(checked));
   };
   for (const std::string& file : request.files) {
     const auto text = read_document(file);
@@ -542,22 +564,6 @@ Result<documents::CheckReport> check(const CheckRequest& request) {
   return report;
 }
 
-Error all_of(const CheckedDocument& checked) {
-  Error error = *checked.error;
-  error.others = checked.others.value_or(std::vector<Error>());
-  return error;
-}
-
-ExitCode exit_code(const documents::CheckReport& report) {
-  ExitCode code = ExitCode::done;
-  for (const CheckedDocument& checked : report.documents) {
-    if (checked.error) {
-      code = worst(code, tidegate::exit_code(all_of(checked)));
-    }
-  }
-  return code;
-}
-
 std::string check_table(const documents::CheckReport& report, bool colour) {
   std::vector<std::vector<std::string>> rows;
   for (const CheckedDocument& checked : report.documents) {
@@ -572,9 +578,194 @@ std::string check_table(const documents::CheckReport& report, bool colour) {
     }
     rows.push_back({place, checked.document.value_or("?"), verdict, std::move(why)});
   }
-  return fmt::format(
-      "{}{}\n", render_table(rows),
-      bold(fmt::format("{} checked, {} valid, {} not", report.checked, report.valid, report.failed), colour));
+  return render_table(rows) + verdict_counts(report, colour);
 }
 
-} // namespace tidegate::commands
+// Short names of document types on the command line, and the option whose document a plan is checked against.
+struct PlanType {
+  std::string_view word;
+  std::string_view document;
+  std::string_view option;
+  std::optional<std::string> CheckSettings::*premise;
+};
+constexpr std::array<PlanType, 2> plan_types{
+    PlanType{"plan", "frontier_memory_plan", "--dag", &CheckSettings::dag},
+    PlanType{"arena", "arena_plan", "--lifetimes", &CheckSettings::lifetimes}};
+
+// Takes the type off the front of the words, where one stands there, and minds that plans have what they are
+// held against.
+Result<void> take_type(CheckSettings& request) {
+  const std::string first = request.files.empty() ? std::string() : request.files.front();
+  const auto* const type = std::ranges::find(plan_types, first, &PlanType::word);
+  if (type != plan_types.end()) {
+    if (!(request.*(type->premise))) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("check {} holds a plan against its input and needs {}", type->word,
+                                       type->option),
+                .fix = fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the "
+                                   "document alone",
+                                   type->word, type->option, type->document)});
+    }
+    request.document = std::string(type->document);
+  } else if (documents::find_document(first)) {
+    request.document = first;
+  }
+  if (request.document) {
+    request.files.erase(request.files.begin());
+  }
+  for (const PlanType& plan : plan_types) {
+    if (request.*(plan.premise) && request.document && *request.document != plan.document) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::invalid_usage,
+                .message = fmt::format("{} is for plans of type {}", plan.option, plan.document),
+                .fix = fmt::format("leave it out, or check {}", plan.word)});
+    }
+  }
+  return {};
+}
+
+// Refuses options that have no effect on `check graph`.
+Result<void> refuse_document_options(const CheckSettings& request) {
+  const std::string_view option = request.stream      ? "--stream"
+                                  : request.dag       ? "--dag"
+                                  : request.lifetimes ? "--lifetimes"
+                                                      : "";
+  if (option.empty()) {
+    return {};
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::invalid_usage,
+            .message = fmt::format("{} is for documents, and check graph reads graphs", option),
+            .fix = "leave it out"});
+}
+
+// A mistyped document type looks like a file that does not exist, and standard input can be read once.
+std::optional<Error> wrong_words(const CheckSettings& request) {
+  const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
+                      (request.lifetimes == "-" ? 1 : 0);
+  if (inputs > 1) {
+    return Error{.code = ErrorCode::invalid_usage,
+                 .message = "standard input can be read once",
+                 .fix = "give - once; with --stream each of its lines is a document"};
+  }
+  const std::string& first = request.files.front();
+  const auto found = documents::find_document(first);
+  if (!request.document && !found && found.error().nearest && ::access(first.c_str(), F_OK) != 0) {
+    Error error = found.error();
+    error.code = ErrorCode::invalid_usage;
+    return error;
+  }
+  return {};
+}
+
+// Refuses words that are no files, and an output that would replace an input.
+Result<void> check_files(const CheckSettings& settings) {
+  if (auto wrong = wrong_words(settings); wrong) {
+    return tl::unexpected(std::move(*wrong));
+  }
+  FileUses files{.inputs = {}, .outputs = {{settings.output, "-o", {}}}};
+  for (const std::string& file : settings.files) {
+    files.inputs.push_back({file, "a document that is checked", {}});
+  }
+  for (const auto& premise : {settings.dag, settings.lifetimes}) {
+    if (premise) {
+      files.inputs.push_back({*premise, "what plans are held against", {}});
+    }
+  }
+  return refuse_overwriting(files);
+}
+
+// The error of a verdict, with the others of its document.
+Error error_of(const documents::CheckedGraph& checked) {
+  return *checked.error;
+}
+Error error_of(const CheckedDocument& checked) {
+  Error error = *checked.error;
+  error.others = checked.others.value_or(std::vector<Error>());
+  return error;
+}
+
+// Writes the report, and the errors in it to standard error. The exit code is the worst of theirs.
+template <class Report, class Table>
+Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
+                        Table table) {
+  ExitCode code = ExitCode::done;
+  for (const auto& verdict : verdicts) {
+    if (verdict.error) {
+      const Error error = error_of(verdict);
+      print_error(error);
+      code = worst(code, exit_code(error));
+    }
+    if constexpr (requires { verdict.warnings; }) {
+      for (const engine::Warning& warning : verdict.warnings.value_or(std::vector<engine::Warning>())) {
+        if (!settings.quiet) {
+          print_warning(warning, verdict.file);
+        }
+      }
+    }
+  }
+  TIDEGATE_CHECK(write_document(settings.output, settings.format, report, table));
+  return code;
+}
+
+Result<ExitCode> run_check(CheckSettings& settings) {
+  const bool graphs = !settings.files.empty() && settings.files.front() == "graph";
+  if (graphs) {
+    settings.files.erase(settings.files.begin());
+    settings.document = "graph_report"; // no word of the command line is one
+  } else {
+    TIDEGATE_CHECK(take_type(settings));
+  }
+  if (settings.files.empty()) {
+    settings.files.emplace_back("-");
+  }
+  if (graphs) {
+    TIDEGATE_CHECK(refuse_document_options(settings));
+  }
+  TIDEGATE_CHECK(check_files(settings));
+  if (graphs) {
+    const documents::GraphReport report = check_graphs(settings.files);
+    return answer(settings, report, report.graphs, graph_table);
+  }
+  TIDEGATE_TRY(const documents::CheckReport report, check_documents(settings));
+  return answer(settings, report, report.documents, check_table);
+}
+
+OptionModel needing(std::string other, OptionModel option) {
+  option.needs = std::move(other);
+  return option;
+}
+
+} // namespace
+
+CommandModel check_command() {
+  const auto settings = std::make_shared<CheckSettings>();
+  CheckSettings& request = *settings;
+  OptionModel files = files_positional(
+      "[KIND] FILE...", request.files,
+      "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is that of all; "
+      "plan and arena hold plans against their input; graph tells what graph files hold");
+  files.choices = document_kinds();
+  return {
+      .options = {flag("--stream", request.stream, "Each line of a file is a document"),
+                  file_option("--dag", request.dag, "Wave DAG, or wave program, that plans are held against"),
+                  needing("--dag",
+                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
+                  file_option("--lifetimes", request.lifetimes,
+                              "Buffer lifetimes that arena plans are held against"),
+                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
+                                                      "Capacity instead of the lifetimes'")),
+                  path_scope_option(request.scope),
+                  short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
+                  format_option(settings->format), output_option(settings->output)},
+      .positionals = {std::move(files)},
+      .examples = {{"Is the evidence complete?",
+                    "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
+                   {"Does a plan keep what it promises?",
+                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
+                    "examples/stereo_camera.json -"}},
+      .run = [settings] { return run_check(*settings); }};
+}
+
+} // namespace tidegate::app

@@ -1,5 +1,6 @@
-// `tidegate check`: is a document well formed, does its evidence hold, and is a plan right?
+// `tidegate check`: verdicts on documents and on files of graphs.
 #pragma once
+#include "core/table.hpp"
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
 #include "work/files.hpp"
@@ -10,9 +11,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 // Documents to check plans against, and permissions of programs.
 struct Premises {
@@ -27,37 +29,27 @@ documents::CheckedDocument check_document(std::string_view json, const std::opti
                                           const std::string& file, std::optional<std::uint64_t> line = {},
                                           const Premises& premises = {});
 
-struct CheckRequest {
-  std::optional<std::string> document;         // the type of every document; without it each says its own
-  std::vector<std::string> files;              // paths, or - for standard input
-  bool stream = false;                         // each line of a file is a document
-  std::optional<std::string> dag;              // path of a wave_dag, or of a wave_program
-  std::optional<std::uint64_t> budget_bytes;   // instead of that document's
-  std::optional<std::string> lifetimes;        // path of buffer_lifetimes
-  std::optional<std::uint64_t> capacity_bytes; // instead of that document's
-  engine::PathScope scope = engine::PathScope::folder; // of the paths of programs
-};
+// Adds a verdict to a report.
+template <class Report, class Checked>
+void count_verdict(Report& report, std::vector<Checked>& verdicts, Checked checked) {
+  ++report.checked;
+  ++(checked.verdict == documents::Verdict::valid ? report.valid : report.failed);
+  verdicts.push_back(std::move(checked));
+}
 
-// Checks every document of every file. A file that cannot be read is a verdict like any other; premises that
-// cannot be read are an error.
-Result<documents::CheckReport> check(const CheckRequest& request);
-
-// The error of a document that has one, with the others.
-Error all_of(const documents::CheckedDocument& checked);
-
-// The worst exit code of the report's verdicts.
-ExitCode exit_code(const documents::CheckReport& report);
-
-// One line per document and the counts, for people.
-std::string check_table(const documents::CheckReport& report, bool colour);
+// The last line of a report for people.
+template <class Report>
+std::string verdict_counts(const Report& report, bool colour) {
+  return bold(std::to_string(report.checked) + " checked, " + std::to_string(report.valid) + " valid, " +
+                  std::to_string(report.failed) + " not",
+              colour) +
+         '\n';
+}
 
 // Reads every file; one that is no graph is a verdict like any other.
 documents::GraphReport check_graphs(const std::vector<std::string>& files);
 
-// The worst exit code of the report's verdicts.
-ExitCode exit_code(const documents::GraphReport& report);
-
 // A table for each graph and the counts, for people.
 std::string graph_table(const documents::GraphReport& report, bool colour);
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -117,7 +117,7 @@ void add_option(CLI::App& command, const OptionModel& option) {
 
 std::string examples(const CommandModel& command) {
   std::string text = "Examples:";
-  for (const commands::CommandExample& example : command.examples) {
+  for (const CommandExample& example : command.examples) {
     text += fmt::format("\n  {}\n      {}", example.purpose, example.line);
   }
   return text;
@@ -302,12 +302,10 @@ Result<Run> parse(std::vector<std::string> arguments) {
   }
   if (!arguments.empty() && arguments.front() == "__complete") {
     arguments.erase(arguments.begin());
-    return [words = std::move(arguments)] {
-      return commands::write_text("-", commands::complete(command_line(), words));
-    };
+    return [words = std::move(arguments)] { return write_text("-", complete(command_line(), words)); };
   }
   if (arguments == std::vector<std::string>{"__manual"}) { // for the build
-    return [] { return commands::write_text("-", commands::manual_commands(command_line())); };
+    return [] { return write_text("-", manual_commands(command_line())); };
   }
   TIDEGATE_TRY(const auto named, named_subcommand(arguments));
   const CommandModel root = command_line(named);
@@ -321,7 +319,7 @@ Result<Run> parse(std::vector<std::string> arguments) {
   } catch (const CLI::Success& help_or_version) {
     std::ostringstream text;
     parser.exit(help_or_version, text, text);
-    return [text = text.str()] { return commands::write_text("-", text); };
+    return [text = text.str()] { return write_text("-", text); };
   } catch (const CLI::ParseError& refusal) {
     return tl::unexpected(usage_error(parser, root, refusal));
   }

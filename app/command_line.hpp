@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 // The command line as plain data: the parser, completion, help texts and the manual page are all made from
 // it.
@@ -54,12 +54,6 @@ std::string complete(const CommandModel& root, std::vector<std::string> words);
 // The last section of the manual page, as roff.
 std::string manual_commands(const CommandModel& root);
 
-} // namespace tidegate::commands
-
-namespace tidegate::app {
-
-using commands::CommandModel;
-
 // One function per file of this folder: what a subcommand takes and does, without its name. Each call makes
 // separate settings, which `take` fills and `run` reads.
 CommandModel recommend_command();
@@ -69,7 +63,7 @@ CommandModel init_command();
 CommandModel run_command();
 CommandModel priority_command();
 CommandModel tune_command();
-CommandModel tune_measure_command(); // of tune
+CommandModel tune_measure_command(), tune_choose_command(), tune_step_command(); // of tune
 CommandModel devices_command();
 CommandModel check_command();
 CommandModel schema_command();

@@ -14,7 +14,7 @@
 #include <set>
 #include <utility>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -345,10 +345,6 @@ std::string manual_commands(const CommandModel& root) {
   return roff;
 }
 
-} // namespace tidegate::commands
-
-namespace tidegate::app {
-
 // tidegate completion
 
 CommandModel completion_command() {
@@ -357,12 +353,12 @@ CommandModel completion_command() {
     std::string output = "-";
   };
   const auto settings = std::make_shared<Settings>();
-  const auto choose = [&stub = settings->stub](std::size_t index) { stub = commands::stubs[index]; };
+  const auto choose = [&stub = settings->stub](std::size_t index) { stub = stubs[index]; };
   return {.options = {output_option(settings->output)},
-          .positionals = {positional(
-              "SHELL", index_option("", choose, commands::shell_names, "Shell to print the script for"))},
+          .positionals = {positional("SHELL",
+                                     index_option("", choose, shell_names, "Shell to print the script for"))},
           .examples = {{"In this shell, at once:", "source <(tidegate completion bash)"}},
-          .run = [settings] { return commands::write_text(settings->output, settings->stub); }};
+          .run = [settings] { return write_text(settings->output, settings->stub); }};
 }
 
 } // namespace tidegate::app

@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 // Returns the file of the profile of this device, driver and tool.
@@ -216,15 +216,10 @@ std::string devices_table(const device::DeviceList& list, bool colour) {
   return text + render_table(std::move(remarks), std::string::npos);
 }
 
-} // namespace tidegate::commands
-
-namespace tidegate::app {
-
 // tidegate devices
 
 namespace {
 
-enum class DevicesFormat : std::uint8_t { json, table, names };
 constexpr std::array<std::string_view, 3> device_formats{"json", "table", "names"};
 
 struct DevicesSettings {
@@ -232,7 +227,7 @@ struct DevicesSettings {
   bool probe = false;
   bool fresh = false;
   std::string output = "-";
-  DevicesFormat format = DevicesFormat::json;
+  std::string_view format = "json";
 };
 
 // The words that --device takes and a person may type; escapes would not be what it takes.
@@ -263,9 +258,8 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
   }
   for (device::DeviceInfo& device : list.devices) {
     if (settings.probe || settings.fresh) {
-      if (auto probed = commands::add_profile(device, TIDEGATE_VERSION,
-                                              settings.fresh ? commands::SelfTest::made
-                                                             : commands::SelfTest::kept_or_made);
+      if (auto probed =
+              add_profile(device, TIDEGATE_VERSION, settings.fresh ? SelfTest::made : SelfTest::kept_or_made);
           !probed) {
         if (list.devices.size() == 1) {
           return tl::unexpected(std::move(probed.error()));
@@ -274,14 +268,10 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
       }
     }
   }
-  if (settings.format == DevicesFormat::names) {
-    return commands::write_text(settings.output, fmt::format("{}\n", fmt::join(names_of(list), "\n")));
+  if (settings.format == "names") {
+    return write_text(settings.output, fmt::format("{}\n", fmt::join(names_of(list), "\n")));
   }
-  if (settings.format == DevicesFormat::table) {
-    const bool colour = settings.output == "-" && use_colour(STDOUT_FILENO);
-    return commands::write_text(settings.output, commands::devices_table(list, colour));
-  }
-  return commands::write_text(settings.output, documents::encode(list) + '\n');
+  return write_document(settings.output, settings.format, list, devices_table);
 }
 
 } // namespace
@@ -303,8 +293,8 @@ CommandModel devices_command() {
                        "Run the self-test, or take its kept result: memory ordering, resident work-groups, "
                        "costs"),
                   flag("--fresh", settings->fresh, "Run the self-test again"),
-                  choice_option(
-                      "--format", settings->format, device_formats,
+                  format_option(
+                      settings->format, device_formats,
                       "JSON for programs (default), a table for people, or the names that --device takes"),
                   output_option(settings->output)},
       .examples = {{"What is there?", "tidegate devices --format table"},

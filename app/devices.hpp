@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 // Sources of a self-test result.
 enum class SelfTest : std::uint8_t {
@@ -30,4 +30,4 @@ std::optional<device::DeviceProfile> kept_profile(std::string_view json, const d
 // For people: a paragraph for each device, then what is wrong with drivers.
 std::string devices_table(const device::DeviceList& list, bool colour);
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

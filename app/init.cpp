@@ -21,24 +21,16 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
+namespace {
 
-struct InitRequest {
+struct InitSettings {
   std::vector<std::string> sources; // paths
   std::string output = "-";         // path of the program, or - for standard output
   std::string options;              // for the compiler
+  bool force = false;
+  bool quiet = false;
 };
-
-struct Draft {
-  std::string json;
-  std::vector<engine::DraftNote> notes; // placeholders to fill in
-};
-
-// The program that engine::draft_program() makes; the paths in it are relative to the folder of the output,
-// and no output of the program is there already.
-Result<Draft> init(const InitRequest& request);
-
-namespace {
 
 // The path as a program in `folder` names the file.
 std::string relative_path(const std::string& path, const std::string& folder) {
@@ -56,51 +48,33 @@ void keep_files(std::optional<std::string>& output, const std::string& folder) {
   }
 }
 
-} // namespace
-
-Result<Draft> init(const InitRequest& request) {
-  engine::DraftRequest draft{
-      .sources = {}, .folder = program_folder(request.output), .options = request.options};
-  for (const std::string& source : request.sources) {
-    draft.sources.push_back(relative_path(source, draft.folder));
+// The program that engine::draft_program() makes; the paths in it are relative to the folder of the output,
+// and no output of the program is there already.
+Result<engine::WaveProgram> draft(const InitSettings& settings) {
+  engine::DraftRequest request{
+      .sources = {}, .folder = program_folder(settings.output), .options = settings.options};
+  for (const std::string& source : settings.sources) {
+    request.sources.push_back(relative_path(source, request.folder));
   }
   std::set<std::string> assumed;
-  TIDEGATE_TRY(engine::WaveProgram program, engine::draft_program(draft, engine::assume_macros(assumed)));
+  TIDEGATE_TRY(engine::WaveProgram program, engine::draft_program(request, engine::assume_macros(assumed)));
   for (auto& [name, buffer] : program.buffers) {
-    keep_files(buffer.output, draft.folder);
+    keep_files(buffer.output, request.folder);
   }
   for (auto& [name, image] : program.images) {
-    keep_files(image.output, draft.folder);
+    keep_files(image.output, request.folder);
   }
   for (auto& [name, op] : program.ops) {
     if (op.source.starts_with("..")) {
       op.note = "lies outside of the program's folder: run with --allow-outside, or move the program there";
     }
   }
-  Draft result{.json = {}, .notes = engine::notes_of(program)};
-  documents::encode(documents::DocumentOf<engine::WaveProgram>::document, &program, documents::Style::brief,
-                    result.json);
-  result.json += '\n';
-  return result;
+  return program;
 }
-
-} // namespace tidegate::commands
-
-namespace tidegate::app {
-
-// tidegate init
-
-namespace {
-
-struct InitSettings {
-  commands::InitRequest request;
-  bool force = false;
-  bool quiet = false;
-};
 
 // A program that somebody has filled in is not replaced by a draft.
 Result<void> keep_program(const InitSettings& settings) {
-  const std::string& output = settings.request.output;
+  const std::string& output = settings.output;
   std::error_code unknown;
   if (settings.force || output == standard_stream || !std::filesystem::is_regular_file(output, unknown)) {
     return {};
@@ -111,40 +85,28 @@ Result<void> keep_program(const InitSettings& settings) {
 }
 
 // Prints the placeholders to standard error; the program runs with them.
-void print_notes(const commands::Draft& draft, const commands::InitRequest& request) {
+void print_notes(const engine::WaveProgram& program, const std::string& output) {
   std::string text = fmt::format("tidegate: {} runs as it is; to fill in:\n",
-                                 request.output == "-" ? "the program" : display_name(request.output));
-  for (const engine::DraftNote& note : draft.notes) {
+                                 output == standard_stream ? "the program" : display_name(output));
+  for (const engine::DraftNote& note : engine::notes_of(program)) {
     text += fmt::format("  {}: {}\n", printable(note.pointer), printable(note.text));
   }
   std::fputs(text.c_str(), stderr);
 }
 
 Result<ExitCode> run_init(const InitSettings& settings) {
-  const commands::InitRequest& request = settings.request;
-  FileUses files{.inputs = {}, .outputs = {{request.output, "-o", {}}}};
-  for (const std::string& source : request.sources) {
+  FileUses files{.inputs = {}, .outputs = {{settings.output, "-o", {}}}};
+  for (const std::string& source : settings.sources) {
     files.inputs.push_back({source, "a source", {}});
   }
   TIDEGATE_CHECK(refuse_overwriting(files));
   TIDEGATE_CHECK(keep_program(settings));
-  TIDEGATE_TRY(const auto draft, commands::init(request));
-  auto written = commands::write_text(request.output, draft.json);
+  TIDEGATE_TRY(const engine::WaveProgram program, draft(settings));
+  auto written = write_text(settings.output, documents::encode(program, documents::Style::brief) + '\n');
   if (written && !settings.quiet) {
-    print_notes(draft, request);
+    print_notes(program, settings.output);
   }
   return written;
-}
-
-OptionModel sources_positional(std::vector<std::string>& sources) {
-  return {.value = "KERNELS...",
-          .takes_file = true,
-          .meaning = "OpenCL C files; each of their kernels becomes a wave, and their functions that return "
-                     "TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT become ops of a queue",
-          .take = [&sources](const std::string& word) -> Result<void> {
-            sources.push_back(word);
-            return {};
-          }};
 }
 
 } // namespace
@@ -152,12 +114,15 @@ OptionModel sources_positional(std::vector<std::string>& sources) {
 CommandModel init_command() {
   const auto settings = std::make_shared<InitSettings>();
   return {
-      .options = {text_option("--options", "TEXT", settings->request.options,
+      .options = {text_option("--options", "TEXT", settings->options,
                               "Compiler options for the kernels, as for clBuildProgram"),
                   flag("--force", settings->force, "Replace the file of -o"),
                   short_flag("-q", "--quiet", settings->quiet, "Print errors only, no list of placeholders"),
-                  output_option(settings->request.output)},
-      .positionals = {sources_positional(settings->request.sources)},
+                  output_option(settings->output)},
+      .positionals = {files_positional(
+          "KERNELS...", settings->sources,
+          "OpenCL C files; each of their kernels becomes a wave, and their functions that return "
+          "TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT become ops of a queue")},
       .examples = {{"A first program, with the list of its placeholders:",
                     "tidegate init examples/programs/heat/heat.cl"},
                    {"It runs as it is:",

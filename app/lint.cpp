@@ -19,7 +19,7 @@
 #include <set>
 #include <utility>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 using documents::decode_and_lint;
 
@@ -109,4 +109,4 @@ Result<void> lint(const graphs::FrontierProgram& program, const std::string& fil
   return {};
 }
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 // Decode a document. Errors of its form, with those of the meaning of the rest; `files` says whether files
 // are looked at for these.
@@ -37,4 +37,4 @@ Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadPlace
 // The graph, sources, outputs and settings, and files that lie elsewhere or would be overwritten.
 Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, engine::PathScope scope);
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using planning::Dependency;
@@ -286,4 +286,4 @@ Error to_error(const PlanError& error, const NamedDag& named) {
   return result;
 }
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

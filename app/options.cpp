@@ -19,7 +19,7 @@
 namespace tidegate::app {
 namespace {
 
-constexpr std::array<std::string_view, 2> format_names{"json", "table"}, yes_no_names{"yes", "no"};
+constexpr std::array<std::string_view, 2> yes_no_names{"yes", "no"};
 
 // Names of files that end so are of these formats, whatever wrote them. All others may hold anything.
 constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm", "svg",  "dot", "pdf", "png",
@@ -161,8 +161,20 @@ OptionModel positional(std::string value, OptionModel option) {
   return option;
 }
 
-OptionModel format_option(Format& format) {
-  return choice_option("--format", format, format_names, "JSON for programs (default) or a table for people");
+OptionModel files_positional(std::string value, std::vector<std::string>& files, std::string meaning) {
+  return {.value = std::move(value),
+          .takes_file = true,
+          .meaning = std::move(meaning),
+          .take = [&files](const std::string& word) -> Result<void> {
+            files.push_back(word);
+            return {};
+          }};
+}
+
+OptionModel format_option(std::string_view& format, std::span<const std::string_view> names,
+                          std::string meaning) {
+  return index_option(
+      "--format", [&format, names](std::size_t index) { format = names[index]; }, names, std::move(meaning));
 }
 
 OptionModel output_option(std::string& output, std::vector<std::string_view> endings) {
@@ -173,23 +185,11 @@ OptionModel output_option(std::string& output, std::vector<std::string_view> end
   return option;
 }
 
-OptionModel picture_option(std::optional<std::string_view>& format, std::span<const std::string_view> names,
-                           std::string meaning) {
-  return index_option(
-      "--format", [&format, names](std::size_t index) { format = names[index]; }, names, std::move(meaning));
-}
-
-std::string_view picture_format(const std::optional<std::string_view>& format, const std::string& output,
-                                std::span<const std::string_view> names) {
-  if (format) {
-    return *format;
+std::string_view picture_format(std::string_view format, const std::string& output) {
+  if (!format.empty()) {
+    return format;
   }
-  for (const std::string_view ending : {"svg", "dot"}) {
-    if (output.ends_with("." + std::string(ending)) && std::ranges::find(names, ending) != names.end()) {
-      return ending;
-    }
-  }
-  return names.front();
+  return output.ends_with(".svg") ? "svg" : output.ends_with(".dot") ? "dot" : "json";
 }
 
 OptionModel stream_option(bool& stream) {
@@ -208,40 +208,16 @@ std::vector<std::string> document_kinds() {
   return kinds;
 }
 
-Result<void> refuse_stream(bool stream, std::string_view format) {
-  if (!stream || format == "json") {
-    return {};
-  }
-  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                              .message = fmt::format("--format {} shows one answer, not a stream", format),
-                              .fix = "leave --stream or --format out"});
-}
-
-commands::CommandModel document_command(std::string name, std::string summary, const std::string& document,
-                                        commands::CommandExample example, commands::Answer answer) {
-  struct Settings {
-    commands::Route route;
-    Format format = Format::json;
-  };
-  const auto settings = std::make_shared<Settings>();
-  return {.name = std::move(name),
-          .summary = std::move(summary),
-          .options = {format_option(settings->format), stream_option(settings->route.stream),
-                      output_option(settings->route.output)},
-          .positionals = {input_positional(settings->route.input, document)},
-          .examples = {std::move(example)},
-          .run = [settings, answer = std::move(answer)]() -> Result<ExitCode> {
-            const bool table = settings->format == Format::table;
-            TIDEGATE_CHECK(refuse_stream(settings->route.stream, table ? "table" : "json"));
-            hint_at_terminal(settings->route.input);
-            if (!table) {
-              return commands::serve(settings->route, [&answer] { return answer; });
-            }
-            return commands::serve_text(settings->route, [&answer](std::string_view json) {
-              std::string text;
-              return answer(json, documents::Style::table, text).map([&text] { return text; });
-            });
-          }};
+CommandModel document_command(std::string name, std::string summary, const std::string& document,
+                              CommandExample example, Answer answer) {
+  const auto route = std::make_shared<Route>();
+  return {
+      .name = std::move(name),
+      .summary = std::move(summary),
+      .options = {format_option(route->format), stream_option(route->stream), output_option(route->output)},
+      .positionals = {input_positional(route->input, document)},
+      .examples = {std::move(example)},
+      .run = [route, answer = std::move(answer)] { return serve(*route, [&answer] { return answer; }); }};
 }
 
 } // namespace tidegate::app

@@ -5,6 +5,7 @@
 #include "work/files.hpp"
 #include <tidegate/core/error.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,10 +17,6 @@
 #include <vector>
 
 namespace tidegate::app {
-
-using commands::OptionModel;
-
-enum class Format : std::uint8_t { json, table };
 
 // `target`, which may be a std::optional, becomes what `read` makes of the text that was given. The value is
 // what help texts call it.
@@ -98,17 +95,18 @@ std::string settings_help(std::string_view command, const std::vector<OptionMode
 OptionModel positional(std::string value, OptionModel option);
 
 // Options that several commands share.
-OptionModel format_option(Format& format);
+// Words that name files, "FILE..." or "[KIND] FILE...", all of which go to `files`.
+OptionModel files_positional(std::string value, std::vector<std::string>& files, std::string meaning);
+
+// --format; `meaning` explains the names.
+inline constexpr std::array<std::string_view, 2> json_or_table{"json", "table"};
+OptionModel format_option(std::string_view& format, std::span<const std::string_view> names = json_or_table,
+                          std::string meaning = "JSON for programs (default) or a table for people");
+// The format of a command that draws: the one that was given, else that of `-o x.svg` and `-o x.dot`, else json.
+std::string_view picture_format(std::string_view given, const std::string& output);
 // -o. `endings` are those that say what is written, as of written_file().
 OptionModel output_option(std::string& output, std::vector<std::string_view> endings = {"json"});
 
-// --format of a command that draws: one of `names`, the first of which is "json". Nothing given, `-o x.svg`
-// and
-// `-o x.dot` mean the formats of these names, if they are among them.
-OptionModel picture_option(std::optional<std::string_view>& format, std::span<const std::string_view> names,
-                           std::string meaning);
-std::string_view picture_format(const std::optional<std::string_view>& format, const std::string& output,
-                                std::span<const std::string_view> names);
 OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
 
@@ -118,11 +116,8 @@ OptionModel path_scope_option(engine::PathScope& scope);
 // The names of all document types.
 std::vector<std::string> document_kinds();
 
-// A table or a picture is one answer, not a stream: invalid_usage.
-Result<void> refuse_stream(bool stream, std::string_view format);
-
 // A command that turns one document into another: FILE, --format, --stream and -o.
-commands::CommandModel document_command(std::string name, std::string summary, const std::string& document,
-                                        commands::CommandExample example, commands::Answer answer);
+CommandModel document_command(std::string name, std::string summary, const std::string& document,
+                              CommandExample example, Answer answer);
 
 } // namespace tidegate::app

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using documents::PlanObjective;
@@ -115,15 +115,6 @@ Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& optio
     return tl::unexpected(to_error(plan.error(), named));
   }
   return PlannedDag{.named = std::move(named), .plan = std::move(*plan)};
-}
-
-Result<void> plan(std::string_view json, const PlanOptions& options, documents::Style style,
-                  std::string& answer) {
-  TIDEGATE_TRY(auto planned, plan_document(json, options));
-  planned.named = {}; // the answer takes room too
-  const documents::FrontierMemoryPlan document = plan_to_document(planned.plan, options);
-  documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style, answer);
-  return {};
 }
 
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document) {
@@ -240,10 +231,6 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   return text + render_table(figures);
 }
 
-} // namespace tidegate::commands
-
-namespace tidegate::app {
-
 // tidegate plan
 
 namespace {
@@ -251,14 +238,12 @@ namespace {
 constexpr std::array<std::string_view, 4> picture_names{"json", "table", "dot", "svg"};
 
 struct PlanSettings {
-  commands::Route route;
-  commands::PlanOptions plan;
+  Route route{.format = ""};
+  PlanOptions plan;
   std::optional<documents::PlanStrategy> strategy;
   std::optional<documents::PlanObjective> objective;
   std::optional<std::uint64_t> effort;
-  std::optional<std::string_view> given_format;
-  std::string_view format;
-  commands::PictureOptions picture;
+  PictureOptions picture;
 };
 
 Result<std::string> svg(const std::string& dot) {
@@ -270,14 +255,22 @@ Result<std::string> svg(const std::string& dot) {
   return picture;
 }
 
-Result<std::string> picture(std::string_view json, const PlanSettings& settings) {
-  TIDEGATE_TRY(const auto planned, commands::plan_document(json, settings.plan));
-  if (settings.format == "table") {
-    const bool colour = settings.route.output == "-" && use_colour(STDOUT_FILENO);
-    return commands::plan_table(planned, settings.plan, colour);
+Result<void> answer_plan(std::string_view json, const PlanSettings& settings, documents::Style style,
+                         std::string& text) {
+  TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
+  if (settings.route.format == "json") {
+    planned.named = {}; // the answer takes room too
+    const documents::FrontierMemoryPlan document = plan_to_document(planned.plan, settings.plan);
+    documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style, text);
+  } else if (settings.route.format == "table") {
+    text += plan_table(planned, settings.plan, use_colour(settings.route.output));
+  } else {
+    std::string dot = plan_dot(planned, settings.plan, settings.picture);
+    TIDEGATE_TRY(const std::string picture,
+                 settings.route.format == "svg" ? svg(dot) : Result<std::string>(std::move(dot)));
+    text += picture;
   }
-  const std::string dot = commands::plan_dot(planned, settings.plan, settings.picture);
-  return settings.format == "svg" ? svg(dot) : dot;
+  return {};
 }
 
 // --objective and --effort are of the compact strategy, and mean it where none is given.
@@ -289,7 +282,7 @@ Result<void> take_strategy(PlanSettings& settings) {
                                 .message = "--objective and --effort are for --strategy compact",
                                 .fix = "leave them out, or plan with --strategy compact"});
   }
-  commands::PlanOptions& plan = settings.plan;
+  PlanOptions& plan = settings.plan;
   plan.strategy = settings.strategy.value_or(compact ? PlanStrategy::compact : plan.strategy);
   plan.objective = settings.objective.value_or(plan.objective);
   plan.effort = settings.effort.value_or(plan.effort);
@@ -297,24 +290,15 @@ Result<void> take_strategy(PlanSettings& settings) {
 }
 
 Result<ExitCode> run_plan(PlanSettings& settings) {
-  settings.format = picture_format(settings.given_format, settings.route.output, picture_names);
-  if (auto usable = take_strategy(settings).and_then(
-          [&] { return refuse_stream(settings.route.stream, settings.format); });
-      !usable) {
-    return tl::unexpected(std::move(usable.error()));
-  }
-  settings.plan.folder = commands::program_folder(settings.route.input);
-  settings.plan.files = settings.route.files();
-  hint_at_terminal(settings.route.input);
-  if (settings.format != "json") {
-    return commands::serve_text(settings.route,
-                                [&](std::string_view json) { return picture(json, settings); });
-  }
-  const auto answer = [&plan = settings.plan](std::string_view json, documents::Style style,
-                                              std::string& text) {
-    return commands::plan(json, plan, style, text);
+  Route& route = settings.route;
+  route.format = picture_format(route.format, route.output);
+  TIDEGATE_CHECK(take_strategy(settings));
+  settings.plan.folder = program_folder(route.input);
+  settings.plan.files = route.files();
+  const Answer answer = [&settings](std::string_view json, documents::Style style, std::string& text) {
+    return answer_plan(json, settings, style, text);
   };
-  return commands::serve(settings.route, [&] { return answer; });
+  return serve(route, [&] { return answer; });
 }
 
 } // namespace
@@ -333,8 +317,8 @@ CommandModel plan_command() {
                    "--effort", settings->effort,
                    "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
                bytes_option("--budget", settings->plan.budget_bytes, "Budget instead of the document's"),
-               picture_option(
-                   settings->given_format, picture_names,
+               format_option(
+                   settings->route.format, picture_names,
                    "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it; "
                    "-o x.svg and x.dot mean these"),
                count_option("--most-waves", settings->picture.most_boxes,

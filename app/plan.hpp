@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 struct NamedDag {
   planning::WaveDag dag;
@@ -57,10 +57,6 @@ Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options);
 
 // Plans what read_dag() gives. Errors of that and of planning.
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
-
-// Appends the frontier_memory_plan for a wave_dag.
-Result<void> plan(std::string_view json, const PlanOptions& options, documents::Style style,
-                  std::string& answer);
 
 // The document for a plan that was made with these options.
 documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
@@ -111,4 +107,4 @@ BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<
 // The common part of the names of similar waves: "mProject_ID0000001" -> "mProject".
 std::string common_name(const std::string& name);
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using Edge = std::array<std::uint32_t, 2>;
@@ -384,4 +384,4 @@ std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, cons
   return Picture(planned, most, picture.each_wave).draw(plan_headline(planned, options));
 }
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -1,7 +1,7 @@
-// tidegate priority drain, tidegate priority diffuse
+// Parts of the launch policy by themselves: tidegate priority drain, priority diffuse, tune choose and tune step.
 #include "app/command_line.hpp"
 #include "app/options.hpp"
-#include "app/tune.hpp"
+#include "app/serve.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/priority.hpp>
@@ -11,7 +11,7 @@
 
 #include <utility>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using documents::Style;
@@ -36,8 +36,6 @@ Output with_diagnostics(std::vector<double>&& values, std::optional<std::string>
   }
   return output;
 }
-
-} // namespace
 
 Result<void> drain_priority(std::string_view input, Style style, std::string& json) {
   return answer<policy::RequeueAccounting>(input, style, json, policy::drain_recommendation);
@@ -81,9 +79,7 @@ Result<void> step_tuning(std::string_view input, Style style, std::string& json)
       });
 }
 
-} // namespace tidegate::commands
-
-namespace tidegate::app {
+} // namespace
 
 CommandModel priority_command() {
   return {
@@ -91,11 +87,24 @@ CommandModel priority_command() {
                                        "Requeue accounting",
                                        {"Is it time to read the counters out?",
                                         "tidegate priority drain examples/requeue_accounting.json"},
-                                       commands::drain_priority),
+                                       drain_priority),
                       document_command("diffuse", "Diffuse priorities between siblings", "Sibling diffusion",
                                        {"The priorities after diffusion:",
                                         "tidegate priority diffuse examples/sibling_diffusion.json"},
-                                       commands::diffuse_priority)}};
+                                       diffuse_priority)}};
+}
+
+CommandModel tune_choose_command() {
+  return document_command("choose", "Choose the cheapest of measured candidates", "Measured costs",
+                          {"Which of the measured candidates is the cheapest?",
+                           "tidegate tune choose examples/measured_costs.json"},
+                          choose_tuning);
+}
+
+CommandModel tune_step_command() {
+  return document_command("step", "Take a natural-gradient step", "Natural gradient",
+                          {"A step from a gradient:", "tidegate tune step examples/natural_gradient.json"},
+                          step_tuning);
 }
 
 } // namespace tidegate::app

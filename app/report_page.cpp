@@ -3,131 +3,123 @@
 #include "core/json_text.hpp"
 #include <tidegate/core/encode.hpp>
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using engine::Lane;
-using engine::TimelineSpan;
 
-// JSON as a text that grows; lists are written element by element.
-class DataWriter {
-public:
-  template <class... T>
-  void add(fmt::format_string<T...> format, T&&... values) {
-    fmt::format_to(std::back_inserter(json_), format, std::forward<T>(values)...);
+using documents::JsonWriter;
+
+// An array of what `write` writes for each item.
+template <class List, class Write>
+void list(JsonWriter& json, std::string_view key, const List& items, Write write) {
+  json.key(key);
+  json.open('[');
+  for (const auto& item : items) {
+    write(item);
   }
-  void add_string(std::string_view text) { documents::append_string(json_, text); }
+  json.close(']');
+}
 
-  template <class List, class Write>
-  void add_list(const List& list, Write write) {
-    json_ += '[';
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      json_ += i == 0 ? "" : ",";
-      write(list[i]);
-    }
-    json_ += ']';
-  }
-  void add_strings(const std::vector<std::string>& list) {
-    add_list(list, [this](const std::string& text) { add_string(text); });
-  }
+template <class List>
+void list(JsonWriter& json, std::string_view key, const List& items) {
+  list(json, key, items, [&json](const auto& item) { json.value(item); });
+}
 
-  std::string take() { return std::move(json_); }
-
-private:
-  std::string json_;
-};
-
-void add_program(const engine::ProgramSummary& program, DataWriter& data) {
-  data.add(R"({{"waves":)");
-  data.add_list(program.waves, [&](const engine::WaveSummary& wave) {
-    data.add(R"({{"name":)");
-    data.add_string(wave.name);
-    data.add(R"(,"text":)");
-    data.add_string(wave.text);
-    data.add(R"(,"op":)");
-    data.add_string(wave.op);
-    data.add(R"(,"phase":"{}","tiles":{}}})", engine::wave_phase_names[static_cast<std::size_t>(wave.phase)],
-             wave.tiles);
+void write_program(const engine::ProgramSummary& program, JsonWriter& json) {
+  json.open('{');
+  list(json, "waves", program.waves, [&](const engine::WaveSummary& wave) {
+    json.open('{');
+    json.member("name", wave.name);
+    json.member("text", wave.text);
+    json.member("op", wave.op);
+    json.member("phase", engine::wave_phase_names[static_cast<std::size_t>(wave.phase)]);
+    json.member("tiles", wave.tiles);
+    json.close('}');
   });
-  data.add(R"(,"windows":)");
-  data.add_list(program.windows, [&](const engine::WindowSummary& window) {
-    data.add(R"({{"text":)");
-    data.add_string(window.text);
-    data.add(R"(,"waves":)");
-    data.add_list(window.waves, [&](std::uint32_t wave) { data.add("{}", wave); });
-    data.add("}}");
+  list(json, "windows", program.windows, [&](const engine::WindowSummary& window) {
+    json.open('{');
+    json.member("text", window.text);
+    list(json, "waves", window.waves);
+    json.close('}');
   });
-  data.add(R"(,"dependencies":)");
-  data.add_list(program.dependencies, [&](const engine::ResolvedDependency& dependency) {
-    data.add("[{},{}]", dependency.before, dependency.after);
+  list(json, "dependencies", program.dependencies, [&](const engine::ResolvedDependency& dependency) {
+    json.open('[');
+    json.value(dependency.before);
+    json.value(dependency.after);
+    json.close(']');
   });
-  data.add(R"(,"derived":{},"buffers":)", program.derived);
-  data.add_list(program.buffers, [&](const engine::BufferSummary& buffer) {
-    data.add(R"({{"name":)");
-    data.add_string(buffer.name);
-    data.add(R"(,"bytes":{},"place":"{}","offset":{},"lower":{},"upper":{}}})", buffer.bytes,
-             engine::buffer_place_names[static_cast<std::size_t>(buffer.place)], buffer.offset,
-             buffer.alive.lower, buffer.alive.upper);
+  json.member("derived", program.derived);
+  list(json, "buffers", program.buffers, [&](const engine::BufferSummary& buffer) {
+    json.open('{');
+    json.member("name", buffer.name);
+    json.member("bytes", buffer.bytes);
+    json.member("place", engine::buffer_place_names[static_cast<std::size_t>(buffer.place)]);
+    json.member("offset", buffer.offset);
+    json.member("lower", buffer.alive.lower);
+    json.member("upper", buffer.alive.upper);
+    json.close('}');
   });
-  data.add(R"(,"most_iterations":{},"budget_bytes":{},"budget_given":{},"reasons":)", program.most_iterations,
-           program.budget_bytes, program.budget_given);
-  data.add_list(program.reasons, [&](const policy::TraceStep& step) {
-    data.add_list(std::array{step.step, step.outcome, step.because},
-                  [&](const std::string& text) { data.add_string(text); });
+  json.member("most_iterations", program.most_iterations);
+  json.member("budget_bytes", program.budget_bytes);
+  json.member("budget_given", program.budget_given);
+  list(json, "reasons", program.reasons, [&](const policy::TraceStep& step) {
+    json.open('[');
+    json.value(step.step);
+    json.value(step.outcome);
+    json.value(step.because);
+    json.close(']');
   });
-  data.add("}}");
+  json.close('}');
 }
 
 // Nine numbers a span, those that grow as steps from the span before: its begin from that one's end.
-void add_spans(const std::vector<TimelineSpan>& spans, DataWriter& data) {
-  std::uint64_t end = 0;
-  std::int64_t iteration = 0;
-  data.add_list(spans, [&](const TimelineSpan& span) {
-    data.add("{},{},{},{},{},{}", static_cast<int>(span.kind), span.name,
-             static_cast<std::int64_t>(span.begin_ns) - static_cast<std::int64_t>(end),
-             span.end_ns - span.begin_ns, static_cast<std::int64_t>(span.iteration) - iteration,
-             span.stage ? static_cast<std::int64_t>(*span.stage) : -1);
-    const engine::TileRun tiles = span.tiles.value_or(engine::TileRun{});
-    data.add(",{},{},{}", tiles.first, tiles.step, tiles.count);
-    end = span.end_ns;
-    iteration = span.iteration;
+void write_lanes(std::string_view key, const std::vector<Lane>& lanes, JsonWriter& json) {
+  list(json, key, lanes, [&](const Lane& lane) {
+    json.open('{');
+    json.member("name", lane.name);
+    std::uint64_t end = 0;
+    std::int64_t iteration = 0;
+    list(json, "spans", lane.spans, [&](const engine::TimelineSpan& span) {
+      json.value(static_cast<int>(span.kind));
+      json.value(span.name);
+      json.value(static_cast<std::int64_t>(span.begin_ns) - static_cast<std::int64_t>(end));
+      json.value(span.end_ns - span.begin_ns);
+      json.value(static_cast<std::int64_t>(span.iteration) - iteration);
+      json.value(span.stage ? static_cast<std::int64_t>(*span.stage) : -1);
+      const engine::TileRun tiles = span.tiles.value_or(engine::TileRun{});
+      json.value(tiles.first);
+      json.value(tiles.step);
+      json.value(tiles.count);
+      end = span.end_ns;
+      iteration = span.iteration;
+    });
+    json.close('}');
   });
 }
 
-void add_lanes(const std::vector<Lane>& lanes, DataWriter& data) {
-  data.add_list(lanes, [&](const Lane& lane) {
-    data.add(R"({{"name":)");
-    data.add_string(lane.name);
-    data.add(R"(,"spans":)");
-    add_spans(lane.spans, data);
-    data.add("}}");
+void write_timeline(const engine::Timeline& timeline, JsonWriter& json) {
+  json.open('{');
+  json.member("clock", engine::device_clock_names[static_cast<std::size_t>(timeline.clock)]);
+  json.member("left_out", timeline.left_out);
+  json.key("until_met_ns");
+  timeline.until_met_ns ? json.value(*timeline.until_met_ns) : json.verbatim("null");
+  list(json, "kinds", engine::span_kind_names);
+  list(json, "names", timeline.names);
+  write_lanes("measured", timeline.measured, json);
+  write_lanes("planned", timeline.planned, json);
+  list(json, "arrows", timeline.arrows, [&](const engine::Arrow& arrow) { // five numbers each
+    json.value(arrow.from_lane);
+    json.value(arrow.from_ns);
+    json.value(arrow.to_lane);
+    json.value(arrow.to_ns);
+    json.value(arrow.name);
   });
-}
-
-void add_timeline(const engine::Timeline& timeline, DataWriter& data) {
-  data.add(R"({{"clock":"{}","left_out":{},"until_met_ns":)",
-           engine::device_clock_names[static_cast<std::size_t>(timeline.clock)], timeline.left_out);
-  timeline.until_met_ns ? data.add("{}", *timeline.until_met_ns) : data.add("null");
-  data.add(R"(,"kinds":)");
-  data.add_list(engine::span_kind_names, [&](std::string_view name) { data.add_string(name); });
-  data.add(R"(,"names":)");
-  data.add_strings(timeline.names);
-  data.add(R"(,"measured":)");
-  add_lanes(timeline.measured, data);
-  data.add(R"(,"planned":)");
-  add_lanes(timeline.planned, data);
-  data.add(R"(,"arrows":)"); // five numbers each
-  data.add_list(timeline.arrows, [&](const engine::Arrow& arrow) {
-    data.add("{},{},{},{},{}", arrow.from_lane, arrow.from_ns, arrow.to_lane, arrow.to_ns, arrow.name);
-  });
-  data.add("}}");
+  json.close('}');
 }
 
 } // namespace
@@ -150,23 +142,20 @@ std::string script_safe(std::string_view json) {
 }
 
 std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin) {
-  DataWriter data;
-  data.add(R"({{"program_file":)");
-  data.add_string(origin.program);
-  data.add(R"(,"command":)");
-  data.add_strings(origin.command);
-  data.add(R"(,"version":)");
-  data.add_string(origin.version);
-  data.add(R"(,"report":{},"program":)", documents::encode(document, documents::Style::compact));
-  add_program(document.report.program, data);
-  data.add(R"(,"timeline":)");
-  if (document.report.timeline) {
-    add_timeline(*document.report.timeline, data);
-  } else {
-    data.add("null");
-  }
-  data.add("}}");
-  return data.take();
+  std::string text;
+  JsonWriter json(text);
+  json.open('{');
+  json.member("program_file", origin.program);
+  list(json, "command", origin.command);
+  json.member("version", origin.version);
+  json.key("report");
+  json.verbatim(documents::encode(document, documents::Style::compact));
+  json.key("program");
+  write_program(document.report.program, json);
+  json.key("timeline");
+  document.report.timeline ? write_timeline(*document.report.timeline, json) : json.verbatim("null");
+  json.close('}');
+  return text;
 }
 
 std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin) {
@@ -184,4 +173,4 @@ std::string report_page(const documents::RunReportDocument& document, const Page
   return page += rest;
 }
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

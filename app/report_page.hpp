@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 // The files under report_page/, as the library was built with them.
 
@@ -29,4 +29,4 @@ std::string page_data(const documents::RunReportDocument& document, const PageOr
 // JSON that may stand in a <script> element: no name in it ends the element or opens a comment.
 std::string script_safe(std::string_view json);
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

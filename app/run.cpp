@@ -34,7 +34,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 bool is_frontier_program(std::string_view json) {
   std::vector<std::string> keys;
@@ -61,10 +61,6 @@ documents::RunReportDocument run_document(engine::RunReport report, const PlanOp
   document.report = std::move(report);
   return document;
 }
-
-} // namespace tidegate::commands
-
-namespace tidegate::app {
 
 // The options of tidegate run.
 
@@ -198,7 +194,7 @@ CommandModel run_command() {
                     "tidegate run examples/programs/reduction/program.json --check-bounds --format table"}},
       .run = [settings, keys]() -> Result<ExitCode> {
         if (settings->help_settings) {
-          return commands::write_text("-", settings_help("tidegate run", keys));
+          return write_text("-", settings_help("tidegate run", keys));
         }
         return run_program(*settings);
       }};
@@ -207,13 +203,12 @@ CommandModel run_command() {
 // tidegate run: from what its options say to a report and an exit code.
 
 Error at_program(Error error, const RunSettings& settings) {
-  return commands::at_document(std::move(error), settings.program, settings.text);
+  return at_document(std::move(error), settings.program, settings.text);
 }
 
 // Launches need no proof that work-groups may wait for each other.
-static commands::SelfTest self_test_of(const engine::CompileOptions& options) {
-  return !options.strategy || is_persistent(*options.strategy) ? commands::SelfTest::kept_or_made
-                                                               : commands::SelfTest::kept;
+static SelfTest self_test_of(const engine::CompileOptions& options) {
+  return !options.strategy || is_persistent(*options.strategy) ? SelfTest::kept_or_made : SelfTest::kept;
 }
 
 Result<device::DeviceInfo> find_device(const RunSettings& settings) {
@@ -228,7 +223,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   }
   device::DeviceInfo device = **found;
   if (const engine::CompileOptions& options = settings.options.compile; !options.dry_run) {
-    TIDEGATE_CHECK(commands::add_profile(device, TIDEGATE_VERSION, self_test_of(options)));
+    TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(options)));
   }
   return device;
 }
@@ -286,34 +281,26 @@ std::vector<std::string> own_command() {
 }
 
 // The files beside the report itself, which then lists them; the page does not list itself.
-Result<ExitCode> write_pictures(engine::RunReport& report, const RunSettings& settings) {
+Result<void> write_pictures(engine::RunReport& report, const RunSettings& settings) {
   const std::string program = display_name(settings.program);
   if (report.trace) {
-    if (auto traced =
-            commands::write_text(report.trace->file, commands::trace_json(*report.timeline, program));
-        !traced) {
-      return traced;
-    }
+    TIDEGATE_CHECK(write_text(report.trace->file, trace_json(*report.timeline, program)));
     report.files_written.push_back(engine::written_file(report.trace->file, "trace"));
   }
   if (!settings.options.page.empty()) {
-    const commands::PageOrigin origin{
-        .program = program, .command = own_command(), .version = TIDEGATE_VERSION};
-    const auto document = commands::run_document(report, settings.plan_options);
-    if (auto written = commands::write_text(settings.options.page, commands::report_page(document, origin));
-        !written) {
-      return written;
-    }
+    const PageOrigin origin{.program = program, .command = own_command(), .version = TIDEGATE_VERSION};
+    TIDEGATE_CHECK(
+        write_text(settings.options.page, report_page(run_document(report, settings.plan_options), origin)));
     report.files_written.push_back(engine::written_file(settings.options.page, "page"));
   }
   if (report.timeline) {
     print_trace_note(*report.timeline, settings);
   }
-  return ExitCode{};
+  return {};
 }
 
 documents::RunReportDocument document_of(const engine::RunReport& report, const RunSettings& settings) {
-  return commands::run_document(report, settings.plan_options);
+  return run_document(report, settings.plan_options);
 }
 
 const traversal::FrontierReport& document_of(const traversal::FrontierReport& report, const RunSettings&) {
@@ -328,11 +315,8 @@ Result<ExitCode> tell(Report report, const RunSettings& settings) {
     TIDEGATE_CHECK(write_pictures(report, settings));
   }
   const auto& document = document_of(report, settings);
-  auto written =
-      commands::write_text(settings.output, settings.format == Format::table
-                                                ? commands::run_table(document, settings.output == "-" &&
-                                                                                    use_colour(STDOUT_FILENO))
-                                                : documents::encode(document) + '\n');
+  auto written = write_document(settings.output, settings.format, document,
+                                [](const auto& made, bool colour) { return run_table(made, colour); });
   if (written && report.error) {
     print_error(at_program(*report.error, settings));
     return exit_code(*report.error);
@@ -370,8 +354,8 @@ Result<void> read_plan(RunSettings& settings) {
                                 .message = "standard input cannot be the plan and the program",
                                 .fix = "name a file for one of them"});
   }
-  TIDEGATE_TRY(const auto plan, commands::read_as<documents::FrontierMemoryPlan>(*settings.plan));
-  settings.options.compile.plan = commands::memory_plan(plan);
+  TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*settings.plan));
+  settings.options.compile.plan = memory_plan(plan);
   settings.plan_options.strategy = plan.strategy;
   settings.plan_options.objective = plan.objective.value_or(settings.plan_options.objective);
   return {};
@@ -424,14 +408,13 @@ struct ChosenWay {
 // Sets the tuning and the policy to those that an earlier run kept, or else measures them.
 Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
                              const device::DeviceInfo* device, const std::string& key,
-                             const commands::TakenTuning& taken, engine::Monitor& monitor) {
+                             const TakenTuning& taken, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
   const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
   if (device == nullptr || instead || options.compile.strategy || !options.verify_first) {
     return ChosenWay{};
   }
-  const commands::TunedFiles files =
-      settings.no_cache ? commands::TunedFiles{} : commands::tuned_files(*device, key);
+  const TunedFiles files = settings.no_cache ? TunedFiles{} : tuned_files(*device, key);
   ChosenWay chosen;
   std::error_code unknown;
   if (taken.kept) {
@@ -444,7 +427,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
                                           : "measured on an earlier run here, equal to plain launches"};
     if (differs) {
       report.difference_file = files.difference.string();
-      chosen.warning = commands::difference_warning(report, "");
+      chosen.warning = difference_warning(report, "");
     }
     options.compile.why = report.reason;
     chosen.report = std::move(report);
@@ -452,17 +435,16 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
   }
   tuning::MeasureProgress progress;
   auto found = tuning::first_run(
-      program, commands::program_folder(settings.program), *device, options, options.first_run_budget_ns,
+      program, program_folder(settings.program), *device, options, options.first_run_budget_ns,
       settings.measure && !settings.profile && !settings.policy, monitor, progress);
   if (!found) {
     return tl::unexpected(std::move(found.error()));
   }
   if (found->different) {
-    if (!files.difference.empty() &&
-        commands::write_difference(files.difference, key, *device, *found->different)) {
+    if (!files.difference.empty() && write_difference(files.difference, key, *device, *found->different)) {
       found->report.difference_file = files.difference.string();
     }
-    chosen.warning = commands::difference_warning(found->report, found->fault_at);
+    chosen.warning = difference_warning(found->report, found->fault_at);
   }
   if (found->report.compared && found->report.measured) {
     device::DeviceProfile profile = device->profile.value_or(
@@ -470,7 +452,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
     profile.tuning = found->settings.tuning;
     profile.tidegate = TIDEGATE_VERSION;
     profile.tuned_for = display_name(settings.program);
-    found->report.kept = commands::keep_tuned(files, profile, found->settings.policy);
+    found->report.kept = keep_tuned(files, profile, found->settings.policy);
   }
   if (!found->report.equal || options.compile.tuning.strategy == device::PreferredStrategy::automatic) {
     options.compile.why = found->report.reason;
@@ -500,17 +482,10 @@ Result<std::optional<device::DeviceInfo>> device_of(const RunSettings& settings,
   return found;
 }
 
-Result<commands::TakenTuning> take_tuning(const RunSettings& settings, std::string_view key,
-                                          const std::optional<device::DeviceInfo>& device) {
-  return commands::take_tuning(
-      {.profile = settings.profile, .policy = settings.policy, .look_for_kept = !settings.no_cache},
-      settings.program, key, device ? &*device : nullptr);
-}
-
 // Completes the report and prints it.
 template <class Report>
-Result<ExitCode> finish(Result<Report> report, const commands::TakenTuning& taken,
-                        const RunSettings& settings, Progress& progress) {
+Result<ExitCode> finish(Result<Report> report, const TakenTuning& taken, const RunSettings& settings,
+                        Progress& progress) {
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), settings));
@@ -541,17 +516,16 @@ Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Prog
                             "json"};
     options.program_text = settings.text;
   }
-  auto program = commands::read_program(settings.text, commands::program_folder(settings.program),
-                                        options.compile.scope);
+  auto program = read_program(settings.text, program_folder(settings.program), options.compile.scope);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
   }
   TIDEGATE_TRY(const auto device, device_of(settings, monitor));
-  const std::string folder = commands::program_folder(settings.program);
+  const std::string folder = program_folder(settings.program);
   const std::string key =
-      device ? commands::program_key(settings.text, *program, folder, *device, options, TIDEGATE_VERSION)
+      device ? program_key(settings.text, *program, folder, *device, options, TIDEGATE_VERSION)
              : std::string();
-  TIDEGATE_TRY(const commands::TakenTuning taken, take_tuning(settings, key, device));
+  TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
   program->policy = taken.policy.value_or(program->policy);
   const InterruptWatch interrupts; // until the report is written
@@ -572,21 +546,21 @@ Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Prog
 
 Result<ExitCode> run_frontier(RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
   engine::RunOptions& options = settings.options;
-  auto program = commands::read_frontier_program(settings.text);
+  auto program = read_frontier_program(settings.text);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
   }
   TIDEGATE_TRY(auto device, device_of(settings, monitor));
-  TIDEGATE_TRY(const commands::TakenTuning taken, take_tuning(settings, settings.text, device));
+  TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, settings.text, device ? &*device : nullptr));
   if (taken.traversal && device && device->profile) { // how traversals run, and never the self-test
     device->profile->traversal = taken.traversal;
   }
   program->policy.launch = taken.policy.value_or(program->policy.launch);
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.slice_ns;
-  const std::string folder = commands::program_folder(settings.program);
+  const std::string folder = program_folder(settings.program);
   if (device && !settings.no_cache) {
     options.traversal.checked =
-        commands::checked_file(settings.text, *program, folder, *device, options, TIDEGATE_VERSION);
+        checked_file(settings.text, *program, folder, *device, options, TIDEGATE_VERSION);
   }
   const InterruptWatch interrupts; // until the report is written
   return finish(traversal::run_traversal(*program, folder, device ? &*device : nullptr, options, monitor),
@@ -659,8 +633,8 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.traversal.abandon = abandon;
   hint_at_terminal(settings.program);
   TIDEGATE_CHECK(read_plan(settings));
-  TIDEGATE_TRY(settings.text, commands::read_document(settings.program));
-  const bool frontier = commands::is_frontier_program(settings.text);
+  TIDEGATE_TRY(settings.text, read_document(settings.program));
+  const bool frontier = is_frontier_program(settings.text);
   TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
   if (frontier) {
     return run_frontier(settings, monitor, progress);

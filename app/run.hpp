@@ -41,9 +41,9 @@ struct RunSettings {
   bool help_settings = false;
   bool quiet = false;
   bool verbose = false;
-  Format format = Format::json;
+  std::string_view format = "json";
   engine::RunOptions options;
-  commands::PlanOptions plan_options; // of the plan that was given; otherwise it is layered
+  PlanOptions plan_options; // of the plan that was given; otherwise it is layered
 };
 
 // The error with the program as its file, where it names none.
@@ -64,10 +64,6 @@ ProgressStyle progress_style(const RunSettings& settings);
 // Runs a program of either kind and reports.
 Result<ExitCode> run_program(RunSettings& settings);
 
-} // namespace tidegate::app
-
-namespace tidegate::commands {
-
 // The folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 
@@ -81,8 +77,7 @@ std::string run_table(const traversal::FrontierReport& report, bool colour);
 // Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
 
-// One JSON document. Process 1 is the run with a thread for each lane, process 2 what was planned. Times are
-// microseconds with three decimals.
+// One JSON document. Process 1 is the run with a thread for each lane, process 2 what was planned.
 std::string trace_json(const engine::Timeline& timeline, std::string_view title);
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -387,4 +387,4 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
   return text + render_table(rows) + render_table(stretches(report.waves));
 }
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

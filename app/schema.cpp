@@ -1,6 +1,5 @@
-// `tidegate schema`: the document types, and one of them in full, as JSON Schema or as reference text.
-#include "app/schema.hpp"
-
+// `tidegate schema`: the document types, and one of them in full, as JSON Schema (2020-12) or as a table, both from its
+// description.
 #include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "core/catalogue.hpp"
@@ -24,16 +23,10 @@
 #include <string_view>
 #include <utility>
 
-namespace tidegate::commands {
-
-// The JSON Schema of a document type, or its reference as a table; with an empty name the list of all.
-// invalid_usage when there is no such type.
-Result<std::string> schema_text(std::string_view name, bool table);
-
-} // namespace tidegate::commands
-
-namespace tidegate::documents {
+namespace tidegate::app {
 namespace {
+
+using namespace documents;
 
 using Json = nlohmann::ordered_json;
 
@@ -121,12 +114,12 @@ Json record_schema(const Record& record, Direction direction) {
   return object_schema(std::move(properties), std::move(required));
 }
 
-} // namespace
-
+// The versioned $id.
 std::string schema_id(const Document& document) {
   return fmt::format("urn:tidegate:schema:{}:{}", document.kind, document.schema_version);
 }
 
+// The bytes committed as schemas/KIND.schema.json.
 std::string json_schema(const Document& document) {
   Json properties = Json::object();
   Json required = Json::array();
@@ -147,8 +140,6 @@ std::string json_schema(const Document& document) {
   schema.update(object_schema(std::move(properties), std::move(required)));
   return schema.dump(2) + "\n";
 }
-
-namespace {
 
 std::string type_word(const Type& type) {
   switch (type.kind) {
@@ -222,8 +213,7 @@ void add_rows(const Record& record, const std::string& prefix, Direction directi
   }
 }
 
-} // namespace
-
+// The fields as a table for people: key, type, default and meaning.
 std::string reference_text(const Document& document) {
   const bool input = document.direction == Direction::input;
   std::vector<std::vector<std::string>> rows{{"key", "type", input ? "default" : "present", "meaning"}};
@@ -241,58 +231,49 @@ std::string reference_text(const Document& document) {
                      render_table(rows), notes);
 }
 
-} // namespace tidegate::documents
-
-namespace tidegate::commands {
-namespace {
-
-documents::SchemaList list() {
-  documents::SchemaList list;
-  for (const auto& [document, command] : documents::catalogue()) {
-    list.schemas.push_back(
-        {.name = std::string(document->kind),
-         .title = std::string(document->title),
-         .direction = document->direction == documents::Direction::input ? "input" : "output",
-         .id = documents::schema_id(*document)});
+SchemaList list() {
+  SchemaList list;
+  for (const auto& [document, command] : catalogue()) {
+    list.schemas.push_back({.name = std::string(document->kind),
+                            .title = std::string(document->title),
+                            .direction = document->direction == Direction::input ? "input" : "output",
+                            .id = schema_id(*document)});
   }
   return list;
 }
 
-} // namespace
+std::string list_table(const SchemaList& list, bool /*colour*/) {
+  std::vector<std::vector<std::string>> rows;
+  for (const SchemaEntry& entry : list.schemas) {
+    rows.push_back({entry.name, entry.direction, entry.title});
+  }
+  return render_table(rows);
+}
 
-Result<std::string> schema_text(std::string_view name, bool table) {
-  if (name.empty() && !table) {
-    return documents::encode(list()) + '\n';
+struct SchemaSettings {
+  std::string name; // empty: the list of all
+  std::string output = "-";
+  std::string_view format = "json";
+};
+
+Result<ExitCode> run_schema(const SchemaSettings& settings) {
+  if (settings.name.empty()) {
+    return write_document(settings.output, settings.format, list(), list_table);
   }
-  if (name.empty()) {
-    std::vector<std::vector<std::string>> rows;
-    for (const documents::SchemaEntry& entry : list().schemas) {
-      rows.push_back({entry.name, entry.direction, entry.title});
-    }
-    return render_table(rows);
-  }
-  const auto document = documents::find_document(name);
+  const auto document = find_document(settings.name);
   if (!document) {
     Error error = document.error();
     error.code = ErrorCode::invalid_usage; // the name stands on the command line
     return tl::unexpected(std::move(error));
   }
-  return table ? documents::reference_text(**document) : documents::json_schema(**document);
+  return write_text(settings.output,
+                    settings.format == "table" ? reference_text(**document) : json_schema(**document));
 }
 
-} // namespace tidegate::commands
-
-namespace tidegate::app {
-
-// tidegate schema
+} // namespace
 
 CommandModel schema_command() {
-  struct Settings {
-    std::string name;
-    std::string output = "-";
-    Format format = Format::json;
-  };
-  const auto settings = std::make_shared<Settings>();
+  const auto settings = std::make_shared<SchemaSettings>();
   OptionModel name = text_option("", "", settings->name, "Document type; none lists them");
   name.choices = document_kinds();
   return {
@@ -301,17 +282,10 @@ CommandModel schema_command() {
       .examples = {{"Everything that may stand in a program:", "tidegate schema wave_program --format table"},
                    {"For an editor that completes and checks:",
                     "tidegate schema wave_program -o program.schema.json"}},
-      .run = [settings] {
-        const bool table = settings->format == Format::table;
-        return commands::schema_text(settings->name, table).and_then([&](const std::string& text) {
-          return commands::write_text(settings->output, text);
-        });
-      }};
+      .run = [settings] { return run_schema(*settings); }};
 }
 
 namespace {
-
-using namespace documents;
 
 // Inputs and outputs next to each other, by command.
 constexpr std::array entries{

@@ -27,8 +27,12 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::documents {
+namespace tidegate::app {
 namespace {
+
+using documents::DocumentOf;
+using documents::StreamError;
+using documents::Style;
 
 constexpr std::size_t block_bytes = std::size_t{256} << 10U;
 constexpr std::size_t most_kept_bytes = 16 * block_bytes;
@@ -67,7 +71,7 @@ void append_error(Block& block, Error error, std::uint64_t line) {
   block.summary.exit_code = worst(block.summary.exit_code, exit_code(error));
   error.line.reset(); // the line of the stream says it
   const StreamError document{.error = std::move(error), .line = line};
-  encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
+  documents::encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
 }
 
 // An exception, say for want of memory, costs one line and not the stream.
@@ -86,7 +90,7 @@ void answer_block(Block& block, const LineAnswer& answer) {
   std::string_view rest = block.lines;
   if (block.oversized) {
     ++block.summary.lines;
-    append_error(block, too_large(), number);
+    append_error(block, documents::too_large(), number);
     block.answers += '\n';
     return;
   }
@@ -102,7 +106,7 @@ void answer_block(Block& block, const LineAnswer& answer) {
     const std::size_t start = block.answers.size();
     if (auto result = answer_or_bug(answer, line, block.answers); !result) {
       block.answers.resize(start);
-      append_error(block, located(std::move(result.error()), line), number);
+      append_error(block, documents::located(std::move(result.error()), line), number);
     }
     block.answers += '\n';
   }
@@ -290,7 +294,7 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
       ++next_line;
     } else if (dropping) {
       pending.clear();
-    } else if (whole == 0 && pending.size() > document_bytes_limit) {
+    } else if (whole == 0 && pending.size() > documents::document_bytes_limit) {
       auto block = pipeline.fresh();
       block->first_line = next_line;
       block->oversized = true;
@@ -350,9 +354,6 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
   return pipeline.result();
 }
 
-} // namespace tidegate::documents
-
-namespace tidegate::commands {
 namespace {
 
 Result<ExitCode> finish(Output& output, std::string_view text) {
@@ -372,21 +373,29 @@ auto in_file(const std::string& input) {
 
 Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>& make_answer,
                               unsigned workers) {
-  TIDEGATE_CHECK(refuse_overwriting(route.files()));
   TIDEGATE_TRY(auto input, open_input(route.input, FileKinds::any).map_error(in_file(route.input)));
   TIDEGATE_TRY(auto output, Output::open(route.output));
-  const auto make_line_answer = [&make_answer]() -> documents::LineAnswer {
+  const auto make_line_answer = [&make_answer]() -> LineAnswer {
     return [answer = make_answer()](std::string_view line, std::string& text) {
-      return answer(line, documents::Style::compact, text);
+      return answer(line, Style::compact, text);
     };
   };
   const unsigned threads = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);
-  TIDEGATE_TRY(auto summary, documents::answer_stream(input, output, make_line_answer, threads));
+  TIDEGATE_TRY(auto summary, answer_stream(input, output, make_line_answer, threads));
   TIDEGATE_CHECK(output.commit());
   return summary.exit_code;
 }
 
 } // namespace
+
+Result<void> refuse_stream(bool stream, std::string_view format) {
+  if (!stream || format == "json") {
+    return {};
+  }
+  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                              .message = fmt::format("--format {} shows one answer, not a stream", format),
+                              .fix = "leave --stream or --format out"});
+}
 
 FileUses Route::files() const {
   FileUses files{.inputs = other_inputs, .outputs = {{output, "-o", {}}}};
@@ -419,27 +428,22 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text) {
   return Output::open(output).and_then([text](Output file) { return finish(file, text); });
 }
 
-Result<ExitCode> serve_text(const Route& route,
-                            const std::function<Result<std::string>(std::string_view)>& answer) {
-  TIDEGATE_CHECK(refuse_overwriting(route.files()));
-  // Opens the output first: an answer that cannot be kept need not be computed.
-  TIDEGATE_TRY(auto output, Output::open(route.output));
-  TIDEGATE_TRY(const auto document, read_document(route.input));
-  const auto text = answer(document);
-  if (!text) {
-    return tl::unexpected(at_document(text.error(), route.input, document));
-  }
-  return finish(output, *text);
-}
-
 Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers) {
+  const bool json = route.format == "json";
+  TIDEGATE_CHECK(refuse_stream(route.stream, route.format));
+  hint_at_terminal(route.input);
+  TIDEGATE_CHECK(refuse_overwriting(route.files()));
   if (route.stream) {
     return serve_stream(route, make_answer, workers);
   }
-  return serve_text(route, [&](std::string_view document) -> Result<std::string> {
-    std::string text;
-    return make_answer()(document, documents::Style::pretty, text).map([&] { return text + '\n'; });
-  });
+  // Opens the output first: an answer that cannot be kept need not be computed.
+  TIDEGATE_TRY(auto output, Output::open(route.output));
+  TIDEGATE_TRY(const auto document, read_document(route.input));
+  std::string text;
+  if (auto answered = make_answer()(document, json ? Style::pretty : Style::table, text); !answered) {
+    return tl::unexpected(at_document(std::move(answered.error()), route.input, document));
+  }
+  return finish(output, json ? text + '\n' : text);
 }
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -1,6 +1,7 @@
 // From file to answer to file: what every command that turns documents into documents does around its own
 // work.
 #pragma once
+#include "app/terminal.hpp"
 #include "core/files.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
@@ -13,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::documents {
+namespace tidegate::app {
 
 // Newline-delimited JSON: one answer per line, in order, on all cores, in memory that does not grow with the
 // stream.
@@ -39,36 +40,40 @@ struct StreamSummary {
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
                                     const std::function<LineAnswer()>& make_answer, unsigned workers);
 
-} // namespace tidegate::documents
-
-namespace tidegate::commands {
-
 struct Route {
-  std::string input = "-";  // path, or - for standard input
-  std::string output = "-"; // path, or - for standard output
-  bool stream = false;      // newline-delimited JSON
+  std::string input = "-";          // path, or - for standard input
+  std::string output = "-";         // path, or - for standard output
+  bool stream = false;              // newline-delimited JSON
+  std::string_view format = "json"; // any other is one answer in words or lines, not a stream
   std::vector<NamedFile> other_inputs;
 
   // All that it reads and writes.
   [[nodiscard]] FileUses files() const;
 };
 
-// Appends the answer to one document.
+// Appends the answer to one document: as JSON in a style, or, with Style::table, in the route's format.
 using Answer =
     std::function<Result<void>(std::string_view document, documents::Style style, std::string& answer)>;
 
-// An output that names an input is refused before either is opened: the answer would replace the question.
-
 // Reads the input, answers it and writes the answer; with `stream`, line by line on `workers` threads (0: one
-// per core). `make_answer` is called once per worker. The exit code is that of the worst line.
+// per core). `make_answer` is called once per worker. The exit code is that of the worst line. Errors, besides those
+// of answers: invalid_usage for a stream in another format than JSON, or for an output that names an input, which
+// the answer would replace.
 Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers = 0);
 
-// The same for an answer that is text and comes from one document.
-Result<ExitCode> serve_text(const Route& route,
-                            const std::function<Result<std::string>(std::string_view)>& answer);
+// A table or a picture is one answer, not a stream: invalid_usage.
+Result<void> refuse_stream(bool stream, std::string_view format);
 
 // Writes `text` to a path or to standard output.
 Result<ExitCode> write_text(const std::string& output, std::string_view text);
+
+// Writes a document as JSON, or as what `table(document, colour)` makes of it where that is the format.
+template <class T, class Table>
+Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document,
+                                Table table) {
+  return write_text(output, format == "table" ? table(document, use_colour(output))
+                                              : documents::encode(document) + '\n');
+}
 
 // Reads a whole document. An error names the input as its source.
 Result<std::string> read_document(const std::string& input);
@@ -87,4 +92,4 @@ Result<T> read_as(const std::string& file) {
   return *std::move(decoded);
 }
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

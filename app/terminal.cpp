@@ -39,6 +39,10 @@ bool use_colour(int descriptor) {
   return is_terminal(descriptor);
 }
 
+bool use_colour(const std::string& output) {
+  return output == standard_stream && use_colour(STDOUT_FILENO);
+}
+
 bool is_terminal(int descriptor) {
   return ::isatty(descriptor) == 1 && environment("TERM") != "dumb" && !environment("TERM").empty();
 }
@@ -90,12 +94,16 @@ void explain_interrupts(bool json) {
 
 void print_warning(const engine::Warning& warning, const std::string& program) {
   if (as_json) {
-    std::string line = R"({"warning": )";
+    std::string warned, line;
     documents::encode(documents::Description<engine::Warning>::record, &warning, documents::Style::compact,
-                      line);
-    line += R"(, "source": )";
-    documents::append_string(line, display_name(program));
-    std::fputs((line + "}\n").c_str(), stderr);
+                      warned);
+    documents::JsonWriter json(line);
+    json.open('{');
+    json.key("warning");
+    json.verbatim(warned);
+    json.member("source", display_name(program));
+    json.close('}');
+    std::fputs((line + '\n').c_str(), stderr);
     return;
   }
   const std::string at = warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer);

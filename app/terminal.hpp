@@ -18,6 +18,9 @@ namespace tidegate::app {
 // Returns true if text on this file descriptor may have colour; honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb.
 bool use_colour(int descriptor);
 
+// The same for text that is written to `output`, a path or - for standard output.
+bool use_colour(const std::string& output);
+
 // Returns true if the descriptor is a terminal that can overwrite a line.
 bool is_terminal(int descriptor);
 

@@ -5,98 +5,96 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <iterator>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using engine::Lane;
-using engine::SpanKind;
 using engine::Timeline;
-using engine::TimelineSpan;
 
 constexpr int measured_process = 1;
 constexpr int planned_process = 2;
 
-class Writer {
+class TraceWriter {
 public:
-  explicit Writer(const Timeline& timeline) : timeline_(timeline) {
-    for (const std::string& name : timeline.names) {
-      names_.push_back(quoted(name));
-    }
-  }
+  explicit TraceWriter(const Timeline& timeline) : timeline_(timeline) {}
 
-  std::string write(std::string_view title) {
-    text_ = R"({"displayTimeUnit":"ns","otherData":{"tool":"tidegate","clock":)";
-    text_ += quoted(run_clock());
-    add(R"(,"left_out_spans":{}}},"traceEvents":[)", timeline_.left_out);
-    process(measured_process, std::string(title) + ", measured", timeline_.measured);
-    process(planned_process, std::string(title) + ", planned", timeline_.planned);
-    lanes(measured_process, timeline_.measured);
-    lanes(planned_process, timeline_.planned);
+  std::string write(const std::string& title) {
+    json_.open('{');
+    json_.member("displayTimeUnit", "ns");
+    json_.key("otherData");
+    json_.open('{');
+    json_.member("tool", "tidegate");
+    json_.member("clock", engine::device_clock_names[static_cast<std::size_t>(timeline_.clock)]);
+    json_.member("left_out_spans", timeline_.left_out);
+    json_.close('}');
+    json_.key("traceEvents");
+    json_.open('[');
+    process(measured_process, title + ", measured", timeline_.measured);
+    process(planned_process, title + ", planned", timeline_.planned);
     arrows();
     if (timeline_.until_met_ns) {
-      event(R"({{"ph":"i","s":"p","name":"until is met","pid":{},"tid":1,"ts":{}}})", measured_process,
-            microseconds(*timeline_.until_met_ns));
+      begin_event("i", "until is met", measured_process, 1);
+      json_.member("s", "p");
+      time("ts", *timeline_.until_met_ns);
+      json_.close('}');
     }
-    text_ += "\n]}\n";
-    return std::move(text_);
+    json_.close(']');
+    json_.close('}');
+    return std::move(text_) + '\n';
   }
 
 private:
-  static std::string quoted(std::string_view text) {
-    std::string json;
-    documents::append_string(json, text);
-    return json;
+  void begin_event(std::string_view phase, std::string_view name, int pid, std::size_t tid) {
+    text_ += '\n';
+    json_.open('{');
+    json_.member("ph", phase);
+    json_.member("name", name);
+    json_.member("pid", pid);
+    json_.member("tid", tid);
   }
 
-  [[nodiscard]] std::string_view run_clock() const {
-    return engine::device_clock_names[static_cast<std::size_t>(timeline_.clock)];
-  }
+  // Microseconds.
+  void time(std::string_view key, std::uint64_t ns) { json_.member(key, static_cast<double>(ns) / 1000); }
 
-  static std::string microseconds(std::uint64_t ns) {
-    constexpr std::uint64_t thousand = 1000;
-    return fmt::format("{}.{:03}", ns / thousand, ns % thousand);
-  }
-
-  template <class... T>
-  void add(fmt::format_string<T...> format, T&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<T>(values)...);
-  }
-
-  template <class... T>
-  void event(fmt::format_string<T...> format, T&&... values) {
-    text_ += first_ ? "\n" : ",\n";
-    first_ = false;
-    add(format, std::forward<T>(values)...);
-  }
-
-  void process(int pid, const std::string& name, const std::vector<Lane>& lanes) {
-    event(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", pid, quoted(name));
-    event(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})", pid, pid);
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      event(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", pid, i + 1,
-            quoted(lanes[i].name));
-      event(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})", pid,
-            i + 1, i + 1);
+  // The name and the place of a process or, with tid 0, of a thread.
+  void metadata(std::string_view what, int pid, std::size_t tid, std::string_view name) {
+    for (const bool of_name : {true, false}) {
+      begin_event("M", fmt::format("{}_{}", what, of_name ? "name" : "sort_index"), pid, tid);
+      json_.key("args");
+      json_.open('{');
+      of_name ? json_.member("name", name)
+              : json_.member("sort_index", tid == 0 ? static_cast<std::size_t>(pid) : tid);
+      json_.close('}');
+      json_.close('}');
     }
   }
 
-  void lanes(int pid, const std::vector<Lane>& lanes) {
+  void process(int pid, const std::string& name, const std::vector<Lane>& lanes) {
+    metadata("process", pid, 0, name);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      for (const TimelineSpan& span : lanes[i].spans) {
-        event(R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"iteration":{})",
-              names_[span.name], engine::span_kind_names[static_cast<std::size_t>(span.kind)], pid, i + 1,
-              microseconds(span.begin_ns), microseconds(span.end_ns - span.begin_ns), span.iteration);
+      metadata("thread", pid, i + 1, lanes[i].name);
+      for (const engine::TimelineSpan& span : lanes[i].spans) {
+        begin_event("X", timeline_.names[span.name], pid, i + 1);
+        json_.member("cat", engine::span_kind_names[static_cast<std::size_t>(span.kind)]);
+        time("ts", span.begin_ns);
+        time("dur", span.end_ns - span.begin_ns);
+        json_.key("args");
+        json_.open('{');
+        json_.member("iteration", span.iteration);
         if (span.stage) {
-          add(R"(,"stage":{})", *span.stage);
+          json_.member("stage", *span.stage);
         }
         if (span.tiles) {
-          add(R"(,"first_tile":{},"tile_step":{},"tiles":{})", span.tiles->first, span.tiles->step,
-              span.tiles->count);
+          json_.member("first_tile", span.tiles->first);
+          json_.member("tile_step", span.tiles->step);
+          json_.member("tiles", span.tiles->count);
         }
-        text_ += "}}";
+        json_.close('}');
+        json_.close('}');
       }
     }
   }
@@ -105,23 +103,29 @@ private:
   void arrows() {
     for (std::size_t i = 0; i < timeline_.arrows.size(); ++i) {
       const engine::Arrow& arrow = timeline_.arrows[i];
-      event(R"({{"ph":"s","id":{},"name":{},"cat":"dependency","pid":{},"tid":{},"ts":{}}})", i + 1,
-            names_[arrow.name], measured_process, arrow.from_lane + 1, microseconds(arrow.from_ns));
-      event(R"({{"ph":"f","bp":"e","id":{},"name":{},"cat":"dependency","pid":{},"tid":{},"ts":{}}})", i + 1,
-            names_[arrow.name], measured_process, arrow.to_lane + 1, microseconds(arrow.to_ns));
+      for (const bool start : {true, false}) {
+        begin_event(start ? "s" : "f", timeline_.names[arrow.name], measured_process,
+                    (start ? arrow.from_lane : arrow.to_lane) + 1);
+        json_.member("id", i + 1);
+        json_.member("cat", "dependency");
+        if (!start) {
+          json_.member("bp", "e");
+        }
+        time("ts", start ? arrow.from_ns : arrow.to_ns);
+        json_.close('}');
+      }
     }
   }
 
   const Timeline& timeline_;
-  std::vector<std::string> names_; // as JSON
   std::string text_;
-  bool first_ = true;
+  documents::JsonWriter json_{text_};
 };
 
 } // namespace
 
 std::string trace_json(const Timeline& timeline, std::string_view title) {
-  return Writer(timeline).write(title);
+  return TraceWriter(timeline).write(std::string(title));
 }
 
-} // namespace tidegate::commands
+} // namespace tidegate::app

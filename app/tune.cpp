@@ -38,7 +38,7 @@
 #include <variant>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using tuning::Duel;
@@ -186,7 +186,9 @@ engine::Warning difference_warning(const engine::FirstRun& first_run, const std:
   return {.message = std::move(message), .fix = std::move(fix), .pointer = place};
 }
 
-Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device) {
+// A profile of the device: its tuning is what a run takes of it, never its self-test. Errors: of reading and
+// decoding; invalid_usage for the profile of another device. `device` may be null: then of any.
+static Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device) {
   TIDEGATE_TRY(device::DeviceProfile profile, read_as<device::DeviceProfile>(file));
   if (device != nullptr && profile.device != device->name) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
@@ -197,14 +199,10 @@ Result<device::DeviceProfile> read_profile(const std::string& file, const device
   return profile;
 }
 
-Result<policy::LaunchPolicy> read_policy(const std::string& file) {
-  return read_as<policy::LaunchPolicy>(file);
-}
-
-Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string& program_file,
-                                std::string_view program_key, const device::DeviceInfo* device) {
-  const std::array<std::string, 3> inputs{program_file, sources.profile.value_or(""),
-                                          sources.policy.value_or("")};
+Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view program_key,
+                                const device::DeviceInfo* device) {
+  const std::array<std::string, 3> inputs{settings.program, settings.profile.value_or(""),
+                                          settings.policy.value_or("")};
   if (std::ranges::count(inputs, standard_stream) > 1) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_usage,
@@ -212,13 +210,13 @@ Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string&
               .fix = "name a file for all but one of them"});
   }
   TakenTuning taken;
-  if (!sources.profile && !sources.policy) {
+  if (!settings.profile && !settings.policy) {
     const TunedFiles kept =
-        device == nullptr || !sources.look_for_kept ? TunedFiles{} : tuned_files(*device, program_key);
+        device == nullptr || settings.no_cache ? TunedFiles{} : tuned_files(*device, program_key);
     std::error_code unknown;
     if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
       const auto profile = read_profile(kept.profile.string(), device);
-      const auto policy = read_policy(kept.policy.string());
+      const auto policy = read_as<policy::LaunchPolicy>(kept.policy.string());
       if (profile && policy) {
         taken = {.tuning = profile->tuning,
                  .traversal = profile->traversal,
@@ -230,18 +228,20 @@ Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string&
     }
     return taken;
   }
-  if (sources.profile && *sources.profile != "none") {
-    TIDEGATE_TRY(const device::DeviceProfile profile, read_profile(*sources.profile, device));
+  if (settings.profile && *settings.profile != "none") {
+    TIDEGATE_TRY(const device::DeviceProfile profile, read_profile(*settings.profile, device));
     taken.tuning = profile.tuning;
     taken.traversal = profile.traversal;
-    taken.profile_file = sources.profile;
+    taken.profile_file = settings.profile;
   }
-  if (sources.policy) {
-    TIDEGATE_TRY(taken.policy, read_policy(*sources.policy));
-    taken.policy_file = sources.policy;
+  if (settings.policy) {
+    TIDEGATE_TRY(taken.policy, read_as<policy::LaunchPolicy>(*settings.policy));
+    taken.policy_file = settings.policy;
   }
   return taken;
 }
+
+namespace {
 
 Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,
                          const std::string& policy_file) {
@@ -289,23 +289,10 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
                             static_cast<double>(report.elapsed_ns) / 1e9);
 }
 
-} // namespace tidegate::commands
-
-namespace tidegate::app {
-
-// tidegate tune: measure (tune_measure.cpp), choose, step
+} // namespace
 
 CommandModel tune_command() {
-  return {
-      .subcommands = {
-          tune_measure_command(),
-          document_command("choose", "Choose the cheapest of measured candidates", "Measured costs",
-                           {"Which of the measured candidates is the cheapest?",
-                            "tidegate tune choose examples/measured_costs.json"},
-                           commands::choose_tuning),
-          document_command("step", "Take a natural-gradient step", "Natural gradient",
-                           {"A step from a gradient:", "tidegate tune step examples/natural_gradient.json"},
-                           commands::step_tuning)}};
+  return {.subcommands = {tune_measure_command(), tune_choose_command(), tune_step_command()}};
 }
 
 // tidegate tune measure
@@ -337,13 +324,12 @@ std::string progress_of(const tuning::MeasureProgress& progress, std::uint64_t b
 using EitherProgram = std::variant<engine::WaveProgram, graphs::FrontierProgram>;
 
 Result<EitherProgram> read_either(const RunSettings& common) {
-  if (commands::is_frontier_program(common.text)) {
-    return commands::read_frontier_program(common.text).map([](auto program) {
+  if (is_frontier_program(common.text)) {
+    return read_frontier_program(common.text).map([](auto program) {
       return EitherProgram(std::move(program));
     });
   }
-  return commands::read_program(common.text, commands::program_folder(common.program),
-                                common.options.compile.scope)
+  return read_program(common.text, program_folder(common.program), common.options.compile.scope)
       .map([](auto program) { return EitherProgram(std::move(program)); });
 }
 
@@ -362,7 +348,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   }
   TIDEGATE_CHECK(device::isolate_drivers());
   hint_at_terminal(common.program);
-  TIDEGATE_TRY(auto text, commands::read_document(common.program));
+  TIDEGATE_TRY(auto text, read_document(common.program));
   common.text = std::move(text);
   const auto program = read_either(common);
   if (!program) {
@@ -384,8 +370,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   };
   auto report = std::visit(
       [&](const auto& either) {
-        return tuning::measure(either, commands::program_folder(common.program), device, measuring, monitor,
-                               watched);
+        return tuning::measure(either, program_folder(common.program), device, measuring, monitor, watched);
       },
       *program);
   progress.finish();
@@ -395,19 +380,16 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   report->program = display_name(common.program);
   report->profile.tidegate = TIDEGATE_VERSION;
   report->profile.tuned_for = report->program;
-  TIDEGATE_CHECK(commands::write_tuned(*report, settings.profile_file, settings.policy_file));
+  TIDEGATE_CHECK(write_tuned(*report, settings.profile_file, settings.policy_file));
   if (!settings.no_keep) {
     const auto* const waves = std::get_if<engine::WaveProgram>(&*program);
-    const std::string key = waves == nullptr ? common.text
-                                             : commands::program_key(common.text, *waves,
-                                                                     commands::program_folder(common.program),
-                                                                     device, options, TIDEGATE_VERSION);
-    (void)commands::keep_tuned(commands::tuned_files(device, key), report->profile, report->policy);
+    const std::string key = waves == nullptr
+                                ? common.text
+                                : program_key(common.text, *waves, program_folder(common.program), device,
+                                              options, TIDEGATE_VERSION);
+    (void)keep_tuned(tuned_files(device, key), report->profile, report->policy);
   }
-  const bool colour = common.output == "-" && use_colour(STDOUT_FILENO);
-  return commands::write_text(common.output, common.format == Format::table
-                                                 ? commands::tuning_table(*report, colour)
-                                                 : documents::encode(*report) + '\n');
+  return write_document(common.output, common.format, *report, tuning_table);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // `tidegate tune measure` for people, and the profiles and policies that a run takes: from files that are
 // named, or from the user's folder, where measuring leaves them for the program that it measured.
 #pragma once
+#include "app/run.hpp"
 #include "engine/run_options.hpp"
 #include "tune/measure.hpp"
 #include "tune/report.hpp"
@@ -14,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 
 // Files in the user's folder with the measurements of a program on this device and driver; empty without a
 // folder.
@@ -45,20 +46,9 @@ Result<void> write_difference(const std::filesystem::path& file, std::string_vie
 // The warning that an output was not that of plain launches, and that these are taken.
 engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& place);
 
-// A profile of the device: its tuning is what a run takes of it, never its self-test. Errors: of reading and
-// decoding; invalid_usage for the profile of another device. `device` may be null: then of any.
-Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device);
-
-Result<policy::LaunchPolicy> read_policy(const std::string& file);
-
 // Returns the profile and policy that a run takes: from the files that it names, or else those kept for this program
 // on this device. Damaged files are ignored. Errors: of the
 // files that are named; invalid_usage where two of the program and these are standard input.
-struct TuningSources {
-  std::optional<std::string> profile; // "none": not what was kept either
-  std::optional<std::string> policy;
-  bool look_for_kept = true;
-};
 struct TakenTuning {
   std::optional<device::Tuning> tuning;              // of wave programs
   std::optional<device::TraversalProfile> traversal; // of frontier programs
@@ -67,24 +57,11 @@ struct TakenTuning {
   std::optional<std::string> policy_file;
   bool kept = false; // by an earlier run, or by `tidegate tune measure`
 };
-Result<TakenTuning> take_tuning(const TuningSources& sources, const std::string& program_file,
-                                std::string_view program_key, const device::DeviceInfo* device);
+Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view program_key,
+                                const device::DeviceInfo* device);
 
 // In the user's folder, where take_tuning finds it; false where it cannot be written.
 bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
                 const policy::LaunchPolicy& policy);
 
-// Writes both documents. Errors of writing.
-Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,
-                         const std::string& policy_file);
-
-// A row for each knob.
-std::string tuning_table(const tuning::TuningReport& report, bool colour);
-
-// Each decodes its input document and appends its answer to `json`.
-Result<void> drain_priority(std::string_view input, documents::Style style, std::string& json);
-Result<void> diffuse_priority(std::string_view input, documents::Style style, std::string& json);
-Result<void> choose_tuning(std::string_view input, documents::Style style, std::string& json);
-Result<void> step_tuning(std::string_view input, documents::Style style, std::string& json);
-
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -98,7 +98,7 @@ void add_devices(documents::VersionReport& report) {
   report.notes.insert(report.notes.end(), list->notes.begin(), list->notes.end());
 }
 
-std::string table(const documents::VersionReport& report) {
+std::string version_table(const documents::VersionReport& report, bool /*colour*/) {
   std::vector<std::vector<std::string>> rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
                                              {"compiler", report.compiler},
                                              {"CLI11", report.cli11},
@@ -125,7 +125,7 @@ std::string table(const documents::VersionReport& report) {
 CommandModel version_command() {
   struct Settings {
     std::string output = "-";
-    Format format = Format::json;
+    std::string_view format = "json";
   };
   const auto settings = std::make_shared<Settings>();
   return {.options = {format_option(settings->format), output_option(settings->output)},
@@ -133,9 +133,7 @@ CommandModel version_command() {
           .run = [settings] {
             documents::VersionReport report = versions();
             add_devices(report);
-            return commands::write_text(settings->output, settings->format == Format::table
-                                                              ? table(report)
-                                                              : documents::encode(report) + '\n');
+            return write_document(settings->output, settings->format, report, version_table);
           }};
 }
 

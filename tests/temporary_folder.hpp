@@ -1,15 +1,22 @@
-// A folder that goes away with the test.
+// A folder that goes away with the test, and what a file holds.
 #pragma once
 
 #include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
 namespace tidegate::test {
+
+inline std::string contents(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
 
 class TemporaryFolder {
 public:

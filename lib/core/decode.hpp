@@ -67,8 +67,4 @@ Result<T> decode_and_lint(std::string_view json, LintRest lint_rest) {
 // Errors: syntax errors.
 Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys = nullptr);
 
-// Finds the name that `word` most likely means: "i32" for OpenCL C's "int" and NumPy's "int32" if `known` has
-// it, otherwise the result of nearest_name().
-std::optional<std::string_view> meant_name(std::string_view word, std::span<const std::string_view> known);
-
 } // namespace tidegate::documents

@@ -426,9 +426,7 @@ struct Diagnostic {
 };
 
 template <>
-struct Description<Diagnostic> {
-  static const Record record;
-};
+const Record Description<Diagnostic>::record;
 
 inline constexpr std::string_view diagnostics_meaning =
     "notes on the values, such as null for a non-finite number";

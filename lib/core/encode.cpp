@@ -14,29 +14,28 @@
 namespace tidegate::documents {
 namespace {
 
-class Encoder {
+class Encoder : private JsonWriter {
 public:
-  Encoder(std::string& json, Style style) : json_(json), spaced_(style != Style::compact), style_(style) {}
+  Encoder(std::string& json, Style style) : JsonWriter(json, style != Style::compact), style_(style) {}
 
   void document(const Document& document, const void* object) {
     open('{');
     if (document.has_kind) {
-      key("kind");
-      append_string(json_, document.kind);
-      key("schema_version");
-      unsigned_integer(document.schema_version);
+      member("kind", document.kind);
+      member("schema_version", document.schema_version);
     }
     members(*document.record, object);
     close('}');
   }
 
   void record(const Record& record, const void* object) {
-    open('{');
+    open_bracket('{');
     members(record, object);
     close('}');
   }
 
   void value(const Type& type, const void* value) {
+    begin_value();
     if (style_ == Style::brief && is_container(type) && on_one_line(type, value)) {
       return;
     }
@@ -53,6 +52,7 @@ public:
     case Kind::record: record(*type.record, value); break;
     case Kind::list:
       if (leaves_defaults_out_ && type.or_single && type.list->size(value) == 1) {
+        after_key_ = true;
         this->value(type.list->element, type.list->at(value, 0));
       } else {
         list(*type.list, value);
@@ -115,25 +115,26 @@ private:
         if (i > 0) {
           json_ += spaced_ ? ", " : ",";
         }
+        after_key_ = true; // separated from the one before
         value(list.element, list.at(object, i));
       }
       json_ += ']';
       return;
     }
-    open('[');
+    open_bracket('[');
     for (std::size_t i = 0; i < size; ++i) {
-      separate();
       value(list.element, list.at(object, i));
     }
     close(']');
   }
 
   void map(const MapAccess& map, const void* object) {
-    open('{');
+    open_bracket('{');
     for (std::size_t i = 0; i < map.size(object); ++i) {
       separate();
       append_string(json_, map.key(object, i));
       json_ += spaced_ ? ": " : ":";
+      after_key_ = true;
       value(map.element, map.at(object, i));
     }
     close('}');
@@ -175,50 +176,8 @@ private:
     json_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
   }
 
-  void key(std::string_view name) {
-    separate();
-    json_ += '"';
-    json_ += name;
-    json_ += spaced_ ? "\": " : "\":";
-  }
-
-  void open(char bracket) {
-    json_ += bracket;
-    ++depth_;
-    first_ = true;
-  }
-
-  void separate() {
-    if (!first_) {
-      json_ += spaced_ && !broken_ ? ", " : ",";
-    }
-    first_ = false;
-    new_line();
-  }
-
-  void close(char bracket) {
-    --depth_;
-    if (!first_) {
-      new_line();
-    }
-    first_ = false;
-    json_ += bracket;
-  }
-
-  void new_line() {
-    if (broken_) {
-      json_ += '\n';
-      json_.append(depth_ * 2, ' ');
-    }
-  }
-
-  std::string& json_;
-  const bool spaced_;
   Style style_;
-  bool broken_ = spaced_; // break into lines
   bool leaves_defaults_out_ = style_ == Style::brief;
-  std::size_t depth_ = 0;
-  bool first_ = true; // the innermost open bracket is still empty
 };
 
 // Adds a row "name  value" for each present value, recursively; lists of objects use names such as
@@ -276,18 +235,14 @@ std::string default_json(const Record& record, const Field& field) {
 
 // Diagnostics: the notes on non-finite values of outputs.
 
-namespace {
-
 constexpr Field diagnostic_fields[] = {
     required<&Diagnostic::code>("code", "stable name"),
     required<&Diagnostic::pointer>("pointer", "the value, as an RFC 6901 pointer into this document"),
     required<&Diagnostic::message>("message", "the original value"),
 };
-
-} // namespace
-
-constinit const Record Description<Diagnostic>::record =
-    record_of<Diagnostic>("diagnostic", diagnostic_fields);
+template <>
+constinit const Record Description<Diagnostic>::record = record_of<Diagnostic>("diagnostic",
+                                                                               diagnostic_fields);
 
 std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
                                                               std::span<const double> values) {

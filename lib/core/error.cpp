@@ -42,78 +42,12 @@ std::string printable_line(std::string_view line) {
 } // namespace
 
 ExitCode exit_code(ErrorCode code) {
-  switch (code) {
-  case ErrorCode::overflow:
-  case ErrorCode::zero_adapter_limit:
-  case ErrorCode::policy_out_of_range:
-  case ErrorCode::queue_too_long:
-  case ErrorCode::device_out_of_memory:
-  case ErrorCode::invalid_wave:
-  case ErrorCode::self_dependency:
-  case ErrorCode::cycle:
-  case ErrorCode::group_over_budget:
-  case ErrorCode::byte_count_overflow:
-  case ErrorCode::invalid_plan:
-  case ErrorCode::arena_over_capacity:
-  case ErrorCode::arena_search_exhausted:
-  case ErrorCode::incomplete_evidence:
-  case ErrorCode::inconsistent_evidence:
-  case ErrorCode::invalid_schedule:
-  case ErrorCode::too_many_workers:
-  case ErrorCode::wall_time_exceeded:
-  case ErrorCode::device_hang:
-  case ErrorCode::outputs_differ:
-  case ErrorCode::out_of_bounds:
-  case ErrorCode::queue_fault:
-  case ErrorCode::queue_stalled:
-  case ErrorCode::requeue_queue_full: return ExitCode::negative;
-  case ErrorCode::empty_lifetime:
-  case ErrorCode::bad_alignment:
-  case ErrorCode::empty_input:
-  case ErrorCode::syntax_error:
-  case ErrorCode::too_deep:
-  case ErrorCode::wrong_type:
-  case ErrorCode::not_an_integer:
-  case ErrorCode::out_of_range:
-  case ErrorCode::wrong_length:
-  case ErrorCode::unknown_name:
-  case ErrorCode::duplicate_name:
-  case ErrorCode::unknown_key:
-  case ErrorCode::duplicate_key:
-  case ErrorCode::missing_key:
-  case ErrorCode::wrong_kind:
-  case ErrorCode::unsupported_version:
-  case ErrorCode::missing_kind:
-  case ErrorCode::input_too_large:
-  case ErrorCode::cannot_read:
-  case ErrorCode::invalid_program:
-  case ErrorCode::outside_folder:
-  case ErrorCode::bad_array:
-  case ErrorCode::bad_graph:
-  case ErrorCode::kernel_source:
-  case ErrorCode::kernel_options:
-  case ErrorCode::unsupported_kernel:
-  case ErrorCode::argument_mismatch:
-  case ErrorCode::bad_queue:
-  case ErrorCode::invalid_item:
-  case ErrorCode::not_a_queue_op: return ExitCode::input;
-  case ErrorCode::unknown_command:
-  case ErrorCode::unknown_option:
-  case ErrorCode::invalid_usage: return ExitCode::usage;
-  case ErrorCode::cannot_write:
-  case ErrorCode::missing_program:
-  case ErrorCode::program_failed:
-  case ErrorCode::host_out_of_memory:
-  case ErrorCode::no_device:
-  case ErrorCode::ambiguous_device:
-  case ErrorCode::opencl_failure:
-  case ErrorCode::driver_crash:
-  case ErrorCode::kernel_does_not_fit:
-  case ErrorCode::build_failure: return ExitCode::environment;
-  case ErrorCode::interrupted: return ExitCode::interrupted;
-  case ErrorCode::internal_error: break;
-  }
-  return ExitCode::bug;
+  static constexpr auto codes = std::to_array<ExitCode>({
+#define TIDEGATE_ERROR_CODE(code, exit_code) ExitCode::exit_code,
+      TIDEGATE_ERROR_CODES(TIDEGATE_ERROR_CODE)
+#undef TIDEGATE_ERROR_CODE
+  });
+  return codes[static_cast<std::size_t>(code)];
 }
 
 ExitCode exit_code(const Error& error) {

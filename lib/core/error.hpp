@@ -26,161 +26,102 @@ enum class ExitCode : int {
   interrupted = 130,
 };
 
+// Every error code with the exit code of a process that it ends.
+// clang-format off
+#define TIDEGATE_ERROR_CODES(X)                                                                              \
+  /* launch policy */                                                                                        \
+  X(overflow, negative)                                                                                      \
+  X(zero_adapter_limit, negative)                                                                            \
+  X(policy_out_of_range, negative)                                                                           \
+  X(queue_too_long, negative)                                                                                \
+  X(device_out_of_memory, negative)                                                                          \
+  /* wave planning */                                                                                        \
+  X(invalid_wave, negative)                                                                                  \
+  X(self_dependency, negative)                                                                               \
+  X(cycle, negative)                                                                                         \
+  X(group_over_budget, negative)                                                                             \
+  X(byte_count_overflow, negative)                                                                           \
+  X(invalid_plan, negative)                                                                                  \
+  X(empty_lifetime, input)                                                                                   \
+  X(bad_alignment, input)                                                                                    \
+  X(arena_over_capacity, negative)                                                                           \
+  X(arena_search_exhausted, negative)                                                                        \
+  /* documents */                                                                                            \
+  X(empty_input, input)                                                                                      \
+  X(syntax_error, input)                                                                                     \
+  X(too_deep, input)                                                                                         \
+  X(wrong_type, input)                                                                                       \
+  X(not_an_integer, input)                                                                                   \
+  X(out_of_range, input)                                                                                     \
+  X(wrong_length, input)                                                                                     \
+  X(unknown_name, input)                                                                                     \
+  X(duplicate_name, input)                                                                                   \
+  X(unknown_key, input)                                                                                      \
+  X(duplicate_key, input)                                                                                    \
+  X(missing_key, input)                                                                                      \
+  X(wrong_kind, input)                                                                                       \
+  X(unsupported_version, input)                                                                              \
+  X(missing_kind, input)                                                                                     \
+  X(input_too_large, input)                                                                                  \
+  /* verdicts of `check` */                                                                                  \
+  X(incomplete_evidence, negative)                                                                           \
+  X(inconsistent_evidence, negative)                                                                         \
+  /* command line */                                                                                         \
+  X(unknown_command, usage)                                                                                  \
+  X(unknown_option, usage)                                                                                   \
+  X(invalid_usage, usage)                                                                                    \
+  /* files and programs */                                                                                   \
+  X(cannot_read, input)                                                                                      \
+  X(cannot_write, environment)                                                                               \
+  X(missing_program, environment)                                                                            \
+  X(program_failed, environment)                                                                             \
+  /* devices */                                                                                              \
+  X(no_device, environment)                                                                                  \
+  X(ambiguous_device, environment)                                                                           \
+  X(opencl_failure, environment)                                                                             \
+  X(driver_crash, environment)                                                                               \
+  /* programs and their kernels */                                                                           \
+  X(invalid_program, input)                                                                                  \
+  X(outside_folder, input)                                                                                   \
+  X(bad_array, input)                                                                                        \
+  X(bad_graph, input)                                                                                        \
+  X(kernel_source, input)                                                                                    \
+  X(kernel_options, input)                                                                                   \
+  X(unsupported_kernel, input)                                                                               \
+  X(argument_mismatch, input)                                                                                \
+  X(bad_queue, input)                                                                                        \
+  X(invalid_item, input)                                                                                     \
+  X(not_a_queue_op, input)                                                                                   \
+  X(build_failure, environment)                                                                              \
+  /* runs */                                                                                                 \
+  X(kernel_does_not_fit, environment)                                                                        \
+  X(invalid_schedule, negative)                                                                              \
+  X(too_many_workers, negative)                                                                              \
+  X(wall_time_exceeded, negative)                                                                            \
+  X(device_hang, negative)                                                                                   \
+  X(outputs_differ, negative)                                                                                \
+  X(out_of_bounds, negative)                                                                                 \
+  X(queue_fault, negative)                                                                                   \
+  X(queue_stalled, negative)                                                                                 \
+  X(requeue_queue_full, negative)                                                                            \
+  X(interrupted, interrupted)                                                                                \
+  X(host_out_of_memory, environment)                                                                         \
+  /* everything else */                                                                                      \
+  X(internal_error, bug)
+// clang-format on
+
 enum class ErrorCode : std::uint8_t {
-  // launch policy
-  overflow,
-  zero_adapter_limit,
-  policy_out_of_range,
-  queue_too_long,
-  device_out_of_memory,
-  // wave planning
-  invalid_wave,
-  self_dependency,
-  cycle,
-  group_over_budget,
-  byte_count_overflow,
-  invalid_plan,
-  empty_lifetime,
-  bad_alignment,
-  arena_over_capacity,
-  arena_search_exhausted,
-  // documents
-  empty_input,
-  syntax_error,
-  too_deep,
-  wrong_type,
-  not_an_integer,
-  out_of_range,
-  wrong_length,
-  unknown_name,
-  duplicate_name,
-  unknown_key,
-  duplicate_key,
-  missing_key,
-  wrong_kind,
-  unsupported_version,
-  missing_kind,
-  input_too_large,
-  // verdicts of `check`
-  incomplete_evidence,
-  inconsistent_evidence,
-  // command line
-  unknown_command,
-  unknown_option,
-  invalid_usage,
-  // files and programs
-  cannot_read,
-  cannot_write,
-  missing_program,
-  program_failed,
-  // devices
-  no_device,
-  ambiguous_device,
-  opencl_failure,
-  driver_crash,
-  // programs and their kernels
-  invalid_program,
-  outside_folder,
-  bad_array,
-  bad_graph,
-  kernel_source,
-  kernel_options,
-  unsupported_kernel,
-  argument_mismatch,
-  bad_queue,
-  invalid_item,
-  not_a_queue_op,
-  build_failure,
-  // runs
-  kernel_does_not_fit,
-  invalid_schedule,
-  too_many_workers,
-  wall_time_exceeded,
-  device_hang,
-  outputs_differ,
-  out_of_bounds,
-  queue_fault,
-  queue_stalled,
-  requeue_queue_full,
-  interrupted,
-  host_out_of_memory,
-  // everything else
-  internal_error,
+#define TIDEGATE_ERROR_CODE(code, exit_code) code,
+  TIDEGATE_ERROR_CODES(TIDEGATE_ERROR_CODE)
+#undef TIDEGATE_ERROR_CODE
 };
 
 // The stable names used in documents, by ErrorCode.
 inline constexpr auto error_code_names = std::to_array<std::string_view>({
-    "overflow",
-    "zero_adapter_limit",
-    "policy_out_of_range",
-    "queue_too_long",
-    "device_out_of_memory",
-    "invalid_wave",
-    "self_dependency",
-    "cycle",
-    "group_over_budget",
-    "byte_count_overflow",
-    "invalid_plan",
-    "empty_lifetime",
-    "bad_alignment",
-    "arena_over_capacity",
-    "arena_search_exhausted",
-    "empty_input",
-    "syntax_error",
-    "too_deep",
-    "wrong_type",
-    "not_an_integer",
-    "out_of_range",
-    "wrong_length",
-    "unknown_name",
-    "duplicate_name",
-    "unknown_key",
-    "duplicate_key",
-    "missing_key",
-    "wrong_kind",
-    "unsupported_version",
-    "missing_kind",
-    "input_too_large",
-    "incomplete_evidence",
-    "inconsistent_evidence",
-    "unknown_command",
-    "unknown_option",
-    "invalid_usage",
-    "cannot_read",
-    "cannot_write",
-    "missing_program",
-    "program_failed",
-    "no_device",
-    "ambiguous_device",
-    "opencl_failure",
-    "driver_crash",
-    "invalid_program",
-    "outside_folder",
-    "bad_array",
-    "bad_graph",
-    "kernel_source",
-    "kernel_options",
-    "unsupported_kernel",
-    "argument_mismatch",
-    "bad_queue",
-    "invalid_item",
-    "not_a_queue_op",
-    "build_failure",
-    "kernel_does_not_fit",
-    "invalid_schedule",
-    "too_many_workers",
-    "wall_time_exceeded",
-    "device_hang",
-    "outputs_differ",
-    "out_of_bounds",
-    "queue_fault",
-    "queue_stalled",
-    "requeue_queue_full",
-    "interrupted",
-    "host_out_of_memory",
-    "internal_error",
+#define TIDEGATE_ERROR_CODE(code, exit_code) #code,
+    TIDEGATE_ERROR_CODES(TIDEGATE_ERROR_CODE)
+#undef TIDEGATE_ERROR_CODE
 });
-static_assert(error_code_names.size() == static_cast<std::size_t>(ErrorCode::internal_error) + 1);
 
 inline std::string_view name(ErrorCode code) {
   return error_code_names[static_cast<std::size_t>(code)];

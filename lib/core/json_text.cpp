@@ -156,6 +156,35 @@ void append_number(std::string& json, double value) {
   }
 }
 
+void JsonWriter::close(char bracket) {
+  --depth_;
+  if (broken_ && !first_) {
+    json_ += '\n';
+    json_.append(depth_ * 2, ' ');
+  }
+  first_ = false;
+  json_ += bracket;
+}
+
+void JsonWriter::key(std::string_view name) {
+  separate();
+  json_ += '"';
+  json_ += name;
+  json_ += spaced_ ? "\": " : "\":";
+  after_key_ = true;
+}
+
+void JsonWriter::separate() {
+  if (!first_) {
+    json_ += spaced_ && !broken_ ? ", " : ",";
+  }
+  first_ = false;
+  if (broken_) {
+    json_ += '\n';
+    json_.append(depth_ * 2, ' ');
+  }
+}
+
 std::optional<Error> syntax_error(std::string_view json) {
   rj::MemoryStream in(json.data(), json.size());
   rj::Reader reader;

@@ -19,6 +19,10 @@ namespace tidegate {
 std::optional<std::string_view> nearest_name(std::string_view word,
                                              std::span<const std::string_view> candidates);
 
+// Finds the name that `word` most likely means: "i32" for OpenCL C's "int" and NumPy's "int32" if `known` has
+// it, otherwise the result of nearest_name().
+std::optional<std::string_view> meant_name(std::string_view word, std::span<const std::string_view> known);
+
 // "1 wave", "2 waves": for nouns whose plural adds an s.
 std::string plural(std::uint64_t count, std::string_view noun);
 

@@ -13,53 +13,24 @@ using device::OrderingTrial;
 using device::TraversalProfile;
 using device::Tuning;
 
-template <>
-struct Description<Megakernel> {
-  static const Record record;
-};
-template <>
-struct Description<OrderingTrial> {
-  static const Record record;
-};
-template <>
-struct Description<TraversalProfile> {
-  static const Record record;
-};
-template <>
-struct Description<DeviceCosts> {
-  static const Record record;
-};
-template <>
-struct Description<Tuning> {
-  static const Record record;
-};
-template <>
-struct Description<DeviceInfo> {
-  static const Record record;
-};
-template <>
-struct Description<BrokenDriver> {
-  static const Record record;
-};
-template <>
-struct Description<DeviceList> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr Field megakernel_fields[] = {
     required<&Megakernel::supported>("supported", "whether the device's limits allow one"),
     optional<&Megakernel::max_worker_count>("max_worker_count",
                                             "work-groups that can run concurrently, where that is known"),
     required<&Megakernel::reason>("reason", "reason in words"),
 };
+template <>
+constinit const Record Description<Megakernel>::record = record_of<Megakernel>("megakernel",
+                                                                               megakernel_fields);
 
 constexpr Field trial_fields[] = {
     required<&OrderingTrial::ordering>("ordering", "how work-groups publish and observe writes"),
     required<&OrderingTrial::verdict>("verdict", "whether the litmus test passed"),
     optional<&OrderingTrial::barrier_ns>("barrier_ns", "time of one barrier of all resident work-groups"),
 };
+template <>
+constinit const Record Description<OrderingTrial>::record = record_of<OrderingTrial>("ordering_trial",
+                                                                                     trial_fields);
 
 constexpr Field traversal_fields[] = {
     optional<&TraversalProfile::strategy>(
@@ -73,6 +44,9 @@ constexpr Field traversal_fields[] = {
         "256 elsewhere"),
     optional<&TraversalProfile::switch_rule>("switch_rule", "rule that switches topologies; left out, edges"),
 };
+template <>
+constinit const Record Description<TraversalProfile>::record =
+    record_of<TraversalProfile>("traversal_profile", traversal_fields);
 
 constexpr Field tuning_fields[] = {
     defaulted<&Tuning::strategy>("strategy", "launch strategy of programs; auto: chosen by estimates"),
@@ -106,6 +80,8 @@ constexpr Field tuning_fields[] = {
         "side_by_side_work_items", "most work-items of a work-group that runs tiles side by side")
         .between(1, 65'536),
 };
+template <>
+constinit const Record Description<Tuning>::record = record_of<Tuning>("tuning", tuning_fields);
 
 constexpr Field parts_fields[] = {
     required<&CostParts::start>("start", "start of the run, and detection of its end by the host"),
@@ -114,6 +90,8 @@ constexpr Field parts_fields[] = {
     required<&CostParts::waits>("waits", "waits of a work-group for a few others"),
     required<&CostParts::work>("work", "execution of tiles that launches do not hide"),
 };
+template <>
+constinit const Record Description<CostParts>::record = record_of<CostParts>("cost_parts", parts_fields);
 
 constexpr Field costs_fields[] = {
     defaulted<&DeviceCosts::persistent_start_ns>("persistent_start_ns",
@@ -132,6 +110,9 @@ constexpr Field costs_fields[] = {
                                                  "bandwidth (reads and writes) of data that does not"),
     defaulted<&DeviceCosts::cache_bytes>("cache_bytes", "capacity of the caches"),
 };
+template <>
+constinit const Record Description<DeviceCosts>::record = record_of<DeviceCosts>("device_costs",
+                                                                                 costs_fields);
 
 constexpr Field profile_fields[] = {
     required<&DeviceProfile::device>("device", "name of the device"),
@@ -156,6 +137,9 @@ constexpr Field profile_fields[] = {
     defaulted<&DeviceProfile::tuning>("tuning", "settings of a run's choices"),
     optional<&DeviceProfile::tuned_for>("tuned_for", "the program that the tuning was measured with"),
 };
+template <>
+constinit const Record Description<DeviceProfile>::record = record_of<DeviceProfile>("device_profile",
+                                                                                     profile_fields);
 
 constexpr Field device_fields[] = {
     required<&DeviceInfo::index>("index", "number of the device, counted over all platforms"),
@@ -201,41 +185,31 @@ constexpr Field device_fields[] = {
     required<&DeviceInfo::megakernel>("megakernel", "whether a persistent launch is possible"),
     optional<&DeviceInfo::profile>("profile", "result of the self-test, with --probe"),
 };
+template <>
+constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>("device", device_fields);
 
 constexpr Field broken_fields[] = {
     required<&BrokenDriver::file>("file", "the .icd file that names the driver"),
     required<&BrokenDriver::problem>("problem", "why it cannot be used"),
 };
+template <>
+constinit const Record Description<BrokenDriver>::record = record_of<BrokenDriver>("broken_driver",
+                                                                                   broken_fields);
 
 constexpr Field list_fields[] = {
     required<&DeviceList::devices>("devices", "every device, platform by platform"),
     required<&DeviceList::broken_drivers>("broken_drivers", "drivers that the loader skips"),
     required<&DeviceList::notes>("notes", "other remarks, such as platforms without devices"),
 };
-
-} // namespace
-
-constinit const Record Description<Megakernel>::record =
-    record_of<Megakernel>("megakernel", megakernel_fields);
-constinit const Record Description<OrderingTrial>::record =
-    record_of<OrderingTrial>("ordering_trial", trial_fields);
-constinit const Record Description<TraversalProfile>::record =
-    record_of<TraversalProfile>("traversal_profile", traversal_fields);
-constinit const Record Description<CostParts>::record = record_of<CostParts>("cost_parts", parts_fields);
-constinit const Record Description<DeviceCosts>::record =
-    record_of<DeviceCosts>("device_costs", costs_fields);
-constinit const Record Description<Tuning>::record = record_of<Tuning>("tuning", tuning_fields);
-constinit const Record Description<DeviceProfile>::record =
-    record_of<DeviceProfile>("device_profile", profile_fields);
-constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>("device", device_fields);
-constinit const Record Description<BrokenDriver>::record =
-    record_of<BrokenDriver>("broken_driver", broken_fields);
+template <>
 constinit const Record Description<DeviceList>::record = record_of<DeviceList>("device_list", list_fields);
 
+template <>
 constinit const Document DocumentOf<DeviceProfile>::document{.kind = "device_profile",
                                                              .title = "Measurements of a device",
                                                              .direction = Direction::output,
                                                              .record = &Description<DeviceProfile>::record};
+template <>
 constinit const Document DocumentOf<DeviceList>::document{.kind = "device_list",
                                                           .title = "The OpenCL devices of this machine",
                                                           .direction = Direction::output,

@@ -6,52 +6,30 @@
 namespace tidegate::documents {
 
 template <>
-struct Choices<device::DeviceType> {
-  static constexpr std::span<const std::string_view> names = device::device_type_names;
-};
+inline constexpr Names Choices<device::DeviceType>::names = device::device_type_names;
 
 template <>
-struct Choices<device::Ordering> {
-  static constexpr std::span<const std::string_view> names = device::ordering_names;
-};
+inline constexpr Names Choices<device::Ordering>::names = device::ordering_names;
 template <>
-struct Choices<device::PreferredStrategy> {
-  static constexpr std::span<const std::string_view> names = device::preferred_strategy_names;
-};
+inline constexpr Names Choices<device::PreferredStrategy>::names = device::preferred_strategy_names;
 template <>
-struct Choices<device::PreferredOrder> {
-  static constexpr std::span<const std::string_view> names = device::preferred_order_names;
-};
+inline constexpr Names Choices<device::PreferredOrder>::names = device::preferred_order_names;
 template <>
-struct Choices<device::TrialVerdict> {
-  static constexpr std::span<const std::string_view> names = device::trial_verdict_names;
-};
+inline constexpr Names Choices<device::TrialVerdict>::names = device::trial_verdict_names;
 
 template <>
-struct Choices<device::TraversalStrategy> {
-  static constexpr std::span<const std::string_view> names = device::traversal_strategy_names;
-};
+inline constexpr Names Choices<device::TraversalStrategy>::names = device::traversal_strategy_names;
 
 template <>
-struct Choices<policy::SwitchRule> {
-  static constexpr std::span<const std::string_view> names = policy::switch_rule_names;
-};
+inline constexpr Names Choices<policy::SwitchRule>::names = policy::switch_rule_names;
 template <>
-struct Description<device::CostParts> {
-  static const Record record;
-};
+const Record Description<device::CostParts>::record;
 template <>
-struct Description<device::DeviceProfile> {
-  static const Record record;
-};
+const Record Description<device::DeviceProfile>::record;
 
 template <>
-struct DocumentOf<device::DeviceProfile> {
-  static const Document document;
-};
+const Document DocumentOf<device::DeviceProfile>::document;
 template <>
-struct DocumentOf<device::DeviceList> {
-  static const Document document;
-};
+const Document DocumentOf<device::DeviceList>::document;
 
 } // namespace tidegate::documents

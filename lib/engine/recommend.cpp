@@ -61,17 +61,14 @@ Result<Recommendation> recommend(const ResolvedProgram& program, const policy::A
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot) {
   const policy::LaunchRequest request = launch_request(program, adapter, resident_bytes, budget_bytes, hot);
-  const auto decision = policy::decide(program.policy, request);
-  if (!decision) {
-    return tl::unexpected(policy::to_error(decision.error()));
-  }
+  TIDEGATE_TRY(const policy::LaunchDecision decision, policy::decide(program.policy, request));
   return Recommendation{
-      .launch = decision->recommendation,
-      .topology_evidence = policy::topology_evidence(decision->effective, decision->recommendation),
+      .launch = decision.recommendation,
+      .topology_evidence = policy::topology_evidence(decision.effective, decision.recommendation),
       .promotion_evidence =
-          policy::promotion_evidence(program.policy, decision->effective, decision->recommendation),
-      .frontier_density_bps = decision->effective.frontier_density_bps,
-      .reasons = policy::explain(program.policy, request, *decision)};
+          policy::promotion_evidence(program.policy, decision.effective, decision.recommendation),
+      .frontier_density_bps = decision.effective.frontier_density_bps,
+      .reasons = policy::explain(program.policy, request, decision)};
 }
 
 namespace {

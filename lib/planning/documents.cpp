@@ -3,37 +3,6 @@
 
 namespace tidegate::documents {
 
-template <>
-struct Description<NamedWave> {
-  static const Record record;
-};
-template <>
-struct Description<NamedDependency> {
-  static const Record record;
-};
-template <>
-struct Description<NamedWaveDag> {
-  static const Record record;
-};
-template <>
-struct Description<BarrierGroup> {
-  static const Record record;
-};
-template <>
-struct Description<NamedBuffer> {
-  static const Record record;
-};
-template <>
-struct Description<BufferLifetimes> {
-  static const Record record;
-};
-template <>
-struct Description<PlacedBuffer> {
-  static const Record record;
-};
-
-namespace {
-
 using planning::ArenaBuffer;
 using planning::Wave;
 
@@ -44,11 +13,16 @@ constexpr Field named_wave_fields[] = {
                                                       "bytes of scratch, of which a fused group keeps four"),
     required<&NamedWave::bytes, &Wave::output_bytes>("output_bytes", "bytes that the wave writes"),
 };
+template <>
+constinit const Record Description<NamedWave>::record = record_of<NamedWave>("wave", named_wave_fields);
 
 constexpr Field dependency_fields[] = {
     required<&NamedDependency::before>("before", "index or name of the wave that writes"),
     required<&NamedDependency::after>("after", "index or name of the wave that reads, after a barrier"),
 };
+template <>
+constinit const Record Description<NamedDependency>::record = record_of<NamedDependency>("dependency",
+                                                                                         dependency_fields);
 
 constexpr Field dag_fields[] = {
     required<&NamedWaveDag::waves>("waves", "the waves, counted from 0"),
@@ -59,16 +33,23 @@ constexpr Field dag_fields[] = {
     required<&NamedWaveDag::budget_bytes>("budget_bytes", "device memory for the graph and one group"),
     defaulted<&NamedWaveDag::readback_bytes>("readback_bytes", "lower bound on the bytes read back"),
 };
+template <>
+constinit const Record Description<NamedWaveDag>::record = record_of<NamedWaveDag>("wave_dag", dag_fields);
 
 constexpr Field group_fields[] = {
     required<&BarrierGroup::waves>("waves", "indices of the waves that run together"),
     required<&BarrierGroup::fused_bytes>("fused_bytes", "their frontier + 4 * scratch + output bytes"),
 };
+template <>
+constinit const Record Description<BarrierGroup>::record = record_of<BarrierGroup>("barrier_group",
+                                                                                   group_fields);
 
 constexpr Field barriers_fields[] = {
     required<&Barriers::groups>("groups", "groups in order, separated by barriers"),
     required<&Barriers::global_barriers>("global_barriers", "barriers between the groups"),
 };
+template <>
+constinit const Record Description<Barriers>::record = record_of<Barriers>("barriers", barriers_fields);
 
 constexpr Field plan_fields[] = {
     required<&FrontierMemoryPlan::strategy>("strategy", "the strategy that formed the groups"),
@@ -87,6 +68,9 @@ constexpr Field plan_fields[] = {
                                                       "no plan of this DAG has fewer groups"),
     required<&FrontierMemoryPlan::optimal>("optimal", "true when it is proved that no plan has fewer groups"),
 };
+template <>
+constinit const Record Description<FrontierMemoryPlan>::record =
+    record_of<FrontierMemoryPlan>("frontier_memory_plan", plan_fields);
 
 constexpr Field buffer_fields[] = {
     required<&NamedBuffer::id>("id", "number or name of the buffer, unique"),
@@ -97,17 +81,25 @@ constexpr Field buffer_fields[] = {
     defaulted<&NamedBuffer::lifetime, &ArenaBuffer::alignment>(
         "alignment", "bytes, a power of two that divides the offset"),
 };
+template <>
+constinit const Record Description<NamedBuffer>::record = record_of<NamedBuffer>("buffer", buffer_fields);
 
 constexpr Field lifetimes_fields[] = {
     required<&BufferLifetimes::buffers>("buffers", "the buffers and their lifetimes"),
     optional<&BufferLifetimes::capacity_bytes>(
         "capacity_bytes", "largest size of the arena; left out, the height is minimised"),
 };
+template <>
+constinit const Record Description<BufferLifetimes>::record = record_of<BufferLifetimes>("buffer_lifetimes",
+                                                                                         lifetimes_fields);
 
 constexpr Field placed_fields[] = {
     required<&PlacedBuffer::id>("id", "number or name of the buffer"),
     required<&PlacedBuffer::offset>("offset", "offset in the arena, in bytes"),
 };
+template <>
+constinit const Record Description<PlacedBuffer>::record = record_of<PlacedBuffer>("placed_buffer",
+                                                                                   placed_fields);
 
 constexpr Field arena_fields[] = {
     required<&ArenaPlanDocument::height_bytes>("height_bytes", "end of the topmost buffer"),
@@ -120,41 +112,29 @@ constexpr Field arena_fields[] = {
                                                "nodes of the exact search; 0 when none was needed"),
     required<&ArenaPlanDocument::buffers>("buffers", "every buffer with its offset, in input order"),
 };
+template <>
+constinit const Record Description<ArenaPlanDocument>::record = record_of<ArenaPlanDocument>("arena_plan",
+                                                                                             arena_fields);
 
-} // namespace
-
-constinit const Record Description<NamedWave>::record = record_of<NamedWave>("wave", named_wave_fields);
-constinit const Record Description<NamedDependency>::record =
-    record_of<NamedDependency>("dependency", dependency_fields);
-constinit const Record Description<NamedWaveDag>::record = record_of<NamedWaveDag>("wave_dag", dag_fields);
-constinit const Record Description<BarrierGroup>::record =
-    record_of<BarrierGroup>("barrier_group", group_fields);
-constinit const Record Description<Barriers>::record = record_of<Barriers>("barriers", barriers_fields);
-constinit const Record Description<FrontierMemoryPlan>::record =
-    record_of<FrontierMemoryPlan>("frontier_memory_plan", plan_fields);
-constinit const Record Description<NamedBuffer>::record = record_of<NamedBuffer>("buffer", buffer_fields);
-constinit const Record Description<BufferLifetimes>::record =
-    record_of<BufferLifetimes>("buffer_lifetimes", lifetimes_fields);
-constinit const Record Description<PlacedBuffer>::record =
-    record_of<PlacedBuffer>("placed_buffer", placed_fields);
-constinit const Record Description<ArenaPlanDocument>::record =
-    record_of<ArenaPlanDocument>("arena_plan", arena_fields);
-
+template <>
 constinit const Document DocumentOf<NamedWaveDag>::document{.kind = "wave_dag",
                                                             .title =
                                                                 "Waves, their bytes and their dependencies",
                                                             .direction = Direction::input,
                                                             .record = &Description<NamedWaveDag>::record};
+template <>
 constinit const Document DocumentOf<FrontierMemoryPlan>::document{
     .kind = "frontier_memory_plan",
     .title = "Barrier groups of waves under a memory budget",
     .direction = Direction::output,
     .record = &Description<FrontierMemoryPlan>::record};
+template <>
 constinit const Document DocumentOf<BufferLifetimes>::document{.kind = "buffer_lifetimes",
                                                                .title = "Buffers and their lifetimes",
                                                                .direction = Direction::input,
                                                                .record =
                                                                    &Description<BufferLifetimes>::record};
+template <>
 constinit const Document DocumentOf<ArenaPlanDocument>::document{.kind = "arena_plan",
                                                                  .title = "Offsets of buffers in one arena",
                                                                  .direction = Direction::output,

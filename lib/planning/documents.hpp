@@ -86,46 +86,26 @@ struct ArenaPlanDocument {
 };
 
 template <>
-struct Choices<PlanStrategy> {
-  static constexpr std::span<const std::string_view> names = plan_strategy_names;
-};
+inline constexpr Names Choices<PlanStrategy>::names = plan_strategy_names;
 template <>
-struct Choices<PlanObjective> {
-  static constexpr std::span<const std::string_view> names = plan_objective_names;
-};
+inline constexpr Names Choices<PlanObjective>::names = plan_objective_names;
 template <>
-struct Choices<planning::ArenaProof> {
-  static constexpr std::span<const std::string_view> names = planning::arena_proof_names;
-};
+inline constexpr Names Choices<planning::ArenaProof>::names = planning::arena_proof_names;
 
 template <>
-struct Description<Barriers> {
-  static const Record record;
-};
+const Record Description<Barriers>::record;
 template <>
-struct Description<FrontierMemoryPlan> {
-  static const Record record;
-};
+const Record Description<FrontierMemoryPlan>::record;
 template <>
-struct Description<ArenaPlanDocument> {
-  static const Record record;
-};
+const Record Description<ArenaPlanDocument>::record;
 
 template <>
-struct DocumentOf<NamedWaveDag> {
-  static const Document document;
-};
+const Document DocumentOf<NamedWaveDag>::document;
 template <>
-struct DocumentOf<FrontierMemoryPlan> {
-  static const Document document;
-};
+const Document DocumentOf<FrontierMemoryPlan>::document;
 template <>
-struct DocumentOf<BufferLifetimes> {
-  static const Document document;
-};
+const Document DocumentOf<BufferLifetimes>::document;
 template <>
-struct DocumentOf<ArenaPlanDocument> {
-  static const Document document;
-};
+const Document DocumentOf<ArenaPlanDocument>::document;
 
 } // namespace tidegate::documents

@@ -13,37 +13,6 @@ using policy::TopologyEvidence;
 using policy::TraceNumber;
 using policy::TraceStep;
 
-template <>
-struct Description<LaunchRequestDocument> {
-  static const Record record;
-};
-template <>
-struct Description<LaunchGeometry> {
-  static const Record record;
-};
-template <>
-struct Description<PromotionEvidence> {
-  static const Record record;
-};
-template <>
-struct Description<EvidenceComplete> {
-  static const Record record;
-};
-template <>
-struct Description<TraceNumber> {
-  static const Record record;
-};
-template <>
-struct Description<TraceStep> {
-  static const Record record;
-};
-template <>
-struct Description<LaunchRecommendationDocument> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr std::uint64_t u32_max = std::numeric_limits<std::uint32_t>::max();
 
 constexpr Field sizing_fields[] = {
@@ -61,8 +30,14 @@ constexpr Field sizing_fields[] = {
     defaulted<&SizingPolicy::powerful_min_worker_groups>(
         "powerful_min_worker_groups", "minimum of derived worker groups on a powerful adapter"),
 };
+template <>
+constinit const Record Description<SizingPolicy>::record = record_of<SizingPolicy>("sizing_policy",
+                                                                                   sizing_fields);
 
 constexpr auto policy_fields = launch_policy_fields<>();
+template <>
+constinit const Record Description<LaunchPolicy>::record = record_of<LaunchPolicy>("launch_policy",
+                                                                                   policy_fields);
 
 // A field of the launch request inside its document.
 template <auto Member>
@@ -117,12 +92,18 @@ constexpr Field request_fields[] = {
         "previous_topology", "topology of the previous launch; switches hysteresis on"),
     defaulted<&LaunchRequestDocument::policy>("policy", "overrides of the standard policy"),
 };
+template <>
+constinit const Record Description<LaunchRequestDocument>::record =
+    record_of<LaunchRequestDocument>("launch_request", request_fields);
 
 constexpr Field geometry_fields[] = {
     required<&LaunchGeometry::workgroup_size_x>("workgroup_size_x", "work-items of a work-group"),
     required<&LaunchGeometry::slot_count>("slot_count", "queue slots, a multiple of the work-group size"),
     required<&LaunchGeometry::dispatch_grid>("dispatch_grid", "work-groups in x, y and z"),
 };
+template <>
+constinit const Record Description<LaunchGeometry>::record = record_of<LaunchGeometry>("launch_geometry",
+                                                                                       geometry_fields);
 
 constexpr Field recommendation_fields[] = {
     required<&LaunchRecommendation::geometry>("geometry", "shape of the dispatch"),
@@ -142,6 +123,9 @@ constexpr Field recommendation_fields[] = {
     required<&LaunchRecommendation::device_memory_budget_bytes>("device_memory_budget_bytes",
                                                                 "the request's budget; 0 is unbounded"),
 };
+template <>
+constinit const Record Description<LaunchRecommendation>::record =
+    record_of<LaunchRecommendation>("recommendation", recommendation_fields);
 
 constexpr Field topology_evidence_fields[] = {
     required<&TopologyEvidence::schema_version>("schema_version", "version of the evidence; complete when 1"),
@@ -160,6 +144,9 @@ constexpr Field topology_evidence_fields[] = {
     required<&TopologyEvidence::output_parity_required>(
         "output_parity_required", "every topology must give equal output; complete when true"),
 };
+template <>
+constinit const Record Description<TopologyEvidence>::record =
+    record_of<TopologyEvidence>("topology_evidence", topology_evidence_fields);
 
 constexpr Field promotion_evidence_fields[] = {
     required<&PromotionEvidence::schema_version>("schema_version",
@@ -183,22 +170,33 @@ constexpr Field promotion_evidence_fields[] = {
     required<&PromotionEvidence::output_parity_required>(
         "output_parity_required", "every route must give equal output; complete when true"),
 };
+template <>
+constinit const Record Description<PromotionEvidence>::record =
+    record_of<PromotionEvidence>("promotion_evidence", promotion_evidence_fields);
 
 constexpr Field complete_fields[] = {
     optional<&EvidenceComplete::topology>("topology", "the topology evidence is complete"),
     optional<&EvidenceComplete::promotion>("promotion", "the promotion evidence is complete"),
 };
+template <>
+constinit const Record
+    Description<EvidenceComplete>::record = record_of<EvidenceComplete>("evidence_complete", complete_fields);
 
 constexpr Field evidence_fields[] = {
     optional<&Evidence::topology>("topology", "values that decided the topology"),
     optional<&Evidence::promotion>("promotion", "values that decided the mode and the promotions"),
     required<&Evidence::complete>("complete", "which evidence is complete"),
 };
+template <>
+constinit const Record Description<Evidence>::record = record_of<Evidence>("evidence", evidence_fields);
 
 constexpr Field trace_number_fields[] = {
     required<&TraceNumber::name>("name", "field of the request or the policy, or an intermediate value"),
     required<&TraceNumber::value>("value", "its value"),
 };
+template <>
+constinit const Record Description<TraceNumber>::record = record_of<TraceNumber>("trace_number",
+                                                                                 trace_number_fields);
 
 constexpr Field trace_step_fields[] = {
     required<&TraceStep::step>("step", "the decision"),
@@ -207,6 +205,8 @@ constexpr Field trace_step_fields[] = {
     required<&TraceStep::because>("because", "the rule with its numbers, in words"),
     required<&TraceStep::numbers>("numbers", "the inputs of the rule"),
 };
+template <>
+constinit const Record Description<TraceStep>::record = record_of<TraceStep>("trace_step", trace_step_fields);
 
 constexpr Field recommendation_document_fields[] = {
     required<&LaunchRecommendationDocument::recommendation>("recommendation", "the answer"),
@@ -216,42 +216,23 @@ constexpr Field recommendation_document_fields[] = {
     optional<&LaunchRecommendationDocument::device>("device",
                                                     "the device that --device took the limits from"),
 };
-
-} // namespace
-
-constinit const Record Description<SizingPolicy>::record =
-    record_of<SizingPolicy>("sizing_policy", sizing_fields);
-constinit const Record Description<LaunchPolicy>::record =
-    record_of<LaunchPolicy>("launch_policy", policy_fields);
-constinit const Record Description<LaunchRequestDocument>::record =
-    record_of<LaunchRequestDocument>("launch_request", request_fields);
-constinit const Record Description<LaunchGeometry>::record =
-    record_of<LaunchGeometry>("launch_geometry", geometry_fields);
-constinit const Record Description<LaunchRecommendation>::record =
-    record_of<LaunchRecommendation>("recommendation", recommendation_fields);
-constinit const Record Description<TopologyEvidence>::record =
-    record_of<TopologyEvidence>("topology_evidence", topology_evidence_fields);
-constinit const Record Description<PromotionEvidence>::record =
-    record_of<PromotionEvidence>("promotion_evidence", promotion_evidence_fields);
-constinit const Record Description<EvidenceComplete>::record =
-    record_of<EvidenceComplete>("evidence_complete", complete_fields);
-constinit const Record Description<Evidence>::record = record_of<Evidence>("evidence", evidence_fields);
-constinit const Record Description<TraceNumber>::record =
-    record_of<TraceNumber>("trace_number", trace_number_fields);
-constinit const Record Description<TraceStep>::record = record_of<TraceStep>("trace_step", trace_step_fields);
+template <>
 constinit const Record Description<LaunchRecommendationDocument>::record =
     record_of<LaunchRecommendationDocument>("launch_recommendation", recommendation_document_fields);
 
+template <>
 constinit const Document DocumentOf<LaunchRequestDocument>::document{
     .kind = "launch_request",
     .title = "Request for a launch recommendation: queue, adapter limits, telemetry and policy",
     .direction = Direction::input,
     .record = &Description<LaunchRequestDocument>::record};
+template <>
 constinit const Document DocumentOf<LaunchPolicy>::document{
     .kind = "launch_policy",
     .title = "Thresholds of the launch policy; fields left out keep their standard values",
     .direction = Direction::input,
     .record = &Description<LaunchPolicy>::record};
+template <>
 constinit const Document DocumentOf<LaunchRecommendationDocument>::document{
     .kind = "launch_recommendation",
     .title = "Launch recommendation: geometry, topology, mode, hit capacity and memory",
@@ -260,21 +241,6 @@ constinit const Document DocumentOf<LaunchRecommendationDocument>::document{
 
 using policy::DrainRecommendation;
 using policy::RequeueAccounting;
-
-template <>
-struct Description<RequeueAccounting> {
-  static const Record record;
-};
-template <>
-struct Description<SiblingDiffusion> {
-  static const Record record;
-};
-template <>
-struct Description<DiffusedPriorities> {
-  static const Record record;
-};
-
-namespace {
 
 constexpr std::string_view requeue_count_meaning = "requeues recorded";
 constexpr std::string_view aged_promotions_meaning = "promotions of items for their age";
@@ -285,6 +251,9 @@ constexpr Field accounting_fields[] = {
     required<&RequeueAccounting::aged_promotions>("aged_promotions", aged_promotions_meaning),
     required<&RequeueAccounting::max_priority_age>("max_priority_age", max_priority_age_meaning),
 };
+template <>
+constinit const Record Description<RequeueAccounting>::record =
+    record_of<RequeueAccounting>("requeue_accounting", accounting_fields);
 
 constexpr Field drain_fields[] = {
     required<&DrainRecommendation::should_drain>("should_drain", "true unless the reason is none"),
@@ -301,6 +270,9 @@ constexpr Field drain_fields[] = {
         "aged_promotion_counter_headroom", "aged promotions left before the counter is full"),
     required<&DrainRecommendation::fix>("fix", "what to do, in one line"),
 };
+template <>
+constinit const Record Description<DrainRecommendation>::record =
+    record_of<DrainRecommendation>("drain_recommendation", drain_fields);
 
 constexpr Field diffusion_fields[] = {
     required<&SiblingDiffusion::priority_stalks>("priority_stalks", "priorities of the siblings"),
@@ -310,72 +282,58 @@ constexpr Field diffusion_fields[] = {
     required<&SiblingDiffusion::damping>("damping", "step size"),
     required<&SiblingDiffusion::iterations>("iterations", "steps to take"),
 };
+template <>
+constinit const Record Description<SiblingDiffusion>::record =
+    record_of<SiblingDiffusion>("sibling_diffusion", diffusion_fields);
 
 constexpr Field diffused_fields[] = {
     required<&DiffusedPriorities::output>("output", "priorities after the last step"),
     optional<&DiffusedPriorities::diagnostics>("diagnostics", diagnostics_meaning),
 };
-
-} // namespace
-
-constinit const Record Description<RequeueAccounting>::record =
-    record_of<RequeueAccounting>("requeue_accounting", accounting_fields);
-constinit const Record Description<DrainRecommendation>::record =
-    record_of<DrainRecommendation>("drain_recommendation", drain_fields);
-constinit const Record Description<SiblingDiffusion>::record =
-    record_of<SiblingDiffusion>("sibling_diffusion", diffusion_fields);
+template <>
 constinit const Record Description<DiffusedPriorities>::record =
     record_of<DiffusedPriorities>("diffused_priorities", diffused_fields);
 
+template <>
 constinit const Document DocumentOf<RequeueAccounting>::document{
     .kind = "requeue_accounting",
     .title = "Counters of requeued and aged work items",
     .direction = Direction::input,
     .record = &Description<RequeueAccounting>::record};
+template <>
 constinit const Document DocumentOf<DrainRecommendation>::document{
     .kind = "drain_recommendation",
     .title = "Recommendation to read out and reset the requeue counters",
     .direction = Direction::output,
     .record = &Description<DrainRecommendation>::record};
+template <>
 constinit const Document DocumentOf<SiblingDiffusion>::document{
     .kind = "sibling_diffusion",
     .title = "Priorities of siblings and the parameters of their diffusion",
     .direction = Direction::input,
     .record = &Description<SiblingDiffusion>::record};
+template <>
 constinit const Document DocumentOf<DiffusedPriorities>::document{
     .kind = "diffused_priorities",
     .title = "Priorities after diffusion",
     .direction = Direction::output,
     .record = &Description<DiffusedPriorities>::record};
 
-template <>
-struct Description<MeasuredCosts> {
-  static const Record record;
-};
-template <>
-struct Description<TuningChoice> {
-  static const Record record;
-};
-template <>
-struct Description<NaturalGradient> {
-  static const Record record;
-};
-template <>
-struct Description<NaturalGradientStep> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr Field measured_costs_fields[] = {
     required<&MeasuredCosts::candidates>("candidates", "values that were tried"),
     required<&MeasuredCosts::costs>("costs", "cost of each, in any single unit; surplus values are ignored"),
     required<&MeasuredCosts::current>("current", "the value in use; kept if there are no measurements"),
 };
+template <>
+constinit const Record Description<MeasuredCosts>::record = record_of<MeasuredCosts>("measured_costs",
+                                                                                     measured_costs_fields);
 
 constexpr Field choice_fields[] = {
     required<&TuningChoice::value>("value", "the candidate with the lowest cost, the first of equals"),
 };
+template <>
+constinit const Record Description<TuningChoice>::record = record_of<TuningChoice>("tuning_choice",
+                                                                                   choice_fields);
 
 constexpr Field gradient_fields[] = {
     required<&NaturalGradient::m_inv_sqrt>("m_inv_sqrt", "the preconditioner, n times n, row by row"),
@@ -383,37 +341,36 @@ constexpr Field gradient_fields[] = {
     required<&NaturalGradient::n>("n", "dimension"),
     required<&NaturalGradient::learning_rate>("learning_rate", "step size"),
 };
+template <>
+constinit const Record Description<NaturalGradient>::record = record_of<NaturalGradient>("natural_gradient",
+                                                                                         gradient_fields);
 
 constexpr Field step_fields[] = {
     required<&NaturalGradientStep::output>("output",
                                            "the step; empty when the matrix or the gradient is too short"),
     optional<&NaturalGradientStep::diagnostics>("diagnostics", diagnostics_meaning),
 };
-
-} // namespace
-
-constinit const Record Description<MeasuredCosts>::record =
-    record_of<MeasuredCosts>("measured_costs", measured_costs_fields);
-constinit const Record Description<TuningChoice>::record =
-    record_of<TuningChoice>("tuning_choice", choice_fields);
-constinit const Record Description<NaturalGradient>::record =
-    record_of<NaturalGradient>("natural_gradient", gradient_fields);
+template <>
 constinit const Record Description<NaturalGradientStep>::record =
     record_of<NaturalGradientStep>("natural_gradient_step", step_fields);
 
+template <>
 constinit const Document DocumentOf<MeasuredCosts>::document{.kind = "measured_costs",
                                                              .title = "Candidates and their costs",
                                                              .direction = Direction::input,
                                                              .record = &Description<MeasuredCosts>::record};
+template <>
 constinit const Document DocumentOf<TuningChoice>::document{.kind = "tuning_choice",
                                                             .title = "The cheapest candidate",
                                                             .direction = Direction::output,
                                                             .record = &Description<TuningChoice>::record};
+template <>
 constinit const Document DocumentOf<NaturalGradient>::document{.kind = "natural_gradient",
                                                                .title = "A gradient and its preconditioner",
                                                                .direction = Direction::input,
                                                                .record =
                                                                    &Description<NaturalGradient>::record};
+template <>
 constinit const Document DocumentOf<NaturalGradientStep>::document{
     .kind = "natural_gradient_step",
     .title = "A natural-gradient step",

@@ -39,59 +39,33 @@ struct LaunchRecommendationDocument {
 };
 
 template <>
-struct Choices<policy::Topology> {
-  static constexpr std::span<const std::string_view> names = policy::topology_names;
-};
+inline constexpr Names Choices<policy::Topology>::names = policy::topology_names;
 template <>
-struct Choices<policy::QueuePressure> {
-  static constexpr std::span<const std::string_view> names = policy::queue_pressure_names;
-};
+inline constexpr Names Choices<policy::QueuePressure>::names = policy::queue_pressure_names;
 template <>
-struct Choices<policy::ExecutionMode> {
-  static constexpr std::span<const std::string_view> names = policy::execution_mode_names;
-};
+inline constexpr Names Choices<policy::ExecutionMode>::names = policy::execution_mode_names;
 template <>
-struct Choices<policy::GraphblasSwitchClass> {
-  static constexpr std::span<const std::string_view> names = policy::graphblas_switch_class_names;
-};
+inline constexpr Names Choices<policy::GraphblasSwitchClass>::names = policy::graphblas_switch_class_names;
 template <>
-struct Choices<policy::PromotionRoute> {
-  static constexpr std::span<const std::string_view> names = policy::promotion_route_names;
-};
+inline constexpr Names Choices<policy::PromotionRoute>::names = policy::promotion_route_names;
 
 template <>
-struct Description<policy::SizingPolicy> {
-  static const Record record;
-};
+const Record Description<policy::SizingPolicy>::record;
 template <>
-struct Description<policy::LaunchPolicy> {
-  static const Record record;
-};
+const Record Description<policy::LaunchPolicy>::record;
 template <>
-struct Description<policy::LaunchRecommendation> {
-  static const Record record;
-};
+const Record Description<policy::LaunchRecommendation>::record;
 template <>
-struct Description<policy::TopologyEvidence> {
-  static const Record record;
-};
+const Record Description<policy::TopologyEvidence>::record;
 template <>
-struct Description<Evidence> {
-  static const Record record;
-};
+const Record Description<Evidence>::record;
 
 template <>
-struct DocumentOf<LaunchRequestDocument> {
-  static const Document document;
-};
+const Document DocumentOf<LaunchRequestDocument>::document;
 template <>
-struct DocumentOf<policy::LaunchPolicy> {
-  static const Document document;
-};
+const Document DocumentOf<policy::LaunchPolicy>::document;
 template <>
-struct DocumentOf<LaunchRecommendationDocument> {
-  static const Document document;
-};
+const Document DocumentOf<LaunchRecommendationDocument>::document;
 
 // The fields of the launch policy, for its own document and for documents that add fields to it. `Outer` are
 // the members that lead to the policy.
@@ -142,31 +116,19 @@ struct DiffusedPriorities {
 };
 
 template <>
-struct Choices<policy::DrainReason> {
-  static constexpr std::span<const std::string_view> names = policy::drain_reason_names;
-};
+inline constexpr Names Choices<policy::DrainReason>::names = policy::drain_reason_names;
 
 template <>
-struct Description<policy::DrainRecommendation> {
-  static const Record record;
-};
+const Record Description<policy::DrainRecommendation>::record;
 
 template <>
-struct DocumentOf<policy::RequeueAccounting> {
-  static const Document document;
-};
+const Document DocumentOf<policy::RequeueAccounting>::document;
 template <>
-struct DocumentOf<policy::DrainRecommendation> {
-  static const Document document;
-};
+const Document DocumentOf<policy::DrainRecommendation>::document;
 template <>
-struct DocumentOf<SiblingDiffusion> {
-  static const Document document;
-};
+const Document DocumentOf<SiblingDiffusion>::document;
 template <>
-struct DocumentOf<DiffusedPriorities> {
-  static const Document document;
-};
+const Document DocumentOf<DiffusedPriorities>::document;
 
 // Documents: measured costs, natural-gradient steps and their results.
 
@@ -193,20 +155,12 @@ struct NaturalGradientStep {
 };
 
 template <>
-struct DocumentOf<MeasuredCosts> {
-  static const Document document;
-};
+const Document DocumentOf<MeasuredCosts>::document;
 template <>
-struct DocumentOf<TuningChoice> {
-  static const Document document;
-};
+const Document DocumentOf<TuningChoice>::document;
 template <>
-struct DocumentOf<NaturalGradient> {
-  static const Document document;
-};
+const Document DocumentOf<NaturalGradient>::document;
 template <>
-struct DocumentOf<NaturalGradientStep> {
-  static const Document document;
-};
+const Document DocumentOf<NaturalGradientStep>::document;
 
 } // namespace tidegate::documents

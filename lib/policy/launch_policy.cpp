@@ -1,4 +1,4 @@
-// The words of launch_request.hpp's errors, the arithmetic of sizing.hpp, and decide(), which takes the steps of
+// The arithmetic of sizing.hpp, and decide(), which takes the steps of
 // the policy in order; each reads the effective request and earlier results.
 #include "policy/sizing.hpp"
 #include <tidegate/policy/launch_policy.hpp>
@@ -11,69 +11,26 @@
 
 namespace tidegate::policy {
 
-namespace {
-
-void describe_overflow(const PolicyError& error, Error& result) {
-  result.message = fmt::format("{} does not fit its integer type", error.field);
-  if (error.field == "hit_capacity") {
-    result.fix = "lower queue_len, expected_hits_per_item or the policy's hit_capacity_multiplier, or set "
-                 "requested_hit_capacity";
-  } else if (error.field == "estimated_peak_device_bytes") {
-    result.fix = "lower resident_device_bytes, the hit capacity or the policy's scratch_bytes_per_hit";
-  } else {
-    result.fix = "drain the queue and start the counter again from zero";
-    result.pointer = fmt::format("/{}", error.field);
-  }
-}
-
-void describe_zero_limit(const PolicyError& error, Error& result) {
-  result.pointer = fmt::format("/{}", error.field);
-  result.message = fmt::format("the adapter limit {} is 0", error.field);
-  result.fix = error.field == "max_compute_workgroups_per_dimension"
-                   ? "give the device's limit; left out, it is requested_worker_groups, which may be 0"
-                   : "give the device's limit";
-}
-
-} // namespace
-
-Error to_error(const PolicyError& error) {
-  Error result;
-  result.code = error.code;
-  if (error.code != ErrorCode::device_out_of_memory) {
-    result.field = std::string(error.field);
-  }
-  switch (error.code) {
-  case ErrorCode::overflow: describe_overflow(error, result); break;
-  case ErrorCode::zero_adapter_limit: describe_zero_limit(error, result); break;
-  case ErrorCode::policy_out_of_range:
-    result.pointer = fmt::format("/policy/{}", error.field);
-    result.message = fmt::format("the policy's {} is above 10000 bps (100 %)", error.field);
-    result.fix = "set it to at most 10000";
-    break;
-  case ErrorCode::queue_too_long:
-    result.message = fmt::format("{} does not fit 32 bits", error.field);
-    result.fix = "split the queue into several launches";
-    break;
-  case ErrorCode::device_out_of_memory:
-    result.requested = error.requested;
-    result.available = error.available;
-    result.pointer = "/device_memory_budget_bytes";
-    result.message =
-        fmt::format("the launch needs {} bytes at its peak and the device memory budget is {} bytes",
-                    error.requested, error.available);
-    result.fix = "raise device_memory_budget_bytes, or lower requested_hit_capacity, queue_len or "
-                 "resident_device_bytes";
-    break;
-  default: result.message = "unexpected policy error"; break;
-  }
-  return result;
-}
-
 // Launch geometry in saturating 32-bit arithmetic.
 
 namespace {
 
 constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
+
+tl::unexpected<Error> too_long(std::string_view field) {
+  return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
+                              .message = fmt::format("{} does not fit 32 bits", field),
+                              .fix = "split the queue into several launches",
+                              .field = std::string(field)});
+}
+
+tl::unexpected<Error> zero_limit(std::string_view field, std::string_view hint = "") {
+  return tl::unexpected(Error{.code = ErrorCode::zero_adapter_limit,
+                              .message = fmt::format("the adapter limit {} is 0", field),
+                              .fix = fmt::format("give the device's limit{}", hint),
+                              .pointer = fmt::format("/{}", field),
+                              .field = std::string(field)});
+}
 
 constexpr std::uint32_t saturating_add(std::uint32_t a, std::uint32_t b) {
   return a > u32_max - b ? u32_max : a + b;
@@ -120,37 +77,35 @@ std::uint32_t default_worker_groups_from_limits(std::uint32_t max_compute_workgr
   return std::max(share, powerful ? sizing.powerful_min_worker_groups : 1U);
 }
 
-PolicyResult<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, std::uint32_t worker_count,
-                                                      std::uint32_t max_workgroup_size_x,
-                                                      const SizingPolicy& sizing) {
+Result<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, std::uint32_t worker_count,
+                                                std::uint32_t max_workgroup_size_x,
+                                                const SizingPolicy& sizing) {
   if (item_count > u32_max) {
-    return tl::unexpected(PolicyError{.code = ErrorCode::queue_too_long, .field = "queue_len"});
+    return too_long("queue_len");
   }
   const auto count = static_cast<std::uint32_t>(item_count);
   const std::uint32_t width = worker_workgroup_size(worker_count, max_workgroup_size_x);
   const std::uint64_t items = std::max<std::uint64_t>(item_count, 1);
   const std::uint64_t slots = (items + width - 1) / width * width;
   if (slots > u32_max) {
-    return tl::unexpected(PolicyError{.code = ErrorCode::queue_too_long, .field = "slot_count"});
+    return too_long("slot_count");
   }
   return LaunchGeometry{.workgroup_size_x = width,
                         .slot_count = static_cast<std::uint32_t>(slots),
                         .dispatch_grid = {workgroups_for(count, width, worker_count, sizing), 1, 1}};
 }
 
-PolicyResult<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
-                            const AdapterLimits& limits, const SizingPolicy& sizing) {
-  const auto zero = [](std::string_view field) {
-    return tl::unexpected(PolicyError{.code = ErrorCode::zero_adapter_limit, .field = field});
-  };
+Result<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
+                      const AdapterLimits& limits, const SizingPolicy& sizing) {
   if (limits.max_workgroup_size_x == 0) {
-    return zero("max_workgroup_size_x");
+    return zero_limit("max_workgroup_size_x");
   }
   if (limits.max_compute_workgroups_per_dimension == 0) {
-    return zero("max_compute_workgroups_per_dimension");
+    return zero_limit("max_compute_workgroups_per_dimension",
+                      "; left out, it is requested_worker_groups, which may be 0");
   }
   if (limits.max_compute_invocations_per_workgroup == 0) {
-    return zero("max_compute_invocations_per_workgroup");
+    return zero_limit("max_compute_invocations_per_workgroup");
   }
 
   const std::uint32_t wanted =
@@ -171,8 +126,11 @@ PolicyResult<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_wor
 
 namespace {
 
-tl::unexpected<PolicyError> overflow(std::string_view field) {
-  return tl::unexpected(PolicyError{.code = ErrorCode::overflow, .field = field});
+tl::unexpected<Error> overflow(std::string_view field, std::string fix) {
+  return tl::unexpected(Error{.code = ErrorCode::overflow,
+                              .message = fmt::format("{} does not fit its integer type", field),
+                              .fix = std::move(fix),
+                              .field = std::string(field)});
 }
 
 // Step 8. The lanes of a dispatch never exceed its 32-bit slot count, so the product fits 64 bits.
@@ -188,21 +146,23 @@ QueuePressure pressure_class(const LaunchPolicy& policy, const LaunchRequest& ef
 }
 
 // Step 9. `multiplier` is the capacity per expected hit.
-PolicyResult<std::uint32_t> derived_hit_capacity(const LaunchPolicy& policy, const LaunchRequest& effective,
-                                                 std::uint32_t multiplier) {
+Result<std::uint32_t> derived_hit_capacity(const LaunchPolicy& policy, const LaunchRequest& effective,
+                                           std::uint32_t multiplier) {
   std::uint32_t capacity = 0;
   if (__builtin_mul_overflow(effective.queue_len, std::max(effective.expected_hits_per_item, 1U),
                              &capacity) ||
       __builtin_mul_overflow(capacity, multiplier, &capacity)) {
-    return overflow("hit_capacity");
+    return overflow("hit_capacity",
+                    "lower queue_len, expected_hits_per_item or the policy's hit_capacity_multiplier, or set "
+                    "requested_hit_capacity");
   }
   return std::max(capacity, policy.min_hit_capacity);
 }
 
 } // namespace
 
-PolicyResult<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& request,
-                                    std::optional<Topology> previous_topology) {
+Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& request,
+                              std::optional<Topology> previous_topology) {
   LaunchDecision decision{.effective = infer_missing_signals(request),
                           .previous_topology = previous_topology};
   const LaunchRequest& effective = decision.effective;
@@ -218,23 +178,17 @@ PolicyResult<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequ
                         : decision.raw;
   answer.topology = decision.chosen.topology;
 
-  const auto shedding = shed_workers(policy, effective, answer.topology);
-  if (!shedding) {
-    return tl::unexpected(shedding.error());
-  }
-  decision.shedding = *shedding;
+  TIDEGATE_TRY(decision.shedding, shed_workers(policy, effective, answer.topology));
 
-  const auto grid =
-      grid_for(effective.queue_len, shedding->worker_groups,
+  TIDEGATE_TRY(
+      const Grid grid,
+      grid_for(effective.queue_len, decision.shedding.worker_groups,
                {.max_workgroup_size_x = effective.max_workgroup_size_x,
                 .max_compute_workgroups_per_dimension = effective.max_compute_workgroups_per_dimension,
                 .max_compute_invocations_per_workgroup = effective.max_compute_invocations_per_workgroup},
-               policy.sizing);
-  if (!grid) {
-    return tl::unexpected(grid.error());
-  }
-  answer.geometry = grid->geometry;
-  answer.worker_groups = grid->worker_groups;
+               policy.sizing));
+  answer.geometry = grid.geometry;
+  answer.worker_groups = grid.worker_groups;
 
   decision.lanes = std::uint64_t{answer.geometry.dispatch_grid[0]} * answer.geometry.workgroup_size_x;
   answer.pressure = pressure_class(policy, effective, decision.lanes);
@@ -244,25 +198,28 @@ PolicyResult<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequ
   } else {
     const bool short_of_memory = effective.memory_pressure_bps >= policy.memory_pressure_threshold_bps;
     decision.hit_multiplier = short_of_memory ? 1 : policy.hit_capacity_multiplier;
-    const auto capacity = derived_hit_capacity(policy, effective, decision.hit_multiplier);
-    if (!capacity) {
-      return tl::unexpected(capacity.error());
-    }
-    answer.hit_capacity = *capacity;
+    TIDEGATE_TRY(answer.hit_capacity, derived_hit_capacity(policy, effective, decision.hit_multiplier));
   }
 
   const std::uint64_t scratch_bytes = std::uint64_t{answer.hit_capacity} * policy.scratch_bytes_per_hit;
   if (scratch_bytes > std::numeric_limits<std::uint64_t>::max() - effective.resident_device_bytes) {
-    return overflow("estimated_peak_device_bytes");
+    return overflow("estimated_peak_device_bytes",
+                    "lower resident_device_bytes, the hit capacity or the policy's scratch_bytes_per_hit");
   }
   answer.estimated_peak_device_bytes = effective.resident_device_bytes + scratch_bytes;
   answer.device_memory_budget_bytes = effective.device_memory_budget_bytes;
   if (effective.device_memory_budget_bytes != 0 &&
       answer.estimated_peak_device_bytes > effective.device_memory_budget_bytes) {
-    return tl::unexpected(PolicyError{.code = ErrorCode::device_out_of_memory,
-                                      .field = {},
-                                      .requested = answer.estimated_peak_device_bytes,
-                                      .available = effective.device_memory_budget_bytes});
+    return tl::unexpected(Error{
+        .code = ErrorCode::device_out_of_memory,
+        .message =
+            fmt::format("the launch needs {} bytes at its peak and the device memory budget is {} bytes",
+                        answer.estimated_peak_device_bytes, effective.device_memory_budget_bytes),
+        .fix = "raise device_memory_budget_bytes, or lower requested_hit_capacity, queue_len or "
+               "resident_device_bytes",
+        .pointer = "/device_memory_budget_bytes",
+        .requested = answer.estimated_peak_device_bytes,
+        .available = effective.device_memory_budget_bytes});
   }
 
   const bool compiled = effective.queue_len >= policy.jit_queue_len_threshold || promotion.any() ||
@@ -273,8 +230,8 @@ PolicyResult<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequ
   return decision;
 }
 
-PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request,
-                                             std::optional<Topology> previous_topology) {
+Result<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request,
+                                       std::optional<Topology> previous_topology) {
   return decide(policy, request, previous_topology).map([](const LaunchDecision& decision) {
     return decision.recommendation;
   });

@@ -1,6 +1,7 @@
 // The launch policy: maps one launch request to one recommendation. Pure integer functions without global
 // state. The order of the steps in decide() determines which error is reported.
 #pragma once
+#include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/policy/topology.hpp>
 
@@ -24,11 +25,11 @@ struct LaunchDecision {
 
 // Errors: zero_adapter_limit, policy_out_of_range, overflow {hit_capacity, estimated_peak_device_bytes},
 // device_out_of_memory. `previous_topology` switches hysteresis on.
-PolicyResult<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& request,
-                                    std::optional<Topology> previous_topology = {});
+Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& request,
+                              std::optional<Topology> previous_topology = {});
 
 // Returns only the recommendation of decide().
-PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request,
-                                             std::optional<Topology> previous_topology = {});
+Result<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request,
+                                       std::optional<Topology> previous_topology = {});
 
 } // namespace tidegate::policy

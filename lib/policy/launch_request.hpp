@@ -1,10 +1,6 @@
 // The input of the launch policy: a request and the policy's thresholds. Plain data; densities and pressures
 // are in basis points (bps, 10 000 = 100 %).
 #pragma once
-#include <tidegate/core/error.hpp>
-
-#include <tl/expected.hpp>
-
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -139,23 +135,5 @@ struct LaunchRecommendation {
 
   friend bool operator==(const LaunchRecommendation&, const LaunchRecommendation&) = default;
 };
-
-// The reason that the policy refuses a request. Plain data: constructing one costs nothing on the hot path.
-
-struct PolicyError {
-  ErrorCode code = ErrorCode::overflow; // overflow, zero_adapter_limit, policy_out_of_range, queue_too_long
-                                        // or device_out_of_memory
-  std::string_view field;               // the field that overflowed or is out of range; empty for memory
-  std::uint64_t requested = 0;          // device_out_of_memory: peak bytes
-  std::uint64_t available = 0;          // device_out_of_memory: budget bytes
-
-  friend bool operator==(const PolicyError&, const PolicyError&) = default;
-};
-
-template <class T>
-using PolicyResult = tl::expected<T, PolicyError>;
-
-// Adds message, fix and the pointer to the field in a launch request document.
-Error to_error(const PolicyError& error);
 
 } // namespace tidegate::policy

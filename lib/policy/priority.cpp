@@ -1,6 +1,8 @@
 // Saturating counters, the first reason to drain them, and the diffusion of priorities.
 #include <tidegate/policy/priority.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -9,6 +11,17 @@ namespace tidegate::policy {
 namespace {
 
 constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
+
+Result<void> refuse_full(std::uint64_t counter, std::string_view field) {
+  if (counter != u64_max) {
+    return {};
+  }
+  return tl::unexpected(Error{.code = ErrorCode::overflow,
+                              .message = fmt::format("{} does not fit its integer type", field),
+                              .fix = "drain the queue and start the counter again from zero",
+                              .pointer = fmt::format("/{}", field),
+                              .field = std::string(field)});
+}
 
 void saturating_increment(std::uint64_t& counter) {
   if (counter != u64_max) {
@@ -63,18 +76,14 @@ void RequeueAccounting::record_aged_promotion(std::uint32_t age_ticks) {
   max_priority_age = std::max(max_priority_age, age_ticks);
 }
 
-PolicyResult<void> RequeueAccounting::try_record_requeue(std::uint32_t age_ticks) {
-  if (requeue_count == u64_max) {
-    return tl::unexpected(PolicyError{.code = ErrorCode::overflow, .field = "requeue_count"});
-  }
+Result<void> RequeueAccounting::try_record_requeue(std::uint32_t age_ticks) {
+  TIDEGATE_CHECK(refuse_full(requeue_count, "requeue_count"));
   record_requeue(age_ticks);
   return {};
 }
 
-PolicyResult<void> RequeueAccounting::try_record_aged_promotion(std::uint32_t age_ticks) {
-  if (aged_promotions == u64_max) {
-    return tl::unexpected(PolicyError{.code = ErrorCode::overflow, .field = "aged_promotions"});
-  }
+Result<void> RequeueAccounting::try_record_aged_promotion(std::uint32_t age_ticks) {
+  TIDEGATE_CHECK(refuse_full(aged_promotions, "aged_promotions"));
   record_aged_promotion(age_ticks);
   return {};
 }

@@ -1,6 +1,7 @@
 // Requeue accounting with its drain recommendation, and the diffusion of priorities between siblings. Plain
 // counters and pure functions.
 #pragma once
+#include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
 #include <array>
@@ -22,8 +23,8 @@ struct RequeueAccounting {
   void record_aged_promotion(std::uint32_t age_ticks);
 
   // Checked forms. Errors: overflow {requeue_count} or {aged_promotions}, and nothing changes.
-  PolicyResult<void> try_record_requeue(std::uint32_t age_ticks);
-  PolicyResult<void> try_record_aged_promotion(std::uint32_t age_ticks);
+  Result<void> try_record_requeue(std::uint32_t age_ticks);
+  Result<void> try_record_aged_promotion(std::uint32_t age_ticks);
 
   friend bool operator==(const RequeueAccounting&, const RequeueAccounting&) = default;
 };

@@ -37,8 +37,8 @@ std::size_t RecommendationCache::KeyHash::operator()(const Key& key) const {
   return fold(fold(sizes, telemetry), fold(fold(graph, memory), thresholds));
 }
 
-PolicyResult<LaunchRecommendation> RecommendationCache::recommend(const LaunchPolicy& policy,
-                                                                  const LaunchRequest& request) {
+Result<LaunchRecommendation> RecommendationCache::recommend(const LaunchPolicy& policy,
+                                                            const LaunchRequest& request) {
   const Key key{policy, request};
   if (const auto found = by_key_.find(key); found != by_key_.end()) {
     ++hits_;

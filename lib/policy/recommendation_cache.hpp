@@ -28,7 +28,7 @@ public:
 
   // Like recommend() of launch_policy.hpp, but cached. Evidence looks up the effective request
   // (infer_missing_signals), so it shares no entry with a raw request without signals.
-  PolicyResult<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request);
+  Result<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request);
 
   [[nodiscard]] CacheStatistics statistics() const;
 

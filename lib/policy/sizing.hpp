@@ -1,6 +1,7 @@
 // Launch geometry: how many work-groups of which width, and how many queue slots they own.
 // All functions are total and pure; sizes count work-items.
 #pragma once
+#include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
 #include <array>
@@ -29,9 +30,9 @@ std::uint32_t default_worker_groups_from_limits(std::uint32_t max_compute_workgr
 
 // Geometry for a 64-bit item count. Errors: queue_too_long, with queue_len if the count exceeds u32, with
 // slot_count if its padding does.
-PolicyResult<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, std::uint32_t worker_count,
-                                                      std::uint32_t max_workgroup_size_x,
-                                                      const SizingPolicy& sizing = {});
+Result<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, std::uint32_t worker_count,
+                                                std::uint32_t max_workgroup_size_x,
+                                                const SizingPolicy& sizing = {});
 
 struct Grid {
   LaunchGeometry geometry;
@@ -42,7 +43,7 @@ struct Grid {
 
 // Step 7: geometry and worker groups for a queue. `requested_worker_groups` 0 derives them from the limits.
 // Errors: zero_adapter_limit with the first limit that is 0.
-PolicyResult<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
-                            const AdapterLimits& limits, const SizingPolicy& sizing = {});
+Result<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
+                      const AdapterLimits& limits, const SizingPolicy& sizing = {});
 
 } // namespace tidegate::policy

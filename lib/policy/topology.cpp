@@ -76,8 +76,7 @@ TopologyChoice with_hysteresis(const LaunchPolicy& policy, const LaunchRequest& 
       tg_with_hysteresis(densities_of(policy, effective, promotion), unheld, static_cast<tg_u32>(previous)));
 }
 
-PolicyResult<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& effective,
-                                    Topology topology) {
+Result<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& effective, Topology topology) {
   const std::uint64_t requested = effective.requested_worker_groups;
   Shedding result{.worker_groups = effective.requested_worker_groups};
   if (requested <= 1) {
@@ -88,7 +87,11 @@ PolicyResult<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequ
     const std::uint32_t threshold = policy.memory_pressure_threshold_bps;
     if (threshold > full_scale_bps) {
       return tl::unexpected(
-          PolicyError{.code = ErrorCode::policy_out_of_range, .field = "memory_pressure_threshold_bps"});
+          Error{.code = ErrorCode::policy_out_of_range,
+                .message = "the policy's memory_pressure_threshold_bps is above 10000 bps (100 %)",
+                .fix = "set it to at most 10000",
+                .pointer = "/policy/memory_pressure_threshold_bps",
+                .field = "memory_pressure_threshold_bps"});
     }
     const std::uint32_t span = std::max<std::uint32_t>(full_scale_bps - threshold, 1);
     const std::uint32_t pressure = effective.memory_pressure_bps;

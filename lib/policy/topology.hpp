@@ -1,6 +1,7 @@
 // Derives the traversal's topology from the density of the frontier and the memory pressure, both in basis
 // points. Every choice returns the rule that made it, for explanations.
 #pragma once
+#include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
 #include <array>
@@ -101,7 +102,6 @@ struct Shedding {
 };
 
 // Errors: policy_out_of_range if the memory threshold is above 10000 bps and shedding needs its span.
-PolicyResult<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& effective,
-                                    Topology topology);
+Result<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& effective, Topology topology);
 
 } // namespace tidegate::policy

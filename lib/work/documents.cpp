@@ -23,93 +23,22 @@ using engine::Until;
 using engine::WaveProgram;
 using engine::WaveSpec;
 
-template <>
-struct Description<Iota> {
-  static const Record record;
-};
-template <>
-struct Description<Random> {
-  static const Record record;
-};
-template <>
-struct Description<BufferInit> {
-  static const Record record;
-};
-template <>
-struct Description<BufferSpec> {
-  static const Record record;
-};
-template <>
-struct Description<ImageSpec> {
-  static const Record record;
-};
-template <>
-struct Description<SamplerSpec> {
-  static const Record record;
-};
-template <>
-struct Description<OpSpec> {
-  static const Record record;
-};
-template <>
-struct Description<IterationSpec> {
-  static const Record record;
-};
-template <>
-struct Description<FillSpec> {
-  static const Record record;
-};
-template <>
-struct Description<CopySpec> {
-  static const Record record;
-};
-template <>
-struct Description<ArgumentSpec> {
-  static const Record record;
-};
-template <>
-struct Description<planning::Wave> {
-  static const Record record;
-};
-template <>
-struct Description<QueueItem> {
-  static const Record record;
-};
-template <>
-struct Description<QueueSpec> {
-  static const Record record;
-};
-template <>
-struct Description<WaveSpec> {
-  static const Record record;
-};
-template <>
-struct Description<ProgramDependency> {
-  static const Record record;
-};
-template <>
-struct Description<Until> {
-  static const Record record;
-};
-template <>
-struct Description<WaveProgram> {
-  static const Record record;
-};
-
-namespace {
-
 constexpr std::string_view note_meaning = "for people; has no effect";
 
 constexpr Field iota_fields[] = {
     defaulted<&Iota::start>("start", "the first element"),
     defaulted<&Iota::step>("step", "added from one element to the next"),
 };
+template <>
+constinit const Record Description<Iota>::record = record_of<Iota>("iota", iota_fields);
 
 constexpr Field random_fields[] = {
     required<&Random::seed>("seed", "equal seeds give equal contents"),
     optional<&Random::low>("low", "lowest value; left out 0, for integers the lowest of the type"),
     optional<&Random::high>("high", "exclusive upper bound; left out 1, for integers all of the type"),
 };
+template <>
+constinit const Record Description<Random>::record = record_of<Random>("random", random_fields);
 
 constexpr Field init_fields[] = {
     optional<&BufferInit::fill>("fill", "one value for all elements"),
@@ -118,6 +47,8 @@ constexpr Field init_fields[] = {
     optional<&BufferInit::file>("file",
                                 ".npy file, for an image also .png, or raw bytes, relative to the program"),
 };
+template <>
+constinit const Record Description<BufferInit>::record = record_of<BufferInit>("buffer_init", init_fields);
 
 constexpr Field program_buffer_fields[] = {
     required<&BufferSpec::type>(
@@ -127,6 +58,9 @@ constexpr Field program_buffer_fields[] = {
     optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
     optional<&BufferSpec::note>("note", note_meaning),
 };
+template <>
+constinit const Record Description<BufferSpec>::record = record_of<BufferSpec>("program_buffer",
+                                                                               program_buffer_fields);
 
 constexpr Field image_fields[] = {
     required<&ImageSpec::format>("format", "order and type of a texel's channels: rgba_unorm8, r_float32, …"),
@@ -139,12 +73,16 @@ constexpr Field image_fields[] = {
                                  "file written when the run succeeds: .npy, .png, or else raw bytes"),
     optional<&ImageSpec::note>("note", note_meaning),
 };
+template <>
+constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>("program_image", image_fields);
 
 constexpr Field sampler_fields[] = {
     defaulted<&SamplerSpec::address>("address", "what a coordinate outside of the image reads"),
     defaulted<&SamplerSpec::filter>("filter", "the nearest texel, or a mixture of those around"),
     defaulted<&SamplerSpec::normalized>("normalized", "whether coordinates go from 0 to 1, not over texels"),
 };
+template <>
+constinit const Record Description<SamplerSpec>::record = record_of<SamplerSpec>("sampler", sampler_fields);
 
 constexpr Field op_fields[] = {
     required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
@@ -157,6 +95,8 @@ constexpr Field op_fields[] = {
         .between(0, 4),
     optional<&OpSpec::note>("note", note_meaning),
 };
+template <>
+constinit const Record Description<OpSpec>::record = record_of<OpSpec>("op", op_fields);
 
 constexpr Field iteration_fields[] = {
     optional<&IterationSpec::add>("add", "added in every step"),
@@ -170,6 +110,9 @@ constexpr Field iteration_fields[] = {
     optional<&IterationSpec::modulo>("modulo", "the value is reduced modulo this number, to 0 or more")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
 };
+template <>
+constinit const Record Description<IterationSpec>::record = record_of<IterationSpec>("iteration",
+                                                                                     iteration_fields);
 
 constexpr Field fill_fields[] = {
     required<&FillSpec::buffer>("buffer", "name of the buffer"),
@@ -177,6 +120,8 @@ constexpr Field fill_fields[] = {
     defaulted<&FillSpec::offset>("offset", "elements before the first one"),
     optional<&FillSpec::count>("count", "elements; left out, up to the end"),
 };
+template <>
+constinit const Record Description<FillSpec>::record = record_of<FillSpec>("fill", fill_fields);
 
 constexpr Field copy_fields[] = {
     required<&CopySpec::from>("from", "name of the buffer that is read"),
@@ -185,6 +130,8 @@ constexpr Field copy_fields[] = {
     defaulted<&CopySpec::to_offset>("to_offset", "elements before the first one that is written"),
     optional<&CopySpec::count>("count", "elements that are read; left out, up to the end"),
 };
+template <>
+constinit const Record Description<CopySpec>::record = record_of<CopySpec>("copy", copy_fields);
 
 constexpr Field queue_item_fields[] = {
     required<&QueueItem::op_handle>("op_handle",
@@ -193,6 +140,8 @@ constexpr Field queue_item_fields[] = {
     required<&QueueItem::output_handle>("output_handle", "which of them it writes"),
     required<&QueueItem::param>("param", "passed to the op"),
 };
+template <>
+constinit const Record Description<QueueItem>::record = record_of<QueueItem>("queue_item", queue_item_fields);
 
 constexpr Field queue_fields[] = {
     required<&QueueSpec::ops>("ops", "names of ops; an item's op_handle is a place in this list"),
@@ -206,6 +155,8 @@ constexpr Field queue_fields[] = {
         "most_stalled_rounds", "rounds in a row without an item that gets done, after which the run ends")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
+template <>
+constinit const Record Description<QueueSpec>::record = record_of<QueueSpec>("queue", queue_fields);
 
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
@@ -241,12 +192,18 @@ constexpr Field argument_fields[] = {
         "iteration", "how a number changes from iteration to iteration; after them it has taken all steps"),
     optional<&ArgumentSpec::note>("note", note_meaning),
 };
+template <>
+constinit const Record Description<ArgumentSpec>::record = record_of<ArgumentSpec>("argument",
+                                                                                   argument_fields);
 
 constexpr Field envelope_fields[] = {
     required<&planning::Wave::frontier_bytes>("frontier_bytes", "bytes that the wave reads"),
     required<&planning::Wave::scratch_bytes>("scratch_bytes", "bytes of scratch"),
     required<&planning::Wave::output_bytes>("output_bytes", "bytes that the wave writes"),
 };
+template <>
+constinit const Record Description<planning::Wave>::record = record_of<planning::Wave>("byte_envelope",
+                                                                                       envelope_fields);
 
 constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::name>("name", "name of the wave, unique in the program"),
@@ -264,6 +221,9 @@ constexpr Field program_wave_fields[] = {
     defaulted<&WaveSpec::rules>("rules", "numbers, below 32, of the source rules that the wave comes from"),
     optional<&WaveSpec::note>("note", note_meaning),
 };
+template <>
+constinit const Record Description<WaveSpec>::record = record_of<WaveSpec>("program_wave",
+                                                                           program_wave_fields);
 
 constexpr Field program_dependency_fields[] = {
     required<&ProgramDependency::before>("before", "index or name of the wave that comes first"),
@@ -275,11 +235,16 @@ constexpr Field program_dependency_fields[] = {
                 "earlier one do; or a number for each dimension")
         .or_single(),
 };
+template <>
+constinit const Record Description<ProgramDependency>::record =
+    record_of<ProgramDependency>("program_dependency", program_dependency_fields);
 
 constexpr Field until_fields[] = {
     required<&Until::buffer>("buffer", "name of the buffer whose first element is tested"),
     defaulted<&Until::equals>("equals", "the value that ends the repetition"),
 };
+template <>
+constinit const Record Description<Until>::record = record_of<Until>("until", until_fields);
 
 constexpr Field program_fields[] = {
     required<&WaveProgram::buffers>("buffers", "the program's memory, by name"),
@@ -302,6 +267,9 @@ constexpr Field program_fields[] = {
     defaulted<&WaveProgram::policy>("policy", "overrides of the standard launch policy"),
     optional<&WaveProgram::note>("note", note_meaning),
 };
+template <>
+constinit const Record Description<WaveProgram>::record = record_of<WaveProgram>("wave_program",
+                                                                                 program_fields);
 
 // The only list of unsupported features: errors and the README refer to it.
 constexpr std::string_view what_cannot_be_run[] = {
@@ -329,34 +297,7 @@ constexpr std::string_view what_cannot_be_run[] = {
     "  variables that another function calls",
 };
 
-} // namespace
-
-constinit const Record Description<Iota>::record = record_of<Iota>("iota", iota_fields);
-constinit const Record Description<Random>::record = record_of<Random>("random", random_fields);
-constinit const Record Description<BufferInit>::record = record_of<BufferInit>("buffer_init", init_fields);
-constinit const Record Description<BufferSpec>::record =
-    record_of<BufferSpec>("program_buffer", program_buffer_fields);
-constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>("program_image", image_fields);
-constinit const Record Description<SamplerSpec>::record = record_of<SamplerSpec>("sampler", sampler_fields);
-constinit const Record Description<OpSpec>::record = record_of<OpSpec>("op", op_fields);
-constinit const Record Description<IterationSpec>::record =
-    record_of<IterationSpec>("iteration", iteration_fields);
-constinit const Record Description<FillSpec>::record = record_of<FillSpec>("fill", fill_fields);
-constinit const Record Description<CopySpec>::record = record_of<CopySpec>("copy", copy_fields);
-constinit const Record Description<ArgumentSpec>::record =
-    record_of<ArgumentSpec>("argument", argument_fields);
-constinit const Record Description<planning::Wave>::record =
-    record_of<planning::Wave>("byte_envelope", envelope_fields);
-constinit const Record Description<QueueItem>::record = record_of<QueueItem>("queue_item", queue_item_fields);
-constinit const Record Description<QueueSpec>::record = record_of<QueueSpec>("queue", queue_fields);
-constinit const Record Description<WaveSpec>::record =
-    record_of<WaveSpec>("program_wave", program_wave_fields);
-constinit const Record Description<ProgramDependency>::record =
-    record_of<ProgramDependency>("program_dependency", program_dependency_fields);
-constinit const Record Description<Until>::record = record_of<Until>("until", until_fields);
-constinit const Record Description<WaveProgram>::record =
-    record_of<WaveProgram>("wave_program", program_fields);
-
+template <>
 constinit const Document DocumentOf<WaveProgram>::document{
     .kind = "wave_program",
     .title = "OpenCL kernels, buffers, and the waves that run kernels on buffers",

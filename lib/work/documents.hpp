@@ -6,34 +6,20 @@
 namespace tidegate::documents {
 
 template <>
-struct Choices<ElementType> {
-  static constexpr std::span<const std::string_view> names = element_type_names;
-};
+inline constexpr Names Choices<ElementType>::names = element_type_names;
 template <>
-struct Choices<engine::Access> {
-  static constexpr std::span<const std::string_view> names = engine::access_names;
-};
+inline constexpr Names Choices<engine::Access>::names = engine::access_names;
 
 template <>
-struct Choices<engine::WavePhase> {
-  static constexpr std::span<const std::string_view> names = engine::wave_phase_names;
-};
+inline constexpr Names Choices<engine::WavePhase>::names = engine::wave_phase_names;
 template <>
-struct Choices<ImageFormat> {
-  static constexpr std::span<const std::string_view> names = image_format_names;
-};
+inline constexpr Names Choices<ImageFormat>::names = image_format_names;
 template <>
-struct Choices<engine::AddressMode> {
-  static constexpr std::span<const std::string_view> names = engine::address_mode_names;
-};
+inline constexpr Names Choices<engine::AddressMode>::names = engine::address_mode_names;
 template <>
-struct Choices<engine::FilterMode> {
-  static constexpr std::span<const std::string_view> names = engine::filter_mode_names;
-};
+inline constexpr Names Choices<engine::FilterMode>::names = engine::filter_mode_names;
 
 template <>
-struct DocumentOf<engine::WaveProgram> {
-  static const Document document;
-};
+const Document DocumentOf<engine::WaveProgram>::document;
 
 } // namespace tidegate::documents

@@ -1,7 +1,7 @@
 // The catalogue: every document type is there, described without contradictions.
 #include "app/command_line.hpp"
-#include "app/schema.hpp"
 #include "core/catalogue.hpp"
+#include "temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -75,5 +75,16 @@ TEST_CASE("every field says what it means, and no record has more fields than a 
   for (const auto& [document, command] : catalogue()) {
     CHECK_FALSE(document->title.empty());
     visit(*document->record);
+  }
+}
+
+TEST_CASE("the committed schemas are those of the descriptions") {
+  const test::TemporaryFolder folder;
+  for (const auto& [document, command] : catalogue()) {
+    const std::string kind(document->kind), file = folder.file(kind);
+    CHECK(app::run_tidegate({"schema", kind, "-o", file}) == ExitCode::done);
+    CHECK_MESSAGE(test::contents(file) ==
+                      test::contents(TIDEGATE_SOURCE_DIR "/schemas/" + kind + ".schema.json"),
+                  kind << " is stale: run scripts/update-schemas");
   }
 }

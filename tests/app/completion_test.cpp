@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -174,4 +174,4 @@ TEST_CASE("lines of tidegate") {
 }
 
 } // namespace
-} // namespace tidegate::commands
+} // namespace tidegate::app

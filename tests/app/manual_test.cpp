@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace tidegate::commands {
+namespace tidegate::app {
 namespace {
 
 TEST_CASE("commands: escapes, many names, settings and examples") {
@@ -66,4 +66,4 @@ TEST_CASE("the command line of tidegate is ASCII, which every roff reads") {
 }
 
 } // namespace
-} // namespace tidegate::commands
+} // namespace tidegate::app

@@ -10,7 +10,7 @@
 #include <vector>
 
 using namespace tidegate;
-using namespace tidegate::commands;
+using namespace tidegate::app;
 using documents::PlanStrategy;
 
 namespace {
@@ -32,17 +32,12 @@ PlannedDag planned(std::string_view json, const PlanOptions& options = {}) {
   return *std::move(result);
 }
 
-std::string plan_json(std::string_view json, const PlanOptions& options) {
-  std::string answer;
-  REQUIRE(plan(json, options, documents::Style::compact, answer));
-  return answer;
-}
-
 } // namespace
 
 TEST_CASE("a plan survives its document") {
   for (const PlanOptions& options : {PlanOptions{}, compact}) {
-    const auto document = documents::decode<documents::FrontierMemoryPlan>(plan_json(four_waves, options));
+    const auto document = documents::decode<documents::FrontierMemoryPlan>(
+        documents::encode(plan_to_document(planned(four_waves, options).plan, options)));
     REQUIRE(document);
     CHECK(memory_plan(*document) == planned(four_waves, options).plan);
   }

@@ -8,7 +8,7 @@
 #include <string>
 
 using namespace tidegate;
-using namespace tidegate::commands;
+using namespace tidegate::app;
 
 namespace {
 

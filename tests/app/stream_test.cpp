@@ -12,7 +12,7 @@
 #include <thread>
 
 using namespace tidegate;
-using namespace tidegate::documents;
+using namespace tidegate::app;
 
 namespace {
 

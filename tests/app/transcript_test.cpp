@@ -35,14 +35,9 @@
 #include <vector>
 
 using namespace tidegate;
+using test::contents;
 
 namespace {
-
-std::string contents(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 std::string replaced(std::string text, const std::string& old, const std::string& with) {
   for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + with.size())) {

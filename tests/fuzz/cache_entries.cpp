@@ -27,10 +27,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   device.driver_version = "1.0";
   device.compute_units = 4;
   device.max_workgroup_size = 256;
-  if (const auto profile = commands::kept_profile(bytes, device)) {
+  if (const auto profile = app::kept_profile(bytes, device)) {
     fuzz::require(profile->ordering && profile->workgroup_size <= 256 && profile->co_resident_groups <= 256,
                   "a profile that is used is possible");
-    fuzz::require(commands::kept_profile(documents::encode(*profile), device).has_value(),
+    fuzz::require(app::kept_profile(documents::encode(*profile), device).has_value(),
                   "what was written is read");
   }
   return 0;

@@ -37,13 +37,13 @@ void plan(std::string_view json) {
   if (!document) {
     return; // a program would read its sources
   }
-  const auto planned = commands::plan_document(json, {});
+  const auto planned = app::plan_document(json, {});
   if (!planned) {
     fuzz::require_sound(planned.error());
     return;
   }
-  const std::string table = commands::plan_table(*planned, {}, false);
-  const std::string dot = commands::plan_dot(*planned, {}, {.most_boxes = 20});
+  const std::string table = app::plan_table(*planned, {}, false);
+  const std::string dot = app::plan_dot(*planned, {}, {.most_boxes = 20});
   for (const std::string& text : {table, dot}) {
     fuzz::require(text.find_first_of("\x1b\x07\r") == std::string::npos, "tables and pictures are printable");
   }
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& [document, command] : documents::catalogue()) {
     round_trip(*document, json);
   }
-  const auto checked = commands::check_document(json, {}, "input", {});
+  const auto checked = app::check_document(json, {}, "input", {});
   if (checked.error) {
     fuzz::require_sound(*checked.error);
   }

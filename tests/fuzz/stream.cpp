@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ::close(ends[1]);
   fuzz::require(output.has_value(), "the pipe is opened");
   constexpr unsigned workers = 2;
-  const auto summary = documents::answer_stream(
+  const auto summary = app::answer_stream(
       input, *output, [] { return answer; }, workers);
   { const Output closed = std::move(*output); }
   reader.join();

@@ -99,11 +99,11 @@ std::string name_in(const Names& names, Value value) {
   return std::string(names.at(static_cast<std::size_t>(value)));
 }
 
-inline Json to_json(const PolicyError& error) {
+inline Json to_json(const Error& error) {
   if (error.code == ErrorCode::device_out_of_memory) {
-    return {{"code", name(error.code)}, {"requested", error.requested}, {"available", error.available}};
+    return {{"code", name(error.code)}, {"requested", *error.requested}, {"available", *error.available}};
   }
-  return {{"code", name(error.code)}, {"field", error.field}};
+  return {{"code", name(error.code)}, {"field", *error.field}};
 }
 
 inline Json to_json(const LaunchGeometry& geometry) {

@@ -73,12 +73,12 @@ void check_float_vectors(const std::string& kind,
 
 // {"ok": write(value)} or {"error": …}.
 template <class T, class Write>
-Json outcome(const PolicyResult<T>& result, const Write& write) {
+Json outcome(const Result<T>& result, const Write& write) {
   return result ? Json{{"ok", write(*result)}} : Json{{"error", to_json(result.error())}};
 }
 
 template <class T>
-Json outcome(const PolicyResult<T>& result) {
+Json outcome(const Result<T>& result) {
   return outcome(result, [](const T& value) { return to_json(value); });
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("golden vectors: launch_cache") {
 // Priority accounting and tuning mathematics
 
 TEST_CASE("golden vectors: priority_accounting") {
-  const auto run = [](RequeueAccounting& accounting, const Json& op) -> PolicyResult<void> {
+  const auto run = [](RequeueAccounting& accounting, const Json& op) -> Result<void> {
     const auto operation = op.at("op").get<std::string>();
     const std::uint32_t age_ticks = read(op, "age_ticks");
     if (operation == "try_record_requeue") {
@@ -217,7 +217,7 @@ TEST_CASE("golden vectors: priority_accounting") {
     RequeueAccounting accounting = read_accounting(input.at("accounting"));
     Json steps = Json::array();
     for (const Json& op : input.at("ops")) {
-      const PolicyResult<void> result = run(accounting, op);
+      const Result<void> result = run(accounting, op);
       steps.push_back(to_json(accounting));
       if (!result) {
         steps.back()["error"] = to_json(result.error());

@@ -19,14 +19,14 @@ inline constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max
 
 // "none", "overflow {hit_capacity}" or "device_out_of_memory {5 > 4}".
 template <class T>
-std::string error_of(const PolicyResult<T>& result) {
+std::string error_of(const Result<T>& result) {
   if (result) {
     return "none";
   }
-  const PolicyError& error = result.error();
+  const Error& error = result.error();
   const std::string detail = error.code == ErrorCode::device_out_of_memory
-                                 ? std::to_string(error.requested) + " > " + std::to_string(error.available)
-                                 : std::string(error.field);
+                                 ? std::to_string(*error.requested) + " > " + std::to_string(*error.available)
+                                 : error.field.value_or("");
   return std::string(name(error.code)) + " {" + detail + "}";
 }
 

@@ -1,0 +1,113 @@
+// `tidegate check graph`: what files of graphs hold.
+#include "app/check.hpp"
+#include "core/files.hpp"
+#include "core/table.hpp"
+#include <tidegate/core/text.hpp>
+#include <tidegate/graph/load.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::app {
+namespace {
+
+using documents::CheckedGraph;
+using documents::GraphContents;
+using documents::Verdict;
+
+constexpr std::array<std::string_view, 3> format_titles{"Matrix Market", "DIMACS", "list of edges"};
+
+CheckedGraph check_graph(const std::string& file) {
+  auto loaded = graphs::load_graph(file, {.build = {.in_rows = true}});
+  if (!loaded) {
+    return {.file = file, .verdict = Verdict::invalid, .graph = {}, .error = std::move(loaded.error())};
+  }
+  const graphs::FileFacts& facts = *loaded->facts; // as no cache is used
+  return {.file = file,
+          .verdict = Verdict::valid,
+          .graph = GraphContents{.format = facts.format,
+                                 .compressed = facts.compressed,
+                                 .lines = facts.lines,
+                                 .entries = facts.entries,
+                                 .both_directions = facts.both_directions,
+                                 .summary = summarise(loaded->graph),
+                                 .values = {.type = facts.values,
+                                            .least = facts.value_range.least,
+                                            .greatest = facts.value_range.greatest,
+                                            .negative = facts.value_range.negative}},
+          .error = {}};
+}
+
+std::string number_text(const Number& number) {
+  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
+}
+
+std::vector<std::string> degree_row(std::string_view name, const graphs::DegreeRange& degrees) {
+  return {std::string(name), fmt::format("{}", degrees.max),
+          fmt::format("at least {}, in the median {}", degrees.min, degrees.median)};
+}
+
+std::vector<std::string> value_row(const documents::GraphValues& values) {
+  if (!values.least) {
+    return {"values", "none", "every edge weighs 1"};
+  }
+  return {"values", std::string(graphs::value_column_names[static_cast<std::size_t>(values.type)]),
+          fmt::format(
+              "{} to {}{}", number_text(*values.least), number_text(*values.greatest),
+              values.negative == 0 ? "" : fmt::format(", {} below 0: no weights for sssp", values.negative))};
+}
+
+std::string headline(const CheckedGraph& checked) {
+  const GraphContents& graph = *checked.graph;
+  return fmt::format("{}: {}{}, {}", printable(display_name(checked.file)),
+                     format_titles[static_cast<std::size_t>(graph.format)],
+                     graph.compressed ? " in gzip" : "", plural(graph.lines, "line"));
+}
+
+std::string contents_table(const GraphContents& graph) {
+  const graphs::GraphSummary& summary = graph.summary;
+  const auto count = [](std::uint64_t number) { return fmt::format("{}", number); };
+  return render_table(
+      {{"vertices", count(summary.vertices),
+        fmt::format("{} of them without a neighbour", summary.isolated_vertices)},
+       {"edges", count(summary.edges),
+        fmt::format("of {} entries{}; {}", graph.entries,
+                    graph.both_directions ? ", each in both directions" : "",
+                    summary.symmetric ? "each has its opposite" : "not each has its opposite")},
+       degree_row("out degree", summary.out_degree),
+       degree_row("in degree", summary.in_degree),
+       {"self-loops", count(summary.self_loops), ""},
+       {"repeated edges", count(summary.repeated_edges), ""},
+       {"components", count(summary.components),
+        fmt::format("{} vertices in the largest", summary.largest_component)},
+       value_row(graph.values)});
+}
+
+} // namespace
+
+documents::GraphReport check_graphs(const std::vector<std::string>& files) {
+  documents::GraphReport report;
+  for (const std::string& file : files) {
+    count_verdict(report, report.graphs, check_graph(file));
+  }
+  return report;
+}
+
+std::string graph_table(const documents::GraphReport& report, bool colour) {
+  std::string text;
+  for (const CheckedGraph& checked : report.graphs) {
+    text +=
+        checked.graph
+            ? fmt::format("{}\n\n{}\n", bold(headline(checked), colour), contents_table(*checked.graph))
+            : fmt::format("{}\n\n{}\n\n",
+                          bold(fmt::format("{}: no graph", printable(display_name(checked.file))), colour),
+                          printable(checked.error->message));
+  }
+  return text + verdict_counts(report, colour);
+}
+
+} // namespace tidegate::app
