@@ -3,7 +3,6 @@
 #include "work/files.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
-#include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/documents.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 

@@ -409,7 +409,7 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
       scanned.add(std::move(found));
     }
   });
-  Entries entries{.chunks = {}, .count = 0, .last_vertex = {}, .values = {}, .lines = lines_before};
+  Entries entries{.lines = lines_before};
   for (BlockEntries& block : scanned.take()) {
     if (block.error) {
       if (block.error->line) {

@@ -422,8 +422,7 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
   TIDEGATE_CHECK(check_memory(vertices, entries.count * (both_directions ? 2 : 1), weights, options.build));
   TIDEGATE_CHECK(check_count(header, entries));
 
-  LoadedGraph loaded{.graph = {},
-                     .facts = FileFacts{.format = header.format,
+  LoadedGraph loaded{.facts = FileFacts{.format = header.format,
                                         .compressed = blocks.compressed(),
                                         .lines = entries.lines,
                                         .entries = entries.count,

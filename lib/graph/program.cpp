@@ -189,7 +189,7 @@ Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string
                                const LoadOptions& options) {
   auto loaded = program.graph.file ? load_graph(in_folder(folder, *program.graph.file), options)
                                    : generate_graph(*program.graph.generate, options).map([](Graph&& graph) {
-                                       return LoadedGraph{.graph = std::move(graph), .facts = {}};
+                                       return LoadedGraph{.graph = std::move(graph)};
                                      });
   if (loaded) {
     TIDEGATE_CHECK(check_sources(program, vertex_count(loaded->graph)));

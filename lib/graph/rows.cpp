@@ -113,7 +113,7 @@ BucketedEdges distribute(const Source& source, Buckets buckets, bool weighted, u
     portions.for_each(portion, [&](Vertex from, Vertex, std::uint32_t) { ++counts[from >> buckets.shift]; });
     places[portion] = std::move(counts);
   });
-  BucketedEdges bucketed{.buckets = buckets, .begins = {}, .edges = {}, .weights = {}};
+  BucketedEdges bucketed{.buckets = buckets};
   std::uint64_t edges = 0;
   for (std::size_t bucket = 0; bucket < buckets.count; ++bucket) {
     bucketed.begins.push_back(edges);

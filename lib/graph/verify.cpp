@@ -24,17 +24,15 @@ Found wrong_length(const Graph& graph, std::string_view what, std::span<const Va
   }
   return Violation{
       .rule = "wrong_length",
-      .message = fmt::format("there are {} {} of {} vertices", values.size(), what, vertex_count(graph)),
-      .vertex = {},
-      .edge = {}};
+      .message = fmt::format("there are {} {} of {} vertices", values.size(), what, vertex_count(graph))};
 }
 
 Violation at_vertex(std::string_view rule, Vertex vertex, std::string message) {
-  return {.rule = rule, .message = std::move(message), .vertex = vertex, .edge = {}};
+  return {.rule = rule, .message = std::move(message), .vertex = vertex};
 }
 
 Violation at_edge(std::string_view rule, Vertex source, Vertex target, std::string message) {
-  return {.rule = rule, .message = std::move(message), .vertex = {}, .edge = Edge{source, target}};
+  return {.rule = rule, .message = std::move(message), .edge = Edge{source, target}};
 }
 
 // Returns the first violation that `look(source, target, edge)` returns, in the order of the edges.
@@ -148,9 +146,7 @@ Found difference(std::string_view what, std::span<const Value> expected, std::sp
   if (expected.size() != got.size()) {
     return Violation{.rule = "wrong_length",
                      .message =
-                         fmt::format("there are {} {} and should be {}", got.size(), what, expected.size()),
-                     .vertex = {},
-                     .edge = {}};
+                         fmt::format("there are {} {} and should be {}", got.size(), what, expected.size())};
   }
   const auto [at, other] = std::ranges::mismatch(expected, got);
   if (at == expected.end()) {
@@ -354,9 +350,7 @@ Found check_ranks(const Graph& graph, std::span<const float> ranks, const PageRa
   const double allowed = allowed_rank_change(graph, ranks, options);
   if (n != 0 && std::abs(sum - 1) > allowed / (1 - options.damping)) {
     return Violation{.rule = "rank_sum",
-                     .message = fmt::format("the ranks have the sum {} and should have 1", sum),
-                     .vertex = {},
-                     .edge = {}};
+                     .message = fmt::format("the ranks have the sum {} and should have 1", sum)};
   }
   double change = 0;
   if (Found found = first_at_vertices(graph, [&](Vertex v) -> Found {
@@ -379,9 +373,7 @@ Found check_ranks(const Graph& graph, std::span<const float> ranks, const PageRa
   if (change > allowed) {
     return Violation{.rule = "residual",
                      .message = fmt::format("one more iteration changes the ranks by {}, and {} is allowed",
-                                            change, allowed),
-                     .vertex = {},
-                     .edge = {}};
+                                            change, allowed)};
   }
   return {};
 }

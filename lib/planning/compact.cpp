@@ -1,7 +1,6 @@
 // Combines list schedules, bounds and searches into the strategy `compact`.
 #include "planning/compact/problem.hpp"
 #include "planning/compact/searches.hpp"
-#include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // Wave DAGs and their plans: waves with byte counts, their dependencies, and the groups that run between two
-// global barriers. Declares the strategy `layered` and the plan checker; compact.hpp has the strategy that
-// searches for fewer groups.
+// global barriers. Declares the strategies `layered` and `compact` and the plan checker.
 //
 // Lists of waves are flat, one array of waves and one of offsets: a plan of a million groups needs two
 // allocations instead of a million.
@@ -132,6 +131,33 @@ PlanResult<WaveGroups> plan_barriers(std::uint32_t wave_count, std::span<const D
 // over half the budget. Errors: those of plan_barriers, group_budget and fused_bytes; group_over_budget
 // {single fused frontier wave bytes}; byte_count_overflow {barrier group fused wave budget bytes}.
 PlanResult<MemoryPlan> plan_layered(const WaveDag& dag);
+
+// The strategy `compact`: as few groups as possible under the budget, never more than `layered`.
+//
+// List schedules in both directions of time yield a first plan, and lower bounds limit its distance from the
+// optimum. What remains open is split into parts that no group mixes, and for each part in turn
+//
+//     branch and bound     looks for a quick proof,
+//     schedules by load    fill a group at a time, with many different values of a wave,
+//     ejection             dissolves a group and fits its waves in elsewhere,
+//     branch and bound     finds a better plan, or proves that there is none.
+//
+// Everything is deterministic: the search counts steps, not time.
+
+// Upper bound on search steps; a step visits one wave. A million steps take about ten milliseconds.
+inline constexpr std::uint64_t default_effort = 100'000'000;
+
+struct CompactOptions {
+  enum class Objective : std::uint8_t {
+    groups, // the fewest groups
+    peak,   // the fewest groups, with the largest one as small as possible
+  };
+  Objective objective = Objective::groups;
+  std::uint64_t effort = default_effort; // 0: only list schedules; `peak` may use another third
+};
+
+// Never returns more groups than plan_layered. Errors: those of plan_layered.
+PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& options = {});
 
 // Checks a plan of either strategy: recomputes every figure from its definition, with code that shares
 // nothing with the planners. Returns the first violation as one sentence with indices, or nothing for a

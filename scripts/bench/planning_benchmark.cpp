@@ -1,6 +1,5 @@
 // Measures planning: `layered`, and its layering alone, per wave and dependency at growing sizes and orders
 // of the dependencies, and `compact` as a whole.
-#include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <benchmark/benchmark.h>

@@ -3,7 +3,6 @@
 // with the tests' budgets, most of which lie between the largest wave and three times it; then by budget.
 // Rows divided by tabs. An argument is the effort.
 #include "../../tests/planning/dag_support.hpp"
-#include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // checker.
 #include "../test_scale.hpp"
 #include "dag_support.hpp"
-#include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
 // The checker on correct plans with one fault each.
 #include "dag_support.hpp"
-#include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
 // The strategy `compact` on real workflows (../shared/data/workflows, see its SOURCES.md); skipped elsewhere.
 #include "dag_support.hpp"
-#include <tidegate/planning/compact.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>

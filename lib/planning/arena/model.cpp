@@ -1,5 +1,5 @@
 // Splits an arena problem into components and sections by sweeping over starts and ends.
-#include "planning/arena/model.hpp"
+#include "planning/arena/search.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,4 @@
 // Plans an arena: heuristics for every component, then the exact search for the highest ones.
-#include "planning/arena/model.hpp"
 #include "planning/arena/search.hpp"
 
 #include <fmt/format.h>
